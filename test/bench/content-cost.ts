@@ -9,7 +9,7 @@ import { react } from "../../src/server/modules/reactions/service.ts";
 import { createTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { noteView } from "../../src/server/modules/views/service.ts";
 import { ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";
-import { mintVisitor } from "../../src/server/modules/visitors/token.ts";
+import { mintVisitor } from "../../src/server/modules/visitors/actor.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { type Comparison, comparePairs } from "./compare.ts";
 import type { Bench } from "./measure.ts";

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { SystemCtx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
+import { rotateKey } from "../../src/server/modules/app-keys/change.ts";
 import { addOrigins, removeOrigins, setOrigins } from "../../src/server/modules/app-keys/origins.ts";
-import { rotateKey } from "../../src/server/modules/app-keys/rotation.ts";
 import {
   activateKey,
   deactivateKey,

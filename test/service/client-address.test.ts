@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { clientAddressReader } from "../../src/server/api/client-address.ts";
+import { clientAddressReader } from "../../src/server/api/headers.ts";
 import { addressGroup } from "../../src/server/values/ip-prefix.ts";
 
 const v4 = ["10.0.0.0/8"];

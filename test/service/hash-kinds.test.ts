@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
-import { hashesToVerify } from "../../src/server/modules/passwords/hash-kinds.ts";
-import { isUsableHash } from "../../src/server/modules/passwords/imported-hash.ts";
-import { verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
+import { hashesToVerify, isUsableHash, verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
 
 const [bcrypt4, bcrypt5, bcrypt14] = ["$2b$04$", "$2y$05$", "$2a$14$"];
 const [small, large] = ["$argon2i$v=19$m=64,t=1,p=1$", "$argon2id$v=19$m=65536,t=2,p=1$"];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { describeSecrets } from "../../src/server/modules/app-keys/secret-state.ts";
+import { describeSecrets } from "../../src/server/modules/app-keys/model.ts";
 
 const now = Date.UTC(2030, 0, 15, 12);
 const at = (minutesAgo: number | null) =>

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { isSlug, slugFrom } from "../../src/server/modules/products/slug.ts";
-import { currencyDigits, currencySign, parseCurrency } from "../../src/server/modules/tenants/currency.ts";
-import { parseLanguage } from "../../src/server/modules/tenants/language.ts";
-import { parseNamespace } from "../../src/server/modules/tenants/namespace.ts";
+import {
+  currencyDigits,
+  currencySign,
+  parseCurrency,
+  parseLanguage,
+  parseNamespace,
+} from "../../src/server/modules/tenants/input.ts";
 import { hasScope, knownScopes, parseScopes } from "../../src/server/security/scopes.ts";
 import { isId, newId } from "../../src/server/values/ids.ts";
 import { requireText } from "../../src/server/values/text.ts";

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
-import { isUsableHash, parsePasswordHash } from "../../src/server/modules/passwords/imported-hash.ts";
 import {
   hashing,
   hashPassword,
+  isUsableHash,
   needsRehash,
+  parsePasswordHash,
   shareCores,
   verifyPassword,
 } from "../../src/server/modules/passwords/password-hash.ts";

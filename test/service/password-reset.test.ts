@@ -2,8 +2,14 @@ import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import type { InStatement } from "@libsql/core/api";
 import type { Ctx } from "../../src/server/context.ts";
-import { checkTry, countWrongTry, issueCode, purgeResetCodes } from "../../src/server/modules/password-reset/codes.ts";
-import { requestReset, resetPassword } from "../../src/server/modules/password-reset/service.ts";
+import {
+  checkTry,
+  countWrongTry,
+  issueCode,
+  purgeResetCodes,
+  requestReset,
+  resetPassword,
+} from "../../src/server/modules/password-reset/service.ts";
 import { hashing } from "../../src/server/modules/passwords/password-hash.ts";
 import { createUser, deleteUser } from "../../src/server/modules/users/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";

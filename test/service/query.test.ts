@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
+import { parseIfMatch, parseQuery } from "../../src/server/api/check-input.ts";
 import { takeCommon } from "../../src/server/api/credentials.ts";
-import { parseIfMatch } from "../../src/server/api/if-match.ts";
-import { parseQuery } from "../../src/server/api/query.ts";
-import { requestIdOf } from "../../src/server/api/request-id.ts";
+import { requestIdOf } from "../../src/server/api/headers.ts";
 
 const read = (search: string) => ({ ...parseQuery(`http://h/p/${search}`) });
 

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { listTokens } from "../../src/server/modules/tokens/list.ts";
 import {
   endOwnToken,
   endTokens,
   type IssuedToken,
   issueToken,
+  listTokens,
   purgeTokens,
   revokeAllTokens,
   revokeToken,

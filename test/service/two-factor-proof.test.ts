@@ -3,8 +3,12 @@ import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { loginFailures } from "../../src/server/modules/passwords/failures.ts";
 import { countHit } from "../../src/server/modules/rate-limits/service.ts";
-import { beginTwoFactor, confirmTwoFactor } from "../../src/server/modules/two-factor/enrolment.ts";
-import { disableTwoFactor, renewRecoveryCodes } from "../../src/server/modules/two-factor/management.ts";
+import {
+  beginTwoFactor,
+  confirmTwoFactor,
+  disableTwoFactor,
+  renewRecoveryCodes,
+} from "../../src/server/modules/two-factor/enrolment.ts";
 import { isTwoFactorOn, resetTwoFactor, spendCode } from "../../src/server/modules/two-factor/service.ts";
 import { setStatus } from "../../src/server/modules/users/change.ts";
 import { deleteUser, setPassword } from "../../src/server/modules/users/service.ts";

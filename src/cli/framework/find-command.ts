@@ -1,4 +1,4 @@
-import { suggestWord } from "../../server/values/closest-match.ts";
+import { suggestWord } from "../../server/values/unknown-name.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { leadingArgs } from "./args.ts";
 import { type CommandTree, commandsOf } from "./command-tree.ts";

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { suggestWord } from "../../server/values/closest-match.ts";
+import { suggestWord } from "../../server/values/unknown-name.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 import { type Arg, type CommandArgs, type FlagArg, flagsOf, formatArg, formatFlag, positionalsOf } from "./args.ts";
 

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Session } from "../db/session.ts";
 import { all, type CompiledStatement, get, param, statement } from "../db/statement.ts";
 import { appKeys } from "../modules/app-keys/table.ts";
-import { auditEvents } from "../modules/audit/events.ts";
+import { auditEvents } from "../modules/audit/service.ts";
 import { orders } from "../modules/orders/table.ts";
 import { products } from "../modules/products/table.ts";
 import { tenants } from "../modules/tenants/table.ts";

@@ -1,8 +1,7 @@
 import type { Database } from "../db/session.ts";
 import { tooManyAuthAttempts } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
-import { addressSubject } from "../modules/rate-limits/address-subject.ts";
-import { authAttempts, countHit } from "../modules/rate-limits/service.ts";
+import { addressSubject, authAttempts, countHit } from "../modules/rate-limits/service.ts";
 import type { Vault } from "../security/vault.ts";
 import { addressGroup } from "../values/ip-prefix.ts";
 

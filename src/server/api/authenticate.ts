@@ -70,10 +70,7 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
   throw error;
 }
 
-/**
- * Checks that an authenticated caller may use a route.
- * @throws forbidden naming the scope that a key lacks.
- */
+/** Checks that an authenticated caller may use a route. Errors: forbidden naming the scope that a key lacks. */
 export function authorize(access: readonly Access[], actor: Actor): void {
   let missing: string | undefined;
   for (const way of access) {

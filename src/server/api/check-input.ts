@@ -1,4 +1,4 @@
-import { malformedRequest, validationFailed } from "../errors.ts";
+import { AppError, malformedRequest, preconditionFailed, validationFailed } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { validate, validateQuery } from "../values/validate.ts";
 
@@ -29,4 +29,79 @@ export function checkBody(route: Route, value: Record<string, unknown> | undefin
 function refuseUnknown(name: string): never {
   const field = name.slice(0, 64);
   throw validationFailed(`Validation failed: ${field}.`, { details: [{ field, message: "is not a known field" }] });
+}
+
+/** Query parameters by name; without a prototype, so that names such as `constructor` are safe. */
+export type Query = Record<string, string>;
+
+/**
+ * Parses the query of a URL. A repeated name is refused, because two readers could use different values.
+ * @throws malformedRequest for invalid percent-encoding or a repeated name.
+ */
+export function parseQuery(url: string): Query {
+  const query = Object.create(null) as Query;
+  const start = url.indexOf("?");
+  if (start === -1) return query;
+  const end = url.indexOf("#", start);
+  const text = url.slice(start + 1, end === -1 ? undefined : end);
+  for (const pair of text.split("&")) {
+    if (pair === "") continue;
+    const equals = pair.indexOf("=");
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
+    if (name in query) {
+      throw malformedRequest(`The query parameter ${JSON.stringify(name.slice(0, 64))} is given more than once.`);
+    }
+    query[name] = equals === -1 ? "" : decode(pair.slice(equals + 1));
+  }
+  return query;
+}
+
+function decode(text: string): string {
+  if (!text.includes("%") && !text.includes("+")) return text;
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch (cause) {
+    throw malformedRequest("The query is not valid percent-encoded UTF-8.", { cause });
+  }
+}
+
+const tagForm = /^(W\/)?"([^"]*)"$/;
+/** More tags than any client needs; each may cost an attempt. */
+const maxTags = 10;
+
+/**
+ * The versions in `If-Match`, in its order: null without the header or with `*`. Weak and foreign tags never match.
+ * @throws malformedRequest for a malformed header, preconditionFailed when none of its tags can match.
+ */
+export function parseIfMatch(header: string | null): number[] | null {
+  if (header === null || header.trim() === "*") return null;
+  const tags = header.split(",", maxTags + 1).map((tag) => tagForm.exec(tag.trim()));
+  if (tags.length > maxTags || tags.includes(null)) {
+    throw malformedRequest(`If-Match must be ETags, such as "3", at most ${maxTags} of them, or *.`);
+  }
+  const versions = new Set<number>();
+  for (const [, weak, tag = ""] of tags as RegExpExecArray[]) {
+    if (!weak && /^[1-9]\d{0,14}$/.test(tag)) versions.add(Number(tag));
+  }
+  if (versions.size === 0) throw preconditionFailed();
+  return [...versions];
+}
+
+/**
+ * Answers with the first matching version; an attempt with another one throws and writes nothing.
+ * @throws preconditionFailed when none matches; any other error of an attempt.
+ */
+export async function answerFirstMatch<T>(
+  versions: readonly number[] | null,
+  attempt: (ifMatch: number | null) => Promise<T>,
+): Promise<T> {
+  if (versions === null) return attempt(null);
+  for (const version of versions.slice(0, -1)) {
+    try {
+      return await attempt(version);
+    } catch (error) {
+      if (!(error instanceof AppError && error.kind === "preconditionFailed")) throw error;
+    }
+  }
+  return attempt(versions.at(-1) as number);
 }

@@ -1,7 +1,7 @@
 import { AppError, invalidAppCredentials, invalidTokenParams } from "../errors.ts";
 import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
-import type { Query } from "./query.ts";
+import type { Query } from "./check-input.ts";
 
 /** The six parameters that query or body may contain; the query takes precedence. */
 export const commonParameters = ["namespace", "lang", "app_id", "app_secret", "user_id", "token"] as const;

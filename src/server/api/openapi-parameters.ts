@@ -1,40 +1,40 @@
-import type { TObject, TSchema } from "@sinclair/typebox";
+import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import type { Route } from "../http/route.ts";
 import { isOptional } from "../values/validate.ts";
 import { commonParameters as commonParameterNames } from "./credentials.ts";
 import { takesKey } from "./idempotency.ts";
-import { plain, reference } from "./openapi-schema.ts";
 
 type Json = Record<string, unknown>;
 
 /** The parameters of a route in path, query and headers, as the API description lists them. */
 export function parametersOf(route: Route): Json[] {
-  return [
-    ...commonParameters(route),
-    ...objectParameters(route.params, "path"),
-    ...objectParameters(route.query, "query"),
-    ...ifMatch(route),
-    ...idempotencyKey(route),
-  ];
-}
-
-function commonParameters(route: Route): Json[] {
-  return [
-    {
-      name: "namespace",
-      in: "query",
+  const parameters = [
+    parameter("query", "namespace", {
       required: route.method === "GET",
       description: "Namespace of the store. Required in the query or in the JSON body; the query takes precedence.",
-      schema: { type: "string" },
-    },
-    {
-      name: "lang",
-      in: "query",
-      required: false,
+    }),
+    parameter("query", "lang", {
       description: "Language of texts, as a BCP 47 tag such as `de` or `pt-BR`; the store's default without it.",
-      schema: { type: "string" },
-    },
+    }),
+    ...objectParameters(route.params, "path"),
+    ...objectParameters(route.query, "query"),
   ];
+  if (route.conditional) {
+    const description =
+      "`ETag` of the record's version, or several. If none matches, the request is refused with 5303.";
+    parameters.push(parameter("header", "If-Match", { description }));
+  }
+  if (takesKey(route)) {
+    const description =
+      "A repeated request with the same key within 24 hours is not executed again; it gets the first reply.";
+    const schema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" };
+    parameters.push(parameter("header", "Idempotency-Key", { description, schema }));
+  }
+  return parameters;
+}
+
+function parameter(where: "query" | "header", name: string, rest: Json): Json {
+  return { name, in: where, required: false, schema: { type: "string" }, ...rest };
 }
 
 function objectParameters(schema: TObject | undefined, where: "path" | "query"): Json[] {
@@ -49,20 +49,6 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query"):
       schema: rest,
     };
   });
-}
-
-function ifMatch(route: Route): Json[] {
-  if (!route.conditional) return [];
-  const description = "`ETag` of the record's version, or several. If none matches, the request is refused with 5303.";
-  return [{ name: "If-Match", in: "header", required: false, description, schema: { type: "string" } }];
-}
-
-function idempotencyKey(route: Route): Json[] {
-  if (!takesKey(route)) return [];
-  const description =
-    "A repeated request with the same key within 24 hours is not executed again; it gets the first reply.";
-  const schema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" };
-  return [{ name: "Idempotency-Key", in: "header", required: false, description, schema }];
 }
 
 const inQuery = "Can be sent in the query instead, which takes precedence.";
@@ -80,4 +66,37 @@ export function bodyReference(schema: TSchema, schemas: Record<string, unknown>)
     properties[name] ??= { type: "string", description: commonHelp[name] ?? inQuery };
   }
   return body;
+}
+
+/** A schema, or a reference to it among the components if it has a name. */
+export function reference(schema: TSchema, schemas: Record<string, unknown>): unknown {
+  if (schema[Kind] === "Array" && schema.items) return { type: "array", items: reference(schema.items, schemas) };
+  if (schema.$id === undefined) return plain(schema);
+  const { $id, ...rest } = plain(schema);
+  schemas[schema.$id] = rest;
+  return { $ref: `#/components/schemas/${schema.$id}` };
+}
+
+/** The schema of a reply with all fields of each record, or those of `fields` and the id. */
+export function partReference(schema: TSchema, schemas: Record<string, unknown>): unknown {
+  if (schema[Kind] === "Array") return { type: "array", items: partReference(schema.items, schemas) };
+  if (schema.$id === undefined) throw new Error("A record of which `fields` shows part needs a name ($id)");
+  const whole = reference(schema, schemas) as { $ref: string };
+  const { $id, ...rest } = plain(schema);
+  schemas[`${$id}Part`] = { ...rest, required: ["id"], description: "`id` and the fields named by `fields`." };
+  return { anyOf: [whole, { $ref: `${whole.$ref}Part` }] };
+}
+
+/** A schema without the properties that only this program understands. */
+export function plain(schema: TSchema): Json {
+  const copy = JSON.parse(JSON.stringify(schema)) as Json;
+  const strip = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    delete (node as Json).expects;
+    // A named schema may be nested in several others; its name is used only among the components.
+    if (node !== copy) delete (node as Json).$id;
+    for (const inner of Object.values(node)) strip(inner);
+  };
+  strip(copy);
+  return copy;
 }

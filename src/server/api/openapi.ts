@@ -3,31 +3,16 @@ import { codeOf, type ErrorKind, meaningOf, remedyOf, statusOf } from "../errors
 import { type Access, asksOwnToken, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
 import { takesKey } from "./idempotency.ts";
-import { bodyReference, parametersOf } from "./openapi-parameters.ts";
-import { partReference, plain, reference } from "./openapi-schema.ts";
+import { bodyReference, parametersOf, partReference, plain, reference } from "./openapi-parameters.ts";
 
 type Json = Record<string, unknown>;
 
 /** Errors that any route can answer. */
 const always: ErrorKind[] = ["internalError", "unavailable", "malformedRequest", "namespaceMissing", "storeNotFound"];
 /** All credentials that are sent are verified, also those that the route does not need. */
-const credentialErrors: ErrorKind[] = [
-  "invalidAppCredentials",
-  "appAuthFailed",
-  "invalidTokenParams",
-  "tokenNotFound",
-  "notAuthenticated",
-  "tokenExpired",
-  "tooManyAuthAttempts",
-];
-const ownTokenErrors: ErrorKind[] = [
-  "invalidAppCredentials",
-  "appAuthFailed",
-  "invalidTokenParams",
-  "notAuthenticated",
-  "tooManyAuthAttempts",
-  "userTokenInvalid",
-];
+const keyErrors: ErrorKind[] = ["invalidAppCredentials", "appAuthFailed", "invalidTokenParams", "notAuthenticated"];
+const credentialErrors: ErrorKind[] = [...keyErrors, "tokenNotFound", "tokenExpired", "tooManyAuthAttempts"];
+const ownTokenErrors: ErrorKind[] = [...keyErrors, "userTokenInvalid", "tooManyAuthAttempts"];
 const bodyErrors: ErrorKind[] = ["validationFailed", "unsupportedMediaType", "bodyTooLarge"];
 
 const ErrorSchema = Type.Object({

@@ -7,19 +7,24 @@ import { baseHeaders, errorResponse, type Reply, successResponse } from "../http
 import type { Call, Route } from "../http/route.ts";
 import type { LogRequest } from "../logging/request-log.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
-import { parseLanguage } from "../modules/tenants/language.ts";
+import { parseLanguage } from "../modules/tenants/input.ts";
 import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { logAnswer } from "./answer-log.ts";
 import { type AuthDeps, authenticate, authorize } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
-import { checkBody, checkParams, checkQuery } from "./check-input.ts";
-import { allowOrigin } from "./cors.ts";
+import {
+  answerFirstMatch,
+  checkBody,
+  checkParams,
+  checkQuery,
+  parseIfMatch,
+  parseQuery,
+  type Query,
+} from "./check-input.ts";
 import { mayNameCaller, readSent, type Sent, takeCommon } from "./credentials.ts";
+import { allowOrigin, requestIdOf } from "./headers.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
-import { answerFirstMatch, parseIfMatch } from "./if-match.ts";
-import { parseQuery, type Query } from "./query.ts";
-import { requestIdOf } from "./request-id.ts";
 
 /** Dependencies of the pipeline. */
 export interface PipelineDeps extends AuthDeps {

@@ -18,75 +18,58 @@ interface SystemPages {
   onSeen?: ((request: Request) => void) | undefined;
 }
 
-type Page = (request: Request) => Promise<Response> | Response;
-
 /** Prefix of the request ids that `bodega doctor` sends when it checks the way to the server. */
 export const probePrefix = "doctor-";
 
-/**
- * The pages beside the API, which need no namespace: the health checks, the API description, and the metrics for
- * Prometheus.
- */
+/** The pages beside the API, which need no namespace: health checks, API description, and metrics for Prometheus. */
 export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: SystemPages): void {
   const { routes, version, metrics, onSeen } = deps;
   const findUnready = createReadiness({ ...deps, db: pipeline.db });
   let description: string | undefined;
-  const pages: Record<string, Page> = {
-    "/health/live": (request) => {
-      if (onSeen && request.headers.get("x-request-id")?.startsWith(probePrefix)) onSeen(request);
-      return probe(request, "/health/live", data({ status: "ok" }));
-    },
-    "/health/ready": async (request) => {
-      const fault = await findUnready();
-      return probe(request, "/health/ready", (headers, requestId) => {
-        if (fault) throw fault;
-        return data({ status: "ok" })(headers, requestId);
+  mountPage(server, pipeline, "/health/live", (request) => {
+    if (onSeen && request.headers.get("x-request-id")?.startsWith(probePrefix)) onSeen(request);
+    return answerOk;
+  });
+  mountPage(server, pipeline, "/health/ready", async () => (await findUnready()) ?? answerOk);
+  mountPage(server, pipeline, "/openapi.json", () => (headers) => {
+    description ??= JSON.stringify(describeApi(routes, version));
+    headers["Access-Control-Allow-Origin"] = "*";
+    return new Response(description, { headers });
+  });
+  if (metrics === undefined) return;
+  mountPage(server, pipeline, "/metrics", async (request) => {
+    if (!hasToken(request, metrics.token)) {
+      return notAuthenticated("The token is missing or wrong.", {
+        remedy: "Send Authorization: Bearer with the value of BODEGA_METRICS_TOKEN.",
+        headers: { "WWW-Authenticate": "Bearer" },
       });
-    },
-    "/openapi.json": (request) =>
-      answerElsewhere(pipeline, request, { meter: meterOf("/openapi.json", request) }, (headers) => {
-        description ??= JSON.stringify(describeApi(routes, version));
-        headers["Access-Control-Allow-Origin"] = "*";
-        return new Response(description, { headers });
-      }),
+    }
+    const text = await metrics.text().catch((error: unknown) => unavailable(undefined, { cause: error }));
+    if (text instanceof AppError) return text;
+    return (headers) => new Response(text, { headers: { ...headers, "Content-Type": metricsType } });
+  });
+}
+
+type Answer = Parameters<typeof answerElsewhere>[3];
+
+/** Mounts a page for GET and HEAD. `decide` returns what answers the request, or the error that does. */
+function mountPage(
+  server: Elysia,
+  pipeline: PipelineDeps,
+  path: string,
+  decide: (request: Request) => Promise<Answer | AppError> | Answer | AppError,
+): void {
+  const meterOf = pipeline.meter.anyMethod(path);
+  const isProbe = path !== "/openapi.json";
+  const answer = async ({ request }: { request: Request }) => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const decided = isRead ? await decide(request) : methodNotAllowed(undefined, { headers: { Allow: "GET, HEAD" } });
+    return answerElsewhere(pipeline, request, { meter: meterOf(request.method), isProbe }, (headers, requestId) => {
+      if (decided instanceof AppError) throw decided;
+      return decided(headers, requestId);
+    });
   };
-  if (metrics !== undefined) {
-    pages["/metrics"] = async (request) => {
-      const text = hasToken(request, metrics.token)
-        ? await metrics.text().catch((error: unknown) => unavailable(undefined, { cause: error }))
-        : notAuthenticated("The token is missing or wrong.", {
-            remedy: "Send Authorization: Bearer with the value of BODEGA_METRICS_TOKEN.",
-            headers: { "WWW-Authenticate": "Bearer" },
-          });
-      return probe(request, "/metrics", (headers) => {
-        if (text instanceof AppError) throw text;
-        return new Response(text, { headers: { ...headers, "Content-Type": metricsType } });
-      });
-    };
-  }
-
-  const meters = new Map(Object.keys(pages).map((path) => [path, pipeline.meter.anyMethod(path)]));
-
-  function meterOf(path: string, request: Request) {
-    return (meters.get(path) ?? pipeline.meter.anyMethod(path))(request.method);
-  }
-
-  function probe(request: Request, path: string, decide: Parameters<typeof answerElsewhere>[3]): Response {
-    return answerElsewhere(pipeline, request, { meter: meterOf(path, request), isProbe: true }, decide);
-  }
-
-  for (const [path, answer] of Object.entries(pages)) {
-    server.all(
-      path,
-      ({ request }) => {
-        if (request.method === "GET" || request.method === "HEAD") return answer(request);
-        return answerElsewhere(pipeline, request, { meter: meterOf(path, request) }, () => {
-          throw methodNotAllowed(undefined, { headers: { Allow: "GET, HEAD" } });
-        });
-      },
-      { parse: "none" },
-    );
-  }
+  server.all(path, answer, { parse: "none" });
 }
 
 /** How a request arrived. */
@@ -115,6 +98,6 @@ const forwardedHeaders = [
   "x-real-ip",
 ];
 
-function data(value: unknown): (headers: Record<string, string>, requestId: string) => Response {
-  return (headers, requestId) => new Response(JSON.stringify({ request_id: requestId, data: value }), { headers });
+function answerOk(headers: Record<string, string>, requestId: string): Response {
+  return new Response(JSON.stringify({ request_id: requestId, data: { status: "ok" } }), { headers });
 }

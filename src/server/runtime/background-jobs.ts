@@ -12,13 +12,13 @@ import { startMailDelivery } from "../modules/mail/start-delivery.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
 import { purgeMessages, purgePushes } from "../modules/notifications/sending/queue.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
-import { purgeResetCodes } from "../modules/password-reset/codes.ts";
+import { purgeResetCodes } from "../modules/password-reset/service.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
 import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
-import { purgeViewDedupKeys } from "../modules/views/write-views.ts";
+import { purgeViewDedupKeys } from "../modules/views/counts.ts";
 import { purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import type { Vault } from "../security/vault.ts";
 

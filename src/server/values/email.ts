@@ -28,10 +28,7 @@ function foldCase(text: string): string {
   return folded.replaceAll("ς", "σ").normalize("NFKC");
 }
 
-/**
- * An address as stored, and its comparable form.
- * @throws validationFailed naming the field.
- */
+/** An address as stored, and its comparable form. Errors: validationFailed naming the field. */
 export function parseEmail(field: string, email: string): { email: string; emailKey: string } {
   const key = emailKey(email);
   if (key === null) throw invalidField(field, "must be an email address, such as ada@example.com");

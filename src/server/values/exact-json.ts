@@ -17,10 +17,7 @@ export class InexactNumber {
 /** Only numbers with this many digits or an exponent can lose precision. */
 const suspicious = /\d[\d.]{15,}|\d[eE]/;
 
-/**
- * Parses JSON; numbers that a double cannot hold become `InexactNumber`.
- * @throws SyntaxError for invalid JSON.
- */
+/** Parses JSON; numbers that a double cannot hold become `InexactNumber`. Errors: SyntaxError for invalid JSON. */
 export function parseExactJson(text: string): unknown {
   if (!suspicious.test(text)) return JSON.parse(text);
   const revive = (_key: string, value: unknown, context?: { source?: string }) => {

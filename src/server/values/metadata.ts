@@ -9,8 +9,7 @@ export const mergedMetadataTooLarge = `would be larger than ${formatBytes(maxByt
 
 /**
  * The JSON text of metadata: at most 16 KiB and 20 levels, without NUL, invalid Unicode or numbers that JSON cannot
- * hold.
- * @throws validationFailed naming `metadata`.
+ * hold. Errors: validationFailed naming `metadata`.
  */
 export function metadataText(value: Record<string, unknown>): string {
   checkShape(value, 0, { left: maxBytes / 2 });

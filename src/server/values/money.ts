@@ -45,8 +45,6 @@ export function moneyJson(minor: string, digits: string): string {
 /**
  * Splits an amount in proportion to weights by the largest remainder, so that the parts add up to it exactly. Equal
  * remainders go to the earlier part. Without any weight all of it goes to the first part.
- * @param amount minor units, not negative.
- * @param weights not negative, such as the totals of lines.
  */
 export function splitAmount(amount: number, weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);

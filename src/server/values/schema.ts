@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 
 /** Null beside another type. */
 export function nullable<T extends TSchema>(schema: T) {
@@ -7,3 +7,13 @@ export function nullable<T extends TSchema>(schema: T) {
 
 /** A time as replies show it. */
 export const timestamp = Type.String({ format: "date-time", description: "RFC 3339, UTC." });
+
+/** The named schema of a JSON body, which refuses other fields. */
+export function input<P extends TProperties>($id: string, properties: P) {
+  return Type.Object(properties, { $id, additionalProperties: false });
+}
+
+/** The named schema of an object in replies. */
+export function output<P extends TProperties>($id: string, properties: P) {
+  return Type.Object(properties, { $id });
+}

@@ -41,15 +41,9 @@ export class Semaphore {
   }
 
   /** Changes the limits for callers from now on. */
-  configure({
-    permits = this.#permits,
-    maxWaiting = this.#maxWaiting,
-  }: {
-    permits?: number;
-    maxWaiting?: number;
-  }): void {
-    this.#permits = permits;
-    this.#maxWaiting = maxWaiting;
+  configure(limits: { permits?: number; maxWaiting?: number }): void {
+    this.#permits = limits.permits ?? this.#permits;
+    this.#maxWaiting = limits.maxWaiting ?? this.#maxWaiting;
   }
 
   /**

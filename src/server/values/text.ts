@@ -1,40 +1,26 @@
 import { invalidField } from "../errors.ts";
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused.
+const inLine = /[\u0000-\u001f\u007f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused.
+const inNote = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
 /**
  * A text of one line: not blank, at most `max` characters, without control characters or broken surrogates.
  * @throws validationFailed naming the field.
  */
-export function requireText(field: string, value: string, max: number): string {
+export function requireText(field: string, value: string, max: number, refused = inLine): string {
   if (value.trim() === "") throw invalidField(field, "must not be blank");
   if (value.length > max) throw invalidField(field, `must be at most ${max} characters`);
-  if (!value.isWellFormed() || hasControlCharacter(value)) {
+  if (!value.isWellFormed() || refused.test(value)) {
     throw invalidField(field, "must not contain control characters or invalid Unicode");
   }
   return value;
 }
 
-/**
- * A text of several lines, or null: not blank, at most `max` characters, without other control characters or broken
- * surrogates.
- * @throws validationFailed naming the field.
- */
+/** Null, or a text as `requireText` accepts it that may have several lines. */
 export function checkNote(field: string, value: string | null, max: number): string | null {
-  if (value === null) return null;
-  if (value.trim() === "") throw invalidField(field, "must not be blank");
-  if (value.length > max) throw invalidField(field, `must be at most ${max} characters`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-  if (!value.isWellFormed() || /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(value)) {
-    throw invalidField(field, "must not contain control characters or invalid Unicode");
-  }
-  return value;
-}
-
-function hasControlCharacter(value: string): boolean {
-  for (let i = 0; i < value.length; i++) {
-    const code = value.charCodeAt(i);
-    if (code < 32 || code === 127) return true;
-  }
-  return false;
+  return value === null ? null : requireText(field, value, max, inNote);
 }
 
 /** Words as a sentence lists them: `a, b and c`. */

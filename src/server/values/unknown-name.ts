@@ -1,5 +1,4 @@
 import { type AppError, conflict, notFound } from "../errors.ts";
-import { suggestWord } from "./closest-match.ts";
 
 /** Maximum number of names compared with an unknown one: a store may have millions of users. */
 export const maxCompared = 2000;
@@ -28,4 +27,41 @@ export function ambiguousName(message: string, ids: readonly string[]): AppError
 
 function quoteName(name: string): string {
   return /^[\w@.+:/*-]+$/.test(name) ? name : JSON.stringify(name);
+}
+
+/**
+ * The candidate most similar to a misspelt word, or undefined. At most one edit per three characters, and at least one;
+ * a swap of neighbours is one edit.
+ */
+export function suggestWord(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  const meant = word.toLowerCase();
+  for (const candidate of candidates) {
+    const known = candidate.toLowerCase();
+    // The lengths alone differ too much, so the distance need not be computed.
+    if (Math.abs(known.length - meant.length) >= bestDistance) continue;
+    const distance = measureDistance(meant, known);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, replacements and neighbour swaps. */
+function measureDistance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;
+  for (let i = 1; i <= a.length; i++) {
+    rows[i] = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwap ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY;
+      (rows[i] as number[])[j] = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + cost, swapped);
+    }
+  }
+  return at(a.length, b.length);
 }

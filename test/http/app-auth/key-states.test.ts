@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { rotateKey } from "../../../src/server/modules/app-keys/rotation.ts";
+import { rotateKey } from "../../../src/server/modules/app-keys/change.ts";
 import {
   activateKey,
   deactivateKey,

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
-import { addOrigins, checkOrigin, removeOrigins, setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { explainOrigin } from "../../../src/server/modules/app-keys/origin-explanation.ts";
+import { addOrigins, removeOrigins, setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -163,7 +164,7 @@ onDatabase("file", (suite) => {
 
   test("the service that explains an origin says what a request is told", async () => {
     for (const origin of [...passing, ...failing, null]) {
-      const verdict = await checkOrigin(suite.app.system, { appId: shop.key.app_id, origin });
+      const verdict = await explainOrigin(suite.app.system, { appId: shop.key.app_id, origin });
       expect([origin, verdict.allowed]).toEqual([origin, origin !== null && passing.includes(origin)]);
       expect(verdict.matched !== null).toBe(verdict.allowed);
     }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mintVisitor } from "../../../src/server/modules/visitors/token.ts";
+import { mintVisitor } from "../../../src/server/modules/visitors/actor.ts";
 import { createVault } from "../../../src/server/security/vault.ts";
 import { tenantContext } from "../../support/factories.ts";
 import { becomeVisitor, reacting } from "../../support/reactions.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressSubject } from "../../../src/server/modules/rate-limits/address-subject.ts";
-import { countHit } from "../../../src/server/modules/rate-limits/service.ts";
+import { addressSubject, countHit } from "../../../src/server/modules/rate-limits/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { type CallOptions, createClient, newAddress } from "../../support/client.ts";

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { bind } from "../../../src/server/db/statement.ts";
 import { hashing } from "../../../src/server/modules/passwords/password-hash.ts";
-import { selectKinds } from "../../../src/server/modules/sessions/equal-login-time.ts";
+import { selectKinds } from "../../../src/server/modules/sessions/login.ts";
 import { createUser } from "../../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";

@@ -1,9 +1,7 @@
 import type { Shop } from "../../../server/admin/create-shop.ts";
 import { readVariable } from "../../../server/config/environment.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
-import { parseCurrency } from "../../../server/modules/tenants/currency.ts";
-import { parseLanguage } from "../../../server/modules/tenants/language.ts";
-import { parseNamespace } from "../../../server/modules/tenants/namespace.ts";
+import { parseCurrency, parseLanguage, parseNamespace } from "../../../server/modules/tenants/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/text.ts";
 import { type ArgValues, type CommandArgs, namespaceArg, type SharedValues } from "../../framework/args.ts";

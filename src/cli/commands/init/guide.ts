@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { defaultDataDir } from "../../../server/config/options.ts";
-import { currencyDigits } from "../../../server/modules/tenants/currency.ts";
+import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { programName, quoteWords } from "../../terminal/command-line.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { renderFields } from "../../terminal/table.ts";

@@ -1,4 +1,4 @@
-import { keyState, keyStates } from "../../../server/modules/app-keys/key-state.ts";
+import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { withContext } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
@@ -112,7 +112,7 @@ const update = defineCommand({
       ...(scope.length > 0 && { scopes: scope }),
       ...(expires !== undefined && { expiresAt: expires === "never" ? null : parseTime("--expires", expires, now) }),
     };
-    const { updateKey } = await import("../../../server/modules/app-keys/update.ts");
+    const { updateKey } = await import("../../../server/modules/app-keys/change.ts");
     await printKeySheet(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)), now);
   },
 });
@@ -156,7 +156,7 @@ const rotate = defineCommand({
   ],
   async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);
-    const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/rotation.ts");
+    const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/change.ts");
     requireOverlap(overlapMs);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
     const question = (key: string) =>
@@ -185,7 +185,7 @@ const retire = defineCommand({
   async run(args, console) {
     requireAnswer(console, `Expire the old secrets of key ${args.app_id}?`);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    const { retireSecrets } = await import("../../../server/modules/app-keys/rotation.ts");
+    const { retireSecrets } = await import("../../../server/modules/app-keys/change.ts");
     const key = await withKey(args, console, getKey);
     const [, ...old] = key.secrets;
     if (old.length > 0) {

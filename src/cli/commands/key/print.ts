@@ -1,5 +1,5 @@
 import type { SystemCtx } from "../../../server/context.ts";
-import { keyState } from "../../../server/modules/app-keys/key-state.ts";
+import { keyState } from "../../../server/modules/app-keys/model.ts";
 import type { getKey, issueKey, publishKey } from "../../../server/modules/app-keys/service.ts";
 import { withContext } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";

@@ -87,7 +87,7 @@ async function readMessage(given: ArgValues<typeof args>) {
   if ([topic !== undefined, user !== undefined, everyone].filter(Boolean).length !== 1) {
     throw new UsageError("Give exactly one of --topic, --user and --everyone.");
   }
-  const { parseLanguage } = await import("../../../server/modules/tenants/language.ts");
+  const { parseLanguage } = await import("../../../server/modules/tenants/input.ts");
   const data = readData(given.data);
   return {
     title,

@@ -94,8 +94,8 @@ const list = defineCommand({
         ],
       });
     }
-    const { listOrigins } = await import("../../../server/modules/app-keys/origins.ts");
-    const key = await withKey(args, console, listOrigins);
+    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+    const key = await withKey(args, console, getKey);
     if (console.json) return printJson(console, key.origins);
     await printList(console, key.origins, {
       id: (origin) => origin,

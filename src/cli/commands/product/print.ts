@@ -1,6 +1,6 @@
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import type { ImportResult } from "../../../server/modules/products/transfer/import.ts";
-import { currencyDigits } from "../../../server/modules/tenants/currency.ts";
+import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";

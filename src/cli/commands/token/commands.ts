@@ -18,7 +18,7 @@ const list = defineCommand({
   examples: ["bodega token list -n demo", "bodega token list -n demo --user ada@example.com --all-states --json"],
   notes: ["Only a hash of a token is stored, so the token itself cannot be shown."],
   async run(args, console) {
-    const { listTokens } = await import("../../../server/modules/tokens/list.ts");
+    const { listTokens } = await import("../../../server/modules/tokens/service.ts");
     const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
     const limit = parseCount("--limit", args.limit);
     const tokens = await withTenant(args, console, async (ctx) => {

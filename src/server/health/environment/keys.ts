@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { all, param, statement } from "../../db/statement.ts";
-import type { KeySecret } from "../../modules/app-keys/model.ts";
-import { describeSecrets } from "../../modules/app-keys/secret-state.ts";
+import { describeSecrets, type KeySecret } from "../../modules/app-keys/model.ts";
 import { appKeySecrets, appKeys } from "../../modules/app-keys/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { formatDuration } from "../../values/duration.ts";

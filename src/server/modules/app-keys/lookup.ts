@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
-import { isNamespace } from "../tenants/namespace.ts";
-import { revision, tenants } from "../tenants/table.ts";
+import { isNamespace } from "../tenants/input.ts";
+import { revision, tenants, workColumns } from "../tenants/table.ts";
 import { type OriginPattern, parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
@@ -40,9 +40,7 @@ interface KeyRow {
 }
 
 const selectTenant = statement<TenantRow>(sql`
-  select id, namespace, title, currency, language, token_lifetime as tokenLifetime,
-    points_rate as pointsRate, point_value as pointValue, points_days as pointsDays,
-    address_writes as addressWrites, visitor_writes as visitorWrites, status from ${tenants} where namespace = ${param("namespace")}`);
+  select ${workColumns}, status from ${tenants} where namespace = ${param("namespace")}`);
 const selectKey = statement<KeyRow>(sql`
   select id, tenant_id, scopes, (active = 1 and published = 1 and revoked_at is null) as usable, expires_at,
     enforce_origins, allow_no_origin,

@@ -1,6 +1,6 @@
 import type { SystemCtx } from "../../context.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import { matchOrigin, type OriginPattern, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
+import { defaultPort, matchOrigin, type OriginPattern, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
 import { type OriginVerdict, verifyOrigin } from "./origins.ts";
 import { listRejections, type RejectedOrigin } from "./rejections.ts";
 import { getKey } from "./service.ts";
@@ -23,8 +23,6 @@ export interface OriginExplanation extends OriginVerdict {
 }
 
 type Parsed = NonNullable<ReturnType<typeof parseOrigin>>;
-
-const defaultPort: Record<string, string> = { http: "80", https: "443" };
 
 /**
  * Explains how the server would answer this `Origin` (null: none sent): the result of each entry, and what would help.
@@ -50,29 +48,25 @@ function explainEntry(pattern: OriginPattern, origin: string): EntryVerdict[] {
   const parsed = parseOrigin(origin);
   if (parsed === null) return [];
   const matches = matchOrigin([pattern], origin) !== null;
-  return [{ pattern: pattern.text, matches, why: matches ? whyFits(pattern) : whyNot(pattern, parsed) }];
+  return [{ pattern: pattern.text, matches, why: matches ? explainMatch(pattern) : explainMismatch(pattern, parsed) }];
 }
 
-function whyFits({ wildcard, host, scheme, port }: OriginPattern): string {
+function explainMatch({ wildcard, host, scheme, port }: OriginPattern): string {
   const parts = [wildcard ? `the host lies below ${host}` : "the host is the same"];
   if (scheme !== null) parts.push("so is the scheme");
   if (port !== null) parts.push("so is the port");
   return parts.join(", ");
 }
 
-function whyNot({ wildcard, host, scheme, port }: OriginPattern, origin: Parsed): string {
+function explainMismatch({ wildcard, host, scheme, port }: OriginPattern, origin: Parsed): string {
   const reasons: string[] = [];
   const isBelow = origin.host.endsWith(`.${host}`);
   if (wildcard && !isBelow) {
-    reasons.push(
-      origin.host === host
-        ? `it covers every host below ${host}, but not ${host} itself`
-        : `${origin.host} does not lie below ${host}`,
-    );
-  }
-  if (!wildcard && origin.host !== host) {
-    if (isBelow) reasons.push(`it covers this host alone, and ${origin.host} lies below it`);
-    else reasons.push(`the host is another: ${origin.host}`);
+    const own = `it covers every host below ${host}, but not ${host} itself`;
+    reasons.push(origin.host === host ? own : `${origin.host} does not lie below ${host}`);
+  } else if (!wildcard && origin.host !== host) {
+    const below = `it covers this host alone, and ${origin.host} lies below it`;
+    reasons.push(isBelow ? below : `the host is another: ${origin.host}`);
   }
   const originPort = origin.port || defaultPort[origin.scheme];
   if (scheme !== null && scheme !== origin.scheme) reasons.push(`the scheme is another: ${origin.scheme}`);

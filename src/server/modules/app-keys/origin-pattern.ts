@@ -47,7 +47,8 @@ export function parseOrigin(origin: string): { scheme: string; host: string; por
   return { scheme: url.protocol.slice(0, -1), host: url.hostname, port: url.port };
 }
 
-const defaultPort = { http: "80", https: "443" } as Record<string, string>;
+/** The port of an origin that names none, by scheme. */
+export const defaultPort = { http: "80", https: "443" } as Record<string, string>;
 
 /** The first entry that matches an origin, or null. A default port equals no port. */
 export function matchOrigin(patterns: readonly OriginPattern[], origin: string): OriginPattern | null {

@@ -7,7 +7,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { AppKey } from "./model.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
-import { getKey, requireKey, toAppKey } from "./service.ts";
+import { requireKey, toAppKey } from "./service.ts";
 import { appKeyOrigins, appKeys } from "./table.ts";
 
 const maxOrigins = 200;
@@ -47,8 +47,7 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 
 /**
  * Removes entries of the allowlist. It stays enforced even when empty: removing the last origin must not open the key
- * to all origins.
- * @throws notFound for the key, or for an entry that is not on the list.
+ * to all origins. Errors: notFound for the key, or for an entry that is not on the list.
  */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
@@ -74,30 +73,6 @@ export function setOrigins(
     await insertAll(tx, tenantId, input.appId, patterns);
     await enforce(tx, input.appId, input.enforce ?? true, input.allowNoOrigin ?? false);
   });
-}
-
-/** The allowlist of a key and whether it is enforced, as part of the key. */
-export function listOrigins(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return getKey(ctx, appId);
-}
-
-/**
- * Checks this `Origin` (null: none sent) as the server does.
- * @throws notFound.
- */
-export async function checkOrigin(
-  ctx: SystemCtx,
-  input: { appId: string; origin: string | null },
-): Promise<OriginVerdict> {
-  const key = await getKey(ctx, input.appId);
-  return verifyOrigin(
-    {
-      enforceOrigins: key.enforce_origins,
-      allowNoOrigin: key.allow_no_origin,
-      patterns: key.origins.map(parseOriginPattern),
-    },
-    input.origin,
-  );
 }
 
 /** Checks an origin against the allowlist of a key (specification, section 5). */

@@ -44,11 +44,7 @@ export interface RejectedOrigin {
 
 /** Buffers the origins from which keys were used and refused, and writes them together. */
 export interface RejectionBuffer {
-  /**
-   * Records one within a second or two; some are dropped when very many wait.
-   * @param origin null where the request had none.
-   * @param now epoch milliseconds.
-   */
+  /** Records one at this epoch time, within a second or two; some are dropped when very many wait. */
   note(appId: string, origin: string | null, now: number): void;
   /** Writes what waits. Errors: those of the database; unwritten rows stay. */
   flush(): Promise<void>;
@@ -62,48 +58,39 @@ declare module "../../context.ts" {
   }
 }
 
-interface Waiting {
-  attempts: number;
-  firstAt: number;
-  lastAt: number;
-}
+type Waiting = Omit<RejectedOrigin, "first_at" | "last_at"> & { appId: string; firstAt: number; lastAt: number };
 
 /**
  * Creates the write-behind buffer of a process: refusals wait in memory and are written together, outside requests. A
  * failed write is retried, within the same bounds.
  */
 export function createRejectionBuffer(db: Database): RejectionBuffer {
-  let waiting = new Map<string, Map<string, Waiting>>();
-  let size = 0;
+  let waiting = new Map<string, Waiting>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
-  function add(appId: string, origin: string, { attempts, firstAt, lastAt }: Waiting): void {
-    const ofKey = waiting.get(appId) ?? new Map<string, Waiting>();
-    const known = ofKey.get(origin);
+  function add(one: Waiting): void {
+    const key = `${one.appId} ${one.origin}`;
+    const known = waiting.get(key);
     if (known === undefined) {
-      if (ofKey.size >= maxPerKey || size >= maxWaiting) return;
-      ofKey.set(origin, { attempts, firstAt, lastAt });
-      waiting.set(appId, ofKey);
-      size++;
+      if (waiting.size < maxWaiting) waiting.set(key, one);
       return;
     }
-    known.attempts += attempts;
-    known.firstAt = Math.min(known.firstAt, firstAt);
-    known.lastAt = Math.max(known.lastAt, lastAt);
+    known.attempts += one.attempts;
+    known.firstAt = Math.min(known.firstAt, one.firstAt);
+    known.lastAt = Math.max(known.lastAt, one.lastAt);
   }
 
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    if (size === 0) return;
+    if (waiting.size === 0) return;
     const taken = waiting;
     waiting = new Map();
-    size = 0;
     try {
-      await writeRejections(db, taken);
+      await writeRejections(db, [...taken.values()]);
     } catch (error) {
-      for (const [appId, origins] of taken) for (const [origin, seen] of origins) add(appId, origin, seen);
+      for (const one of taken.values()) add(one);
       wake();
       throw error;
     }
@@ -115,7 +102,7 @@ export function createRejectionBuffer(db: Database): RejectionBuffer {
 
   return {
     note(appId, origin, now) {
-      add(appId, (origin ?? "").slice(0, maxCharacters), { attempts: 1, firstAt: now, lastAt: now });
+      add({ appId, origin: (origin ?? "").slice(0, maxCharacters), attempts: 1, firstAt: now, lastAt: now });
       wake();
     },
     flush,
@@ -127,17 +114,13 @@ export function createRejectionBuffer(db: Database): RejectionBuffer {
   };
 }
 
-async function writeRejections(db: Database, taken: Map<string, Map<string, Waiting>>): Promise<void> {
-  const lines = [...taken].flatMap(([appId, origins]) =>
-    [...origins].map(([origin, { attempts, firstAt, lastAt }]) => [
-      appId,
-      origin,
-      attempts,
-      toTimestamp(firstAt),
-      toTimestamp(lastAt),
-    ]),
+async function writeRejections(db: Database, taken: Waiting[]): Promise<void> {
+  const lines = taken.map(
+    ({ appId, origin, attempts, firstAt, lastAt }) =>
+      [appId, origin, attempts, toTimestamp(firstAt), toTimestamp(lastAt)] as const,
   );
-  const bounds = [...taken.keys()].map((appId) => bind(removeBeyond, { appId, most: maxPerKey }));
+  const appIds = new Set(taken.map(({ appId }) => appId));
+  const bounds = [...appIds].map((appId) => bind(removeBeyond, { appId, most: maxPerKey }));
   await db.batch([bind(addRows, { rows: JSON.stringify(lines) }), ...bounds]);
 }
 
@@ -146,10 +129,7 @@ export function listRejections(ctx: SystemCtx, appId: string): Promise<RejectedO
   return all(ctx.db, selectRows, { appId, most: maxPerKey });
 }
 
-/**
- * Deletes origins not seen for thirty days, at most a thousand a call.
- * @returns how many.
- */
+/** Deletes origins not seen for thirty days, at most a thousand a call. Returns how many. */
 export function purgeRejections(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
 }

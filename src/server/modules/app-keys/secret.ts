@@ -1,4 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { sql } from "drizzle-orm";
+import type { Database } from "../../db/session.ts";
+import { param, run, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { appKeySecrets } from "./table.ts";
 
 /** A new secret: `sk_` and 256 random bits in base64url. The prefix lets scanners find one that leaked. */
 export function newSecret(): string {
@@ -13,4 +18,27 @@ export function hashSecret(secret: string): string {
 /** Compares two hashes of equal length in constant time. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
+}
+
+const everyMs = 60_000;
+
+// The guard limits all processes together to one write a minute.
+const touchSecret = statement(sql`
+  update ${appKeySecrets} set last_used_at = ${param("now")}
+  where id = ${param("id")} and (last_used_at is null or last_used_at <= ${param("before")})`);
+
+/**
+ * Creates the function that records the use of a secret, at most once a minute each and outside the request. A failure
+ * only means that the next use is recorded instead.
+ */
+export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
+  const noted = new Map<string, number>();
+  return (secret, now) => {
+    const last = noted.get(secret.id) ?? secret.lastUsedAt;
+    if (now - last < everyMs) return;
+    if (noted.size > 10_000) noted.clear();
+    noted.set(secret.id, now);
+    const times = { now: toTimestamp(now), before: toTimestamp(now - everyMs) };
+    run(db, touchSecret, { id: secret.id, ...times }).catch(() => noted.delete(secret.id));
+  };
 }

@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { build } from "../../db/build.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound, wrongState } from "../../errors.ts";
@@ -8,39 +7,28 @@ import { parseScope, parseScopes } from "../../security/scopes.ts";
 import { newId } from "../../values/ids.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import type { AuditEvent } from "../audit/events.ts";
-import { recordAudit } from "../audit/service.ts";
+import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
-import { fitsFilter, type KeyFilter } from "./key-state.ts";
-import type { AppKey, AppKeyDetails, IssuedAppKey } from "./model.ts";
+import {
+  type AppKey,
+  type AppKeyDetails,
+  describeSecrets,
+  fitsFilter,
+  type IssuedAppKey,
+  type KeyFilter,
+} from "./model.ts";
 import { hashSecret, newSecret } from "./secret.ts";
-import { describeSecrets } from "./secret-state.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
-const insertKey = statement(
-  build.insert(appKeys).values({
-    id: param("id"),
-    tenantId: param("tenantId"),
-    name: param("name"),
-    scopes: param("scopes"),
-    active: true,
-    published: param("published"),
-    expiresAt: param("expiresAt"),
-    createdAt: param("now"),
-    updatedAt: param("now"),
-  }),
-);
+const insertKey = statement(sql`
+  insert into ${appKeys} (id, tenant_id, name, scopes, active, published, expires_at, created_at, updated_at)
+  values (${param("id")}, ${param("tenantId")}, ${param("name")}, ${param("scopes")}, 1, ${param("published")},
+    ${param("expiresAt")}, ${param("now")}, ${param("now")})`);
 /** Stores the hash of a secret. */
-export const insertSecret = statement(
-  build.insert(appKeySecrets).values({
-    id: param("id"),
-    tenantId: param("tenantId"),
-    appId: param("appId"),
-    hash: param("hash"),
-    createdAt: param("now"),
-  }),
-);
+export const insertSecret = statement(sql`
+  insert into ${appKeySecrets} (id, tenant_id, app_id, hash, created_at)
+  values (${param("id")}, ${param("tenantId")}, ${param("appId")}, ${param("hash")}, ${param("now")})`);
 const keyColumns = sql`
   k.id as app_id, t.namespace, k.name, k.scopes, k.active, k.published, k.enforce_origins, k.allow_no_origin,
   k.expires_at, k.revoked_at, k.created_at, k.tenant_id,
@@ -65,28 +53,13 @@ const setRevoked = statement(sql`
   where id = ${param("appId")} and revoked_at is null`);
 const removeSecrets = statement(sql`delete from ${appKeySecrets} where app_id = ${param("appId")}`);
 
-interface KeyRow {
-  app_id: string;
-  tenant_id: string;
-  namespace: string;
-  name: string;
-  scopes: string;
-  active: number;
-  published: number;
-  enforce_origins: number;
-  allow_no_origin: number;
-  expires_at: string | null;
-  revoked_at: string | null;
-  last_used_at: string | null;
-  created_at: string;
-  origins: string;
-  secrets: string;
-}
+type KeyRow = Pick<AppKeyDetails, "app_id" | "namespace" | "name" | "expires_at" | "revoked_at" | "created_at"> &
+  Record<"tenant_id" | "scopes" | "origins" | "secrets", string> &
+  Record<"active" | "published" | "enforce_origins" | "allow_no_origin", number> & { last_used_at: string | null };
 
 /**
  * Issues a key for a tenant: active, unpublished unless asked, with every scope unless named. Only this reply contains
- * the secret.
- * @throws notFound for an unknown tenant, validationFailed for an invalid field.
+ * the secret. Errors: notFound for an unknown tenant, validationFailed for an invalid field.
  */
 export async function issueKey(
   ctx: SystemCtx,
@@ -129,10 +102,7 @@ export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKe
   return rows.map((row) => toDetails(row, now)).filter((key) => fitsFilter(key, filter, scopes, now));
 }
 
-/**
- * One key by its `app_id`.
- * @throws notFound.
- */
+/** One key by its `app_id`. Errors: notFound. */
 export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return toDetails(await requireKey(ctx, appId), ctx.now());
 }
@@ -171,10 +141,7 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
   });
 }
 
-/**
- * The stored row of a key, for this module.
- * @throws notFound.
- */
+/** The stored row of a key, for this module. Errors: notFound. */
 export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow> {
   const row = await get(ctx.db, selectKey, { appId });
   if (!row) throw notFound("key", appId);
@@ -213,8 +180,13 @@ export function toAppKey(row: KeyRow): AppKey {
 
 function toDetails(row: KeyRow, now: number): AppKeyDetails {
   const { expires_at, revoked_at, last_used_at } = row;
-  const secrets = describeSecrets(JSON.parse(row.secrets), now);
-  return { ...toAppKey(row), expires_at, revoked_at, last_used_at, secrets };
+  return {
+    ...toAppKey(row),
+    expires_at,
+    revoked_at,
+    last_used_at,
+    secrets: describeSecrets(JSON.parse(row.secrets), now),
+  };
 }
 
 /** The key of a stored row with its secret. */
@@ -223,10 +195,7 @@ export function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
   return { app_id, app_secret, ...rest };
 }
 
-/**
- * The time at which a key expires.
- * @throws validationFailed for an invalid or past time.
- */
+/** The time at which a key expires. Errors: validationFailed for an invalid or past time. */
 export function parseExpiry(text: string, now: number): string {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw invalidField("expires_at", "must be a time, such as 2030-01-31T00:00:00Z");

@@ -2,27 +2,18 @@ import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
-import { auditEvents } from "./events.ts";
+import { type AuditFacts, auditColumns, auditEvents } from "./service.ts";
 import { auditLog } from "./table.ts";
 
 const defaultLimit = 50;
 const maxRows = 1000;
 
 /** A row of the log, as the terminal prints it. */
-export interface AuditRecord {
+export type AuditRecord = Omit<AuditFacts, "details"> & {
   seq: number;
-  at: string;
-  event: string;
-  namespace: string | null;
-  actor_kind: string;
-  actor_id: string | null;
-  subject: string | null;
-  address: string | null;
-  request_id: string;
-  code: number | null;
   details: Record<string, unknown> | null;
   hash: string;
-}
+};
 
 /** Which rows are wanted; all of what is given must fit. */
 export interface AuditFilter {
@@ -80,7 +71,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   const rows = await all(
     ctx.db,
     statement<Omit<AuditRecord, "details"> & { details: string | null }>(sql`
-      select seq, at, event, namespace, actor_kind, actor_id, subject, address, request_id, code, details, hash
+      select seq, ${auditColumns}, hash
       from ${auditLog} ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}
       order by seq desc limit ${param("limit")}`),
     { ...given, limit },

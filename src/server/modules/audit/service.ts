@@ -4,16 +4,22 @@ import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { codeOf, type ErrorKind } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { hashRow } from "./chain.ts";
-import type { AuditEvent } from "./events.ts";
 import { auditLog } from "./table.ts";
+
+const facts = [
+  ...(["at", "event", "namespace", "actor_kind", "actor_id"] as const),
+  ...(["subject", "address", "request_id", "code", "details"] as const),
+];
+/** The columns of a row without its place and its hash, in the order in which they are hashed. */
+export const auditColumns = sql.raw(facts.join(", "));
 
 const selectLast = statement<{ hash: string }>(sql`select hash from ${auditLog} order by seq desc limit 1`);
 const insertRow = statement(sql`
-  insert into ${auditLog} (at, event, namespace, actor_kind, actor_id, subject, address, request_id, code, details, hash)
-  values (${param("at")}, ${param("event")}, ${param("namespace")}, ${param("actor_kind")}, ${param("actor_id")},
-    ${param("subject")}, ${param("address")}, ${param("request_id")}, ${param("code")}, ${param("details")},
-    ${param("hash")})`);
+  insert into ${auditLog} (${auditColumns}, hash)
+  values (${sql.join(
+    [...facts, "hash"].map((name) => sql`${param(name)}`),
+    sql`, `,
+  )})`);
 
 /** An audited act; actor, time and address come from the context. */
 export interface AuditEntry {
@@ -66,4 +72,58 @@ function actorId(actor: SystemCtx["actor"]): string | null {
     case "server":
       return null;
   }
+}
+
+/** The acts that the audit log records, by group. */
+const acts = {
+  login: ["succeeded", "failed"],
+  attempts: ["refused"],
+  token: ["refreshed", "revoked"],
+  user: [
+    "created",
+    "updated",
+    "deleted",
+    "disabled",
+    "enabled",
+    "role_changed",
+    "email_changed",
+    "email_change_failed",
+  ],
+  password: ["changed", "change_failed", "reset_requested", "reset", "reset_failed"],
+  two_factor: ["begun", "enabled", "disabled", "failed", "reset", "recovery_codes_made", "recovery_code_used"],
+  key: ["issued", "updated", "published", "unpublished", "activated", "deactivated", "rotated", "retired", "revoked"],
+  origins: ["changed"],
+  tenant: ["created", "updated", "suspended", "resumed", "deleted"],
+  rewards: ["adjusted"],
+  mail: ["retried", "tested"],
+  notification: ["sent"],
+  registration: ["removed"],
+  webhook: ["added", "removed", "replayed", "rotated"],
+  database: ["backed_up", "migrated", "rekeyed", "restored"],
+  doctor: ["fixed"],
+} as const;
+type Acts = typeof acts;
+/** An event of the audit log, such as `login.failed`. */
+export type AuditEvent = { [Group in keyof Acts]: `${Group}.${Acts[Group][number]}` }[keyof Acts];
+/** All events of the audit log. */
+export const auditEvents = Object.entries(acts).flatMap(([group, names]) => names.map((name) => `${group}.${name}`));
+
+/** A row of the audit log without its place and its hash. */
+export interface AuditFacts {
+  at: string;
+  event: string;
+  namespace: string | null;
+  actor_kind: string;
+  actor_id: string | null;
+  subject: string | null;
+  address: string | null;
+  request_id: string;
+  code: number | null;
+  details: string | null;
+}
+
+/** SHA-256, in hex, over a row and the hash of the row before it (empty for the first). */
+export function hashRow(previous: string, row: AuditFacts): string {
+  const text = JSON.stringify([previous, ...facts.map((name) => row[name])]);
+  return Buffer.from(Bun.SHA256.hash(text) as Uint8Array).toString("hex");
 }

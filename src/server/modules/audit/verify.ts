@@ -1,17 +1,18 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
+import { migrations } from "../../db/migrations.ts";
+import type { Executor } from "../../db/session.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
-import { type AuditFacts, hashRow } from "./chain.ts";
+import { type AuditFacts, auditColumns, hashRow } from "./service.ts";
 import { auditLog } from "./table.ts";
-import { findSchemaFault } from "./triggers.ts";
 
 const pageSize = 1000;
 
 type Row = AuditFacts & { seq: number; hash: string };
 
 const selectPage = statement<Row>(sql`
-  select seq, at, event, namespace, actor_kind, actor_id, subject, address, request_id, code, details, hash
+  select seq, ${auditColumns}, hash
   from ${auditLog} where seq > ${param("after")} order by seq limit ${pageSize}`);
 // SQLite numbers the rows itself; one statement, so that no row is added between the two reads.
 const selectCounts = statement<{ numbered: number | null; kept: number | null }>(sql`
@@ -36,7 +37,6 @@ export interface AuditVerdict {
  * Verifies the log from its first row: no row is missing, and each matches its hash and the row before. The end is
  * compared with SQLite's own counter, since a hash chain does not reveal a cut tail; the triggers must be as created.
  * Somebody who can write the file can also write a new chain; only a head noted elsewhere reveals that.
- * @param expect such a head, `<seq>:<hash>`.
  * @throws validationFailed for a malformed `expect`.
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {
@@ -74,4 +74,22 @@ function parseHead(text: string): { seq: number; hash: string } {
   if (seq === undefined || hash === undefined)
     throw invalidField("expect", "must be <seq>:<hash>, as verify prints it");
   return { seq: Number(seq), hash };
+}
+
+const selectSchema = statement<{ type: string; sql: string | null }>(sql`
+  select type, sql from sqlite_schema where tbl_name = 'audit_log' and type in ('table', 'trigger')`);
+
+const made = migrations.flatMap(({ sql }) => sql.match(/^CREATE TRIGGER `audit_log_.*$/gm) ?? []);
+
+/** The problem with the table of the log or its triggers; undefined when both are as created. */
+export async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers" | undefined> {
+  const schema = await all(db, selectSchema, {});
+  if (!schema.some(({ type }) => type === "table")) return "no table";
+  const standing = new Set(schema.map((entry) => normalize(entry.sql ?? "")));
+  return made.every((trigger) => standing.has(normalize(trigger))) ? undefined : "no triggers";
+}
+
+/** SQLite stores the statement as written, except for its first words and its end. */
+function normalize(text: string): string {
+  return text.trim().replace(/;$/, "");
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
+import { invalidField } from "../../errors.ts";
 import { Semaphore } from "../../values/semaphore.ts";
-import { isBcrypt, isUsableHash, ownPrefix } from "./imported-hash.ts";
 
 /** Argon2id with 19 MiB, two passes, one lane. */
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
@@ -23,9 +23,8 @@ export function shareCores(processes: number): void {
 }
 
 /**
- * Hashes a new password once this process has a core free for it.
- * @returns argon2id in the PHC form.
- * @throws unavailable when too many wait.
+ * Hashes a new password once this process has a core free for it. Returns argon2id in the PHC form. Errors: unavailable
+ * when too many wait.
  */
 export function hashPassword(password: string): Promise<string> {
   return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters));
@@ -33,8 +32,7 @@ export function hashPassword(password: string): Promise<string> {
 
 /**
  * Whether a password has this hash. False for null (no such user, no password) and for an unusable hash, after as much
- * time as for a real one.
- * @throws unavailable when too many wait.
+ * time as for a real one. Errors: unavailable when too many wait.
  */
 export function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   return hashing.run(async () => {
@@ -59,4 +57,86 @@ async function verifyBcrypt(password: string, hash: string): Promise<boolean> {
   const bytes = new TextEncoder().encode(password);
   if (await Bun.password.verify(bytes.subarray(0, bcryptBytes), hash)) return true;
   return bytes.length > bcryptBytes && Bun.password.verify(bytes, hash);
+}
+
+/** The beginning of each hash that this program makes. */
+export const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
+
+const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
+const argon2 =
+  /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
+
+// Each takes about a second of one core: higher costs would stall the server at every sign-in.
+const maxBcryptCost = 14;
+const maxMemoryKib = 262_144;
+const maxPasses = 10;
+const maxLanes = 8;
+
+/**
+ * Checks form and cost of a hash that another system made.
+ * @throws validationFailed naming the field; the message never contains the hash.
+ */
+export function parsePasswordHash(field: string, hash: string): string {
+  if (!isBcrypt(hash) && !argon2.test(hash)) {
+    throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");
+  }
+  if (!isUsableHash(hash)) throw invalidField(field, "costs too much or too little to be checked");
+  return hash;
+}
+
+/** Whether a text has the form of a bcrypt hash. */
+export function isBcrypt(hash: string): boolean {
+  return bcrypt.test(hash);
+}
+
+/** Whether a hash has a form that can be checked, at a cost within bounds. */
+export function isUsableHash(hash: string): boolean {
+  const cost = bcrypt.exec(hash)?.[1];
+  if (cost !== undefined) return Number(cost) >= 4 && Number(cost) <= maxBcryptCost;
+  const [, memory, passes, lanes] = (argon2.exec(hash) ?? []).map(Number);
+  if (memory === undefined || passes === undefined || lanes === undefined) return false;
+  if (lanes < 1 || lanes > maxLanes || passes < 1 || passes > maxPasses) return false;
+  return memory >= 8 * lanes && memory <= maxMemoryKib;
+}
+
+/** Algorithm and costs, the beginning of a hash. */
+const kindPattern = /^(?:\$2[aby]\$(\d\d)\$|\$argon2(?:id|i|d)\$v=19\$m=(\d+),t=(\d+),p=\d\$)/;
+/** Imported hashes may have many costs; a refusal verifies at most this many. */
+const maxImported = 4;
+// The time of one bcrypt round in KiB of argon2, measured.
+const kibPerBcryptRound = 90;
+// Salt and digest of random texts that were thrown away.
+const bcryptTail = "qpjc9RS.Tjc/pgXtC//nSOmG7m69bgw7yQ/Y0o75GTdB0xYvwOz3K";
+const argon2Tail = "ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";
+
+/**
+ * Hashes that are still to be verified so that a refusal takes as long for every account: one of our own kind, and the most
+ * expensive imported kinds of the store.
+ * @param kinds how the imported hashes of the store begin, each kind once.
+ * @param verified hashes that were verified already; null for the decoy of our own kind.
+ * @returns hashes that no password is known for; null for the decoy of our own kind.
+ */
+export function hashesToVerify(kinds: readonly string[], verified: readonly (string | null)[]): (string | null)[] {
+  const costliest = kinds
+    .filter((kind) => isUsableHash(decoyOf(kind)))
+    .toSorted((a, b) => costOf(b) - costOf(a))
+    .slice(0, maxImported);
+  const done = new Set(verified.map(kindOf));
+  return [null, ...costliest].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
+}
+
+/** Null for our own kind, whose decoy also stands in for a hash that cannot be used. */
+function kindOf(hash: string | null): string | null {
+  if (hash === null || hash.startsWith(ownPrefix) || !isUsableHash(hash)) return null;
+  return kindPattern.exec(hash)?.[0] ?? null;
+}
+
+function decoyOf(kind: string): string {
+  return `${kind}${kind.startsWith("$2") ? bcryptTail : argon2Tail}`;
+}
+
+/** Only for comparison. */
+function costOf(kind: string): number {
+  const [, rounds, kib, passes] = kindPattern.exec(kind) ?? [];
+  return rounds === undefined ? Number(kib) * Number(passes) : 2 ** Number(rounds) * kibPerBcryptRound;
 }

@@ -7,7 +7,7 @@ import { notFound, preconditionFailed } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
-import { parseLanguage } from "../tenants/language.ts";
+import { parseLanguage } from "../tenants/input.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";

@@ -17,12 +17,12 @@ import { clearFailures, limitFailures, requireFailuresLeft } from "../passwords/
 import { verifyPassword } from "../passwords/password-hash.ts";
 import { countHit, type RateLimit } from "../rate-limits/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
+import { endVoidCodes, recordChanges, writeColumns } from "../users/change.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { oneUser } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
 import { getUser } from "../users/service.ts";
-import { endVoidCodes, recordChanges, writeColumns } from "../users/write-columns.ts";
 
 /** The answer conflict reveals that an address is taken, so the number of tries is limited. */
 export const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
@@ -38,11 +38,9 @@ export function getOwnProfile(ctx: Ctx): Promise<User> {
 
 /**
  * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password and
- * is unverified; the old one gets a mail.
- * @param ifMatch the required version; null for any.
- * @throws preconditionFailed; validationFailed; conflict for a taken address; tooManyRequests after three new addresses
- * in a day; invalidLogin for a wrong password, counted with failed logins; tooManyAttempts after too many of these;
- * tokenExpired when the token has ended meanwhile.
+ * is unverified; the old one gets a mail. Errors: preconditionFailed; validationFailed; conflict for a taken address;
+ * tooManyRequests after three new addresses in a day; invalidLogin for a wrong password, counted with failed logins;
+ * tooManyAttempts after too many of these; tokenExpired when the token has ended meanwhile.
  */
 export async function updateOwnProfile(
   ctx: Ctx,

@@ -182,11 +182,8 @@ export class CounterSync {
   }
 
   #takeUnsent(): [string, HitBucket[]][] {
-    const all = [...this.#unsent];
-    const [several, single] = [true, false].map((wanted) =>
-      all.filter(([, buckets]) => (buckets.length > 1 || (buckets[0]?.hits ?? 0) > 1) === wanted),
-    ) as [typeof all, typeof all];
-    const taken = [...several, ...single].slice(0, maxPushed);
+    const isSeveral = ([, buckets]: [string, HitBucket[]]) => Number(buckets.length > 1 || (buckets[0]?.hits ?? 0) > 1);
+    const taken = [...this.#unsent].sort((a, b) => isSeveral(b) - isSeveral(a)).slice(0, maxPushed);
     for (const [subject] of taken) this.#unsent.delete(subject);
     return taken;
   }

@@ -4,8 +4,8 @@ import { tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { hideSubject } from "./address-subject.ts";
 import { CounterSync } from "./counter-sync.ts";
+import { hideSubject } from "./service.ts";
 import { createWriteCounts, windowMs } from "./write-counts.ts";
 
 /** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently seen are dropped. */
@@ -15,13 +15,7 @@ const leastHashes = 10_000;
 
 /** Counts public writes by address and by visitor or user. */
 export interface WriteLimiter {
-  /**
-   * Counts one write.
-   * @param address of the caller; null where none counts.
-   * @param actor id of the visitor or user; null where there is neither.
-   * @returns a promise only after a pause or a start, when the counts of other processes are pulled first.
-   * @throws tooManyRequests with `retryAfter`; nothing is counted then.
-   */
+  /** Counts one write as `countPublicWrite` does; null for an address or actor that does not count. */
   count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined;
   /** Pushes what was counted here and pulls what other processes have counted. Errors: those of the database. */
   sync(): Promise<void>;
@@ -51,7 +45,6 @@ interface Limit {
 /**
  * Counts a public write of the caller, before its work. The address does not count for callers with app credentials, who
  * may write for many visitors; outside of a server nothing is counted.
- * @param actorId of the visitor or user, null where there is neither.
  * @returns a promise only after a pause or a start, when the counts of other processes are pulled first.
  * @throws tooManyRequests with `retryAfter`; nothing is counted then.
  */

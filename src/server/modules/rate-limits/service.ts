@@ -1,6 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Session } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
+import type { Vault } from "../../security/vault.ts";
+import { addressGroup } from "../../values/ip-prefix.ts";
 import { rateLimits } from "./table.ts";
 
 /** How many hits a subject may have in any stretch of `windowMs` milliseconds. */
@@ -27,9 +29,6 @@ const takePlace = statement<{ taken: number }>(sql`
     expires_at = max(expires_at, excluded.expires_at)
   where (select count(*) from json_each(rate_limits.hits) where ${inWindow}) < ${param("most")}
   returning 1 as taken`);
-const selectOldest = statement<{ oldest: number | null }>(sql`
-  select min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
-  where l.key = ${param("key")} and ${inWindow}`);
 const selectTaken = statement<{ taken: number; oldest: number | null }>(sql`
   select count(*) as taken, min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
   where l.key = ${param("key")} and ${inWindow}`);
@@ -43,25 +42,29 @@ interface LimitContext {
 }
 
 /**
- * Counts one hit of a subject in a sliding window, unless its places are taken: then nothing is written.
- * @returns 0 when it was counted, else the milliseconds until the next place is free.
+ * Counts one hit of a subject in a sliding window, unless its places are taken: then nothing is written. Returns 0 when
+ * it was counted, else the milliseconds until the next place is free.
  */
 export async function countHit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<number> {
-  const key = `${limit.name}:${subject}`;
-  const now = ctx.now();
   const { windowMs, most } = limit;
-  if (await get(ctx.db, takePlace, { key, now, windowMs, most })) return 0;
-  const row = await get(ctx.db, selectOldest, { key, now, windowMs });
-  return Math.max(1, (row?.oldest ?? now) + windowMs - now);
+  const values = { key: `${limit.name}:${subject}`, now: ctx.now(), windowMs, most };
+  if (await get(ctx.db, takePlace, values)) return 0;
+  return waitFor(await get(ctx.db, selectTaken, values), values);
 }
 
 /** Milliseconds until a subject's next place is free, 0 when one is. Counts nothing. */
 export async function peekLimit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<number> {
   const { windowMs, most } = limit;
-  const now = ctx.now();
-  const row = await get(ctx.db, selectTaken, { key: `${limit.name}:${subject}`, now, windowMs });
-  if (!row || row.taken < most) return 0;
-  return Math.max(1, (row.oldest ?? now) + windowMs - now);
+  const values = { key: `${limit.name}:${subject}`, now: ctx.now(), windowMs };
+  const row = await get(ctx.db, selectTaken, values);
+  return !row || row.taken < most ? 0 : waitFor(row, values);
+}
+
+function waitFor(
+  row: { oldest: number | null } | undefined,
+  { now, windowMs }: { now: number; windowMs: number },
+): number {
+  return Math.max(1, (row?.oldest ?? now) + windowMs - now);
 }
 
 /** Forgets all hits of a subject. */
@@ -72,4 +75,27 @@ export async function clearLimit(ctx: LimitContext, limit: RateLimit, subject: s
 /** Removes rows whose window has passed, at most a thousand a call. Returns how many. */
 export function purgeRateLimits(ctx: LimitContext): Promise<number> {
   return run(ctx.db, removeExpired, { now: ctx.now() });
+}
+
+/** Half of a hash is enough to tell subjects apart. */
+const shownDigits = 32;
+
+/** A subject of a limit as the database may hold it: a keyed hash; null at a server that does not have the key. */
+export function hideSubject(vault: Vault, text: string): string | null {
+  try {
+    return vault.mac("limit", text).slice(0, shownDigits);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The name under which calls from an address are counted in the database, which holds no addresses. Servers without the
+ * key share their limits under a plain hash, from which an address can be guessed by trying all.
+ * @param address of the caller; null for one that is not known, which all such callers share.
+ * @param scope what else the count is about, such as a store.
+ */
+export function addressSubject(vault: Vault, address: string | null, scope = ""): string {
+  const text = `address ${scope} ${addressGroup(address ?? "unknown")}`;
+  return hideSubject(vault, text) ?? Bun.SHA256.hash(text, "hex").slice(0, shownDigits);
 }

@@ -10,29 +10,22 @@ export interface HitBucket {
   hits: number;
 }
 
-/** The hits of a minute by subject, in memory. */
-export interface WriteCounts {
-  /** Counts hits of a subject, also such as are older than others that are counted already. */
-  add(subject: string, at: number, hits: number): void;
-  /** Milliseconds until a subject has fewer than `most` hits within a minute, 0 when it has now. Counts nothing. */
-  waitMs(subject: string, most: number, now: number): number;
-  clear(): void;
-}
-
 /**
- * Makes empty counts: a window that slides by the second. A hit counts for a minute, and up to a second longer where
- * others followed within its second, so that no minute ever has more than a limit allows.
- * @param leastKept how many subjects are remembered at least; twice as many at most, by forgetting who came least lately.
+ * Creates empty counts of the hits of a minute by subject, in memory: a window that slides by the second. A hit counts
+ * for a minute, and up to a second longer where others followed within its second, so that no minute ever has more than
+ * a limit allows. At least `minKept` subjects are remembered, at most twice as many.
  */
-export function createWriteCounts(leastKept: number): WriteCounts {
-  const subjects = new LruCache<HitBucket[]>(leastKept);
+export function createWriteCounts(minKept: number) {
+  const subjects = new LruCache<HitBucket[]>(minKept);
   return {
-    add(subject, at, hits) {
+    /** Counts hits of a subject, also such as are older than others that are counted already. */
+    add(subject: string, at: number, hits: number): void {
       const buckets = subjects.get(subject);
       if (buckets) addHits(buckets, at, hits);
       else subjects.set(subject, [{ at, hits }]);
     },
-    waitMs(subject, most, now) {
+    /** Milliseconds until a subject has fewer than `most` hits within a minute, 0 when it has now. Counts nothing. */
+    waitMs(subject: string, most: number, now: number): number {
       const buckets = subjects.get(subject);
       if (!buckets) return 0;
       const gone = buckets.findIndex(({ at }) => at + windowMs > now);

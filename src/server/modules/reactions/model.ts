@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { listParts } from "../../pagination/list-query.ts";
 import { timestamp } from "../../values/schema.ts";
 import { resourceTypes } from "../resources/registry.ts";
-import { newVisitor, visitorPart } from "../visitors/model.ts";
+import { newVisitor, visitorPart } from "../visitors/actor.ts";
 
 export type ReactionKind = "like" | "bookmark";
 

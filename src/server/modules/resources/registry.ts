@@ -1,12 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
 import { param } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound } from "../../errors.ts";
-import { type IdPrefix, isId } from "../../values/ids.ts";
+import { isId } from "../../values/ids.ts";
 import { products } from "../products/table.ts";
 
 /** A type of record that can be liked, bookmarked and viewed. */
 interface ResourceKind {
-  idPrefix: IdPrefix;
+  idPrefix: string;
   /** SQL of the table, whose rows have `tenant_id` and `id`. */
   table: SQL;
   /** SQL condition of public rows. */

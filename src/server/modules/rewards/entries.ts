@@ -4,8 +4,8 @@ import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { tenants } from "../tenants/table.ts";
-import { tenantForWork, type WorkCtx, workThrough } from "../tenants/work.ts";
+import { tenantForWork, tenants } from "../tenants/table.ts";
+import { type WorkCtx, workThrough } from "../tenants/work.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 /** SQL condition: rows of the user. */

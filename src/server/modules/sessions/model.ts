@@ -1,41 +1,35 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { nullable, timestamp } from "../../values/schema.ts";
+import { input, nullable, output, timestamp } from "../../values/schema.ts";
 
 const password = Type.String({ minLength: 1, maxLength: 1024 });
 
-export const LoginInput = Type.Object(
-  {
-    email: Type.String({ minLength: 1, maxLength: 320, description: "Compared ignoring case." }),
-    password,
-    otp: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        description:
-          "One-time code of six digits, or a recovery code; only with two-factor enabled. Empty is the same as missing.",
-      }),
-    ),
-    visitor: Type.Optional(
-      Type.String({
-        description: "`vis_…`: the visitor's likes and bookmarks become the user's. An invalid token is ignored.",
-      }),
-    ),
-  },
-  { $id: "LoginInput", additionalProperties: false },
-);
+export const LoginInput = input("LoginInput", {
+  email: Type.String({ minLength: 1, maxLength: 320, description: "Compared ignoring case." }),
+  password,
+  otp: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "One-time code of six digits, or a recovery code; only with two-factor enabled. Empty is the same as missing.",
+    }),
+  ),
+  visitor: Type.Optional(
+    Type.String({
+      description: "`vis_…`: the visitor's likes and bookmarks become the user's. An invalid token is ignored.",
+    }),
+  ),
+});
 export type LoginInput = Static<typeof LoginInput>;
 
-export const PasswordChange = Type.Object(
-  {
-    current_password: password,
-    password: Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      description:
-        "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
-    }),
-  },
-  { $id: "PasswordChange", additionalProperties: false },
-);
+export const PasswordChange = input("PasswordChange", {
+  current_password: password,
+  password: Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description:
+      "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
+  }),
+});
 export type PasswordChange = Static<typeof PasswordChange>;
 
 /** The field of a login that the query may name as well. */
@@ -51,25 +45,22 @@ const session = {
 };
 
 /** The reply to a refresh and to a change of password. */
-export const Session = Type.Object(session, { $id: "Session" });
+export const Session = output("Session", session);
 
 /** The store that a client has connected to (specification, section 2). */
-export const Store = Type.Object(
-  {
-    namespace: Type.String(),
-    title: Type.String(),
-    domain: nullable(Type.String()),
-    url: nullable(Type.String()),
-    currency: Type.String({ description: "ISO 4217." }),
-    currency_sign: Type.String(),
-    logo: nullable(Type.String()),
-  },
-  { $id: "Store" },
-);
+export const Store = output("Store", {
+  namespace: Type.String(),
+  title: Type.String(),
+  domain: nullable(Type.String()),
+  url: nullable(Type.String()),
+  currency: Type.String({ description: "ISO 4217." }),
+  currency_sign: Type.String(),
+  logo: nullable(Type.String()),
+});
 export type Store = Static<typeof Store>;
 
 /** The reply to a login (specification, section 2). */
-export const LoginSession = Type.Object({ ...session, store: Store }, { $id: "LoginSession" });
+export const LoginSession = output("LoginSession", { ...session, store: Store });
 export type LoginSession = Static<typeof LoginSession>;
 
-export const RevokedSession = Type.Object({ revoked: Type.Literal(true) }, { $id: "RevokedSession" });
+export const RevokedSession = output("RevokedSession", { revoked: Type.Literal(true) });

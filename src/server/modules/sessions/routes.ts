@@ -13,12 +13,12 @@ import {
 } from "./model.ts";
 import { changeOwnPassword, endSession, refreshSession } from "./service.ts";
 
-const tag = "Authentication";
+const own = { tag: "Authentication", access: [ownToken], body: OwnTokenInput, errors: [] } as const;
 
 /** Login, refresh, logout (specification, section 4), and the user's own password. */
 export const sessionRoutes = [
   defineRoute("POST", "/auth/login/", "login", {
-    tag,
+    tag: "Authentication",
     summary: "Log in with email and password",
     access: [unsigned],
     query: LoginQuery,
@@ -28,25 +28,19 @@ export const sessionRoutes = [
     handle: async ({ ctx, query, body }) => reply(await login(ctx, { ...body, ...query })),
   }),
   defineRoute("POST", "/auth/refresh/", "refreshToken", {
-    tag,
+    ...own,
     summary: "Exchange a token for a new one",
-    access: [ownToken],
-    body: OwnTokenInput,
     reply: { data: Session },
-    errors: [],
     handle: async ({ ctx }) => reply(await refreshSession(ctx)),
   }),
   defineRoute("POST", "/auth/logout/", "logout", {
-    tag,
+    ...own,
     summary: "Log out and revoke the token",
-    access: [ownToken],
-    body: OwnTokenInput,
     reply: { data: RevokedSession },
-    errors: [],
     handle: async ({ ctx }) => reply(await endSession(ctx)),
   }),
   defineRoute("POST", "/users/me/password/", "changeOwnPassword", {
-    tag,
+    tag: "Authentication",
     summary: "Change the password of the signed-in user",
     access: [token],
     body: PasswordChange,

@@ -3,7 +3,7 @@ import { inTransaction } from "../../db/transaction.ts";
 import { AppError, forbidden, invalidLogin, tokenExpired } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { endResetCode } from "../password-reset/codes.ts";
+import { endResetCode } from "../password-reset/service.ts";
 import { clearFailures, limitFailures, requireFailuresLeft } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -22,10 +22,7 @@ export async function refreshSession(ctx: Ctx) {
   return { user_id: own.userId, token, expires_at: expiresAt };
 }
 
-/**
- * Revokes the token of the call (specification, section 4).
- * @throws userTokenInvalid when it has ended meanwhile.
- */
+/** Revokes the token of the call (specification, section 4). Errors: userTokenInvalid when it has ended meanwhile. */
 export async function endSession(ctx: Ctx): Promise<{ revoked: true }> {
   await endOwnToken(ctx, ownTokenOf(ctx));
   return { revoked: true };

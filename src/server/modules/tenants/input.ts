@@ -1,8 +1,6 @@
 import { invalidField } from "../../errors.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
-import { currencyDigits } from "./currency.ts";
-import { parseLanguage } from "./language.ts";
 
 /** Fields of a tenant besides its name. */
 export interface TenantInput {
@@ -27,14 +25,10 @@ export interface TenantInput {
   visitorWrites?: number | undefined;
 }
 
-const shortestLifetime = 5 * 60;
-const longestLifetime = 400 * 86_400;
 const rateDigits = 3;
 const highestRate = 1000;
-const longestDays = 36_500;
 /** In minor units; keeps the value of all balances an exact sum. */
 const highestValue = 1_000_000;
-const maxWrites = 1_000_000;
 
 /**
  * The checked fields, with the language in its canonical form; the currency is checked where it is used.
@@ -45,10 +39,7 @@ export function checkFields<T extends TenantInput>(input: T): T {
   if (input.currencySign !== undefined) requireText("currency_sign", input.currencySign, 8);
   if (input.language !== undefined) input = { ...input, language: parseLanguage("language", input.language) };
   if (input.domain) requireHost(input.domain);
-  if (input.tokenLifetime !== undefined) requireLifetime(input.tokenLifetime);
-  if (input.pointsDays != null) requireDays(input.pointsDays);
-  requireWrites("address_writes", input.addressWrites);
-  requireWrites("visitor_writes", input.visitorWrites);
+  requireWholeNumbers(input);
   for (const field of ["url", "logo"] as const) {
     const value = input[field];
     if (value && !(URL.canParse(value) && /^https?:/i.test(value))) {
@@ -58,10 +49,7 @@ export function checkFields<T extends TenantInput>(input: T): T {
   return input;
 }
 
-/**
- * The earning rate as stored, in thousandths of a point.
- * @throws validationFailed naming `points_rate`.
- */
+/** The earning rate as stored, in thousandths of a point. Errors: validationFailed naming `points_rate`. */
 export function parsePointsRate(rate: number): number {
   const [, whole, decimals = ""] = /^(\d{1,4})(?:\.(\d{1,3}))?$/.exec(String(rate)) ?? [];
   if (whole === undefined || rate > highestRate) {
@@ -92,22 +80,18 @@ export function showPointValue(minor: number, currency: string): number {
   return toAmount(minor, currencyDigits(currency));
 }
 
-function requireDays(days: number): void {
-  if (!Number.isInteger(days) || days < 1 || days > longestDays) {
-    throw invalidField("points_days", `must be a whole number from 1 to ${longestDays}, or none`);
-  }
-}
+/** Whole numbers within bounds, and how messages name them. */
+const wholeNumbers = {
+  tokenLifetime: ["token_lifetime", 5 * 60, 400 * 86_400, "between 5 minutes and 400 days"],
+  pointsDays: ["points_days", 1, 36_500, "a whole number from 1 to 36500, or none"],
+  addressWrites: ["address_writes", 0, 1_000_000, "a whole number from 0, for no limit, to 1000000"],
+  visitorWrites: ["visitor_writes", 0, 1_000_000, "a whole number from 0, for no limit, to 1000000"],
+} as const;
 
-function requireWrites(field: string, perMinute: number | undefined): void {
-  if (perMinute === undefined) return;
-  if (!Number.isInteger(perMinute) || perMinute < 0 || perMinute > maxWrites) {
-    throw invalidField(field, `must be a whole number from 0, for no limit, to ${maxWrites}`);
-  }
-}
-
-function requireLifetime(seconds: number): void {
-  if (!Number.isInteger(seconds) || seconds < shortestLifetime || seconds > longestLifetime) {
-    throw invalidField("token_lifetime", "must be between 5 minutes and 400 days");
+function requireWholeNumbers(input: TenantInput): void {
+  for (const [name, [field, min, max, expects]] of Object.entries(wholeNumbers)) {
+    const value = input[name as keyof typeof wholeNumbers] ?? min;
+    if (!Number.isInteger(value) || value < min || value > max) throw invalidField(field, `must be ${expects}`);
   }
 }
 
@@ -116,4 +100,64 @@ function requireHost(domain: string): void {
   if (!URL.canParse(url) || new URL(url).host !== domain.toLowerCase()) {
     throw invalidField("domain", "must be a host name, such as shop.example.com");
   }
+}
+
+/** Lowercase letters, digits and inner hyphens, 1 to 63 characters, as in a host name. */
+export const namespacePattern = "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$";
+
+const pattern = new RegExp(namespacePattern);
+
+/** Whether a text is a valid name of a tenant, existing or not. */
+export function isNamespace(text: string): boolean {
+  return pattern.test(text);
+}
+
+/** A valid name of a tenant. Errors: validationFailed naming `namespace`. */
+export function parseNamespace(text: string): string {
+  if (!isNamespace(text)) {
+    throw invalidField("namespace", "must be 1 to 63 lowercase letters, digits or inner hyphens");
+  }
+  return text;
+}
+
+/** A BCP 47 language tag in its canonical case (`pt-BR`). Errors: validationFailed naming the field. */
+export function parseLanguage(field: string, tag: string): string {
+  try {
+    const canonical = tag.length <= 35 ? Intl.getCanonicalLocales(tag)[0] : undefined;
+    if (canonical !== undefined) return canonical;
+  } catch {
+    // Answered below, because the engine's message names no field.
+  }
+  throw invalidField(field, "must be a language code, such as en or pt-BR");
+}
+
+const known = new Set(Intl.supportedValuesOf("currency"));
+
+/** The ISO 4217 code in capitals. Errors: validationFailed for a code that does not exist. */
+export function parseCurrency(code: string): string {
+  const upper = code.toUpperCase();
+  if (!known.has(upper)) throw invalidField("currency", "is not an ISO 4217 currency code, such as EUR");
+  return upper;
+}
+
+const digitsByCode = new Map<string, number>();
+
+/** How many decimals a currency has: JPY 0, EUR 2, KWD 3. */
+export function currencyDigits(code: string): number {
+  const kept = digitsByCode.get(code);
+  if (kept !== undefined) return kept;
+  const digits = new Intl.NumberFormat("en", { style: "currency", currency: code }).resolvedOptions()
+    .maximumFractionDigits as number;
+  digitsByCode.set(code, digits);
+  return digits;
+}
+
+/** The usual sign of a currency: `€` for EUR; the code itself where there is none. */
+export function currencySign(code: string): string {
+  const parts = new Intl.NumberFormat("en", {
+    style: "currency",
+    currency: code,
+    currencyDisplay: "narrowSymbol",
+  }).formatToParts(0);
+  return parts.find((part) => part.type === "currency")?.value ?? code;
 }

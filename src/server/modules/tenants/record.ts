@@ -1,5 +1,5 @@
+import { sql } from "drizzle-orm";
 import { showPointsRate, showPointValue } from "./input.ts";
-import { tenants } from "./table.ts";
 
 /** A tenant as the terminal prints it; its first seven fields are the `store` of the login reply (specification, 2). */
 export interface TenantRecord {
@@ -34,25 +34,10 @@ export interface TenantDetails extends TenantRecord {
 }
 
 /** The columns of `TenantDetails`, as stored. */
-export const shown = {
-  namespace: tenants.namespace,
-  title: tenants.title,
-  domain: tenants.domain,
-  url: tenants.url,
-  currency: tenants.currency,
-  currency_sign: tenants.currencySign,
-  logo: tenants.logo,
-  status: tenants.status,
-  created_at: tenants.createdAt,
-  language: tenants.language,
-  token_lifetime: tenants.tokenLifetime,
-  points_rate: tenants.pointsRate,
-  point_value: tenants.pointValue,
-  points_days: tenants.pointsDays,
-  address_writes: tenants.addressWrites,
-  visitor_writes: tenants.visitorWrites,
-  updated_at: tenants.updatedAt,
-};
+export const shown = sql.raw(
+  "namespace, title, domain, url, currency, currency_sign, logo, status, created_at, language, token_lifetime, " +
+    "points_rate, point_value, points_days, address_writes, visitor_writes, updated_at",
+);
 
 /** The names of changed fields, without their values, which may be confidential. */
 export function changedFields(before: TenantDetails, after: TenantDetails): string[] {

@@ -10,61 +10,49 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
-import { currencySign, parseCurrency } from "./currency.ts";
-import { checkFields, parsePointsRate, parsePointValue, type TenantInput } from "./input.ts";
-import { parseNamespace } from "./namespace.ts";
+import {
+  checkFields,
+  currencySign,
+  parseCurrency,
+  parseNamespace,
+  parsePointsRate,
+  parsePointValue,
+  type TenantInput,
+} from "./input.ts";
 import { changedFields, shown, type TenantDetails, type TenantRecord, toDetails, toRecord } from "./record.ts";
-import { tenants } from "./table.ts";
+import { tenants, workColumns } from "./table.ts";
 
-/** 30 days, in seconds (specification, section 8). */
-const defaultTokenLifetime = 30 * 86_400;
-/** A minute; a household, an office or a school shares an address. */
-const defaultAddressWrites = 1200;
-/** A minute; more than a person clicks. */
-const defaultVisitorWrites = 240;
+/** The columns that `tenant add` and `tenant update` write. */
+const fields = ["title", "domain", "url", "currency", "currencySign", "logo", "language", "tokenLifetime"] as const;
+const policies = ["pointsRate", "pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const;
+const written = [...fields, ...policies];
+type Columns = Partial<Record<(typeof written)[number], string | number | null | undefined>>;
+const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name, param(name)])) as never;
+
+/** Of a new tenant: tokens live 30 days (specification, section 8); a household, an office or a school shares an address. */
+const defaults: Columns = {
+  ...{ domain: null, url: null, currency: "EUR", logo: null, language: "en", tokenLifetime: 30 * 86_400 },
+  ...{ pointsRate: 1000, pointValue: 1, pointsDays: null, addressWrites: 1200, visitorWrites: 240 },
+};
 
 const byNamespace = eq(tenants.namespace, param("namespace"));
 const insertTenant = statement(
-  build.insert(tenants).values({
-    id: param("id"),
-    namespace: param("namespace"),
-    title: param("title"),
-    domain: param("domain"),
-    url: param("url"),
-    currency: param("currency"),
-    currencySign: param("currencySign"),
-    logo: param("logo"),
-    language: param("language"),
-    tokenLifetime: param("tokenLifetime"),
-    pointsRate: param("pointsRate"),
-    pointValue: param("pointValue"),
-    pointsDays: param("pointsDays"),
-    addressWrites: param("addressWrites"),
-    visitorWrites: param("visitorWrites"),
-    status: "active",
-    createdAt: param("now"),
-    updatedAt: param("now"),
-  }),
+  build
+    .insert(tenants)
+    .values(Object.assign({ id: param("id"), namespace: param("namespace"), createdAt: param("updatedAt") }, params)),
 );
-const selectTenant = statement<TenantDetails>(build.select(shown).from(tenants).where(byNamespace));
-const selectForWork = statement<Tenant>(sql`
-  select id, namespace, title, currency, language, token_lifetime as tokenLifetime,
-    points_rate as pointsRate, point_value as pointValue, points_days as pointsDays,
-    address_writes as addressWrites, visitor_writes as visitorWrites from ${tenants} where ${byNamespace}`);
+const selectTenant = statement<TenantDetails>(sql`select ${shown} from ${tenants} where ${byNamespace}`);
+const selectForWork = statement<Tenant>(sql`select ${workColumns} from ${tenants} where ${byNamespace}`);
 const selectNamespaces = statement<{ namespace: string }>(sql`
   select namespace from ${tenants} order by namespace limit ${param("most")}`);
-const selectTenants = statement<TenantDetails>(build.select(shown).from(tenants).orderBy(tenants.namespace));
-const changeTenant = statement(sql`
-  update ${tenants} set title = ${param("title")}, domain = ${param("domain")},
-    url = ${param("url")}, currency = ${param("currency")},
-    currency_sign = ${param("currencySign")}, logo = ${param("logo")},
-    language = ${param("language")}, token_lifetime = ${param("tokenLifetime")},
-    points_rate = coalesce(${param("pointsRate")}, points_rate),
-    point_value = coalesce(${param("pointValue")}, point_value), points_days = ${param("pointsDays")},
-    address_writes = ${param("addressWrites")}, visitor_writes = ${param("visitorWrites")},
-    updated_at = ${param("now")}
-  where ${byNamespace} and (currency = ${param("currency")}
-    or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`);
+const selectTenants = statement<TenantDetails>(sql`select ${shown} from ${tenants} order by namespace`);
+const changeTenant = statement(
+  build
+    .update(tenants)
+    .set(params)
+    .where(sql`${byNamespace} and (${tenants.currency} = ${param("currency")}
+    or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`),
+);
 const changeStatus = statement(sql`
   update ${tenants} set status = ${param("status")}, updated_at = ${param("now")}
   where ${byNamespace}`);
@@ -72,35 +60,17 @@ const removeTenant = statement(build.delete(tenants).where(byNamespace));
 
 /**
  * Creates a tenant. By default its title is the namespace, its currency EUR, its language `en` and the lifetime of
- * tokens 30 days.
- * @throws conflict for a taken namespace, validationFailed for an invalid field.
+ * tokens 30 days. Errors: conflict for a taken namespace, validationFailed for an invalid field.
  */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
-  const currency = parseCurrency(input.currency ?? "EUR");
-  const fields = checkFields({ ...input, title: input.title ?? namespace, currency });
-  const pointsRate = parsePointsRate(fields.pointsRate ?? 1);
-  const pointValue = fields.pointValue === undefined ? 1 : parsePointValue(fields.pointValue, currency);
+  const given = readFields({ ...input, title: input.title ?? namespace, currency: input.currency ?? "EUR" });
+  const currency = given.currency as string;
+  if (input.pointValue !== undefined) given.pointValue = parsePointValue(input.pointValue, currency);
   return inTransaction(ctx, async (tx) => {
     try {
-      await run(tx.db, insertTenant, {
-        id: newId("tnt"),
-        namespace,
-        title: fields.title,
-        domain: fields.domain ?? null,
-        url: fields.url ?? null,
-        currency,
-        currencySign: fields.currencySign ?? currencySign(currency),
-        logo: fields.logo ?? null,
-        language: fields.language ?? "en",
-        tokenLifetime: fields.tokenLifetime ?? defaultTokenLifetime,
-        pointsRate,
-        pointValue,
-        pointsDays: fields.pointsDays ?? null,
-        addressWrites: fields.addressWrites ?? defaultAddressWrites,
-        visitorWrites: fields.visitorWrites ?? defaultVisitorWrites,
-        now: toTimestamp(ctx.now()),
-      });
+      const row = { id: newId("tnt"), namespace, updatedAt: toTimestamp(ctx.now()) };
+      await run(tx.db, insertTenant, { ...row, ...fill(given, (name) => defaults[name]) });
     } catch (error) {
       if (!isUniqueViolation(error, "tenants.namespace")) throw error;
       throw conflict(`Store "${namespace}" already exists.`, { cause: error });
@@ -121,20 +91,18 @@ export async function listTenants(
   return rows.filter(({ namespace, title, domain }) => [namespace, title, domain].some(holds)).map(toDetails);
 }
 
-/**
- * One tenant by name.
- * @throws notFound.
- */
+/** One tenant by name. Errors: notFound. */
 export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
-  const tenant = await get(ctx.db, selectTenant, { namespace });
-  if (!tenant) throw await noSuchTenant(ctx, namespace);
-  return toDetails(tenant);
+  return toDetails(await requireRow(ctx, namespace));
 }
 
-/**
- * A tenant for a context.
- * @throws notFound.
- */
+async function requireRow(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
+  const row = await get(ctx.db, selectTenant, { namespace });
+  if (!row) throw await noSuchTenant(ctx, namespace);
+  return row;
+}
+
+/** A tenant for a context. Errors: notFound. */
 export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<Tenant> {
   const tenant = await get(ctx.db, selectForWork, { namespace });
   if (!tenant) throw await noSuchTenant(ctx, namespace);
@@ -142,39 +110,28 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
 }
 
 /**
- * Changes the given fields; `null` clears one.
- * @throws notFound, validationFailed for an invalid field, wrongState for another currency while there are products,
- * whose prices could not be compared.
+ * Changes the given fields; `null` clears one. Errors: notFound, validationFailed for an invalid field, wrongState for
+ * another currency while there are products, whose prices could not be compared.
  */
 export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantRecord> {
-  const fields = checkFields(patch);
-  const currency = fields.currency === undefined ? undefined : parseCurrency(fields.currency);
-  const pointsRate = fields.pointsRate === undefined ? null : parsePointsRate(fields.pointsRate);
-  const { pointValue } = fields;
+  const given = readFields(patch);
   return inTransaction(ctx, async (tx) => {
-    const before = await getTenant(tx, namespace);
-    const changed = await run(tx.db, changeTenant, {
-      namespace,
-      title: fields.title ?? before.title,
-      domain: fields.domain === undefined ? before.domain : fields.domain,
-      url: fields.url === undefined ? before.url : fields.url,
-      currency: currency ?? before.currency,
-      currencySign: fields.currencySign ?? (currency ? currencySign(currency) : before.currency_sign),
-      logo: fields.logo === undefined ? before.logo : fields.logo,
-      language: fields.language ?? before.language,
-      tokenLifetime: fields.tokenLifetime ?? before.token_lifetime,
-      pointsRate,
-      pointValue: newPointValue(pointValue, currency ?? before.currency, before.currency),
-      pointsDays: fields.pointsDays === undefined ? before.points_days : fields.pointsDays,
-      addressWrites: fields.addressWrites ?? before.address_writes,
-      visitorWrites: fields.visitorWrites ?? before.visitor_writes,
-      now: toTimestamp(ctx.now()),
-    });
+    const before = await requireRow(tx, namespace);
+    const currency = String(given.currency ?? before.currency);
+    if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
+    // In another currency the old number would be worth something else.
+    else if (currency !== before.currency) given.pointValue = 1;
+    const values = fill(given, (name) => before[tenants[name].name as keyof TenantDetails]);
+    const changed = await run(tx.db, changeTenant, { ...values, namespace, updatedAt: toTimestamp(ctx.now()) });
     if (changed === 0) {
       throw wrongState(`The currency of ${namespace} cannot change while it has products priced in another.`);
     }
     const after = await getTenant(tx, namespace);
-    await recordAudit(tx, { event: "tenant.updated", namespace, details: { fields: changedFields(before, after) } });
+    await recordAudit(tx, {
+      event: "tenant.updated",
+      namespace,
+      details: { fields: changedFields(toDetails(before), after) },
+    });
     return toRecord(after);
   });
 }
@@ -189,10 +146,7 @@ export function resumeTenant(ctx: SystemCtx, namespace: string): Promise<TenantR
   return setStatus(ctx, namespace, "active");
 }
 
-/**
- * Deletes a tenant and all of its rows for good.
- * @returns the deleted tenant.
- */
+/** Deletes a tenant and all of its rows for good. Returns the deleted tenant. */
 export function deleteTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
   return inTransaction(ctx, async (tx) => {
     const tenant = await getTenant(tx, namespace);
@@ -220,11 +174,19 @@ export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<A
   });
 }
 
-/**
- * The value of a point after a change; null for unchanged. In another currency the old number would mean something
- * else.
- */
-function newPointValue(given: number | undefined, currency: string, before: string): number | null {
-  if (given !== undefined) return parsePointValue(given, currency);
-  return currency === before ? null : 1;
+/** The checked fields as columns, but for the value of a point, which depends on the currency. A new currency brings its sign. */
+function readFields(input: TenantInput): Columns {
+  const { pointValue: _pointValue, ...checked } = checkFields(input);
+  const given: Columns = checked;
+  if (checked.currency !== undefined) {
+    given.currency = parseCurrency(checked.currency);
+    given.currencySign ??= currencySign(given.currency);
+  }
+  if (checked.pointsRate !== undefined) given.pointsRate = parsePointsRate(checked.pointsRate);
+  return given;
+}
+
+/** All written columns: those given, and the rest from elsewhere. */
+function fill(given: Columns, other: (name: keyof Columns) => unknown) {
+  return Object.fromEntries(written.map((name) => [name, given[name] === undefined ? other(name) : given[name]]));
 }

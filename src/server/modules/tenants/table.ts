@@ -48,6 +48,17 @@ export const revision = sqliteTable(
   (t) => [check("revision_single_row", sql`${t.id} = 1`)],
 );
 
+const workFields = [
+  ...(["id", "namespace", "title", "currency", "language", "tokenLifetime", "pointsRate"] as const),
+  ...(["pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const),
+];
+/** SQL for the columns of `ctx.tenant`. */
+export const workColumns = sql.raw(workFields.map((name) => `${tenants[name].name} as ${name}`).join(", "));
+/** SQL for `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
+export const tenantForWork = sql.raw(
+  `json_object(${workFields.map((name) => `'${name}', t.${tenants[name].name}`).join(", ")})`,
+);
+
 /** The column that every table of a store's rows has. */
 export const tenantIdColumn = () =>
   text("tenant_id")

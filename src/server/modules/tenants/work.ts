@@ -1,20 +1,12 @@
-import { sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
 import { AppError } from "../../errors.ts";
-
-/** SQL for `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
-export const tenantForWork = sql.raw(`json_object('id', t.id, 'namespace', t.namespace, 'title', t.title,
-  'currency', t.currency, 'language', t.language, 'tokenLifetime', t.token_lifetime, 'pointsRate', t.points_rate,
-  'pointValue', t.point_value, 'pointsDays', t.points_days,
-  'addressWrites', t.address_writes, 'visitorWrites', t.visitor_writes)`);
 
 /** The dependencies of work on rows of all tenants. */
 export type WorkCtx = Pick<SystemCtx, "db" | "now">;
 
 /**
- * Runs work on each row for its tenant (`tenantForWork`). A failing row does not stop the others.
- * @returns the number of rows for which `work` returned true.
- * @throws unavailable at once; the first error of a row if no row succeeded.
+ * Runs work on each row for its tenant (`tenantForWork`). A failing row does not stop the others. Returns the number of
+ * rows for which `work` returned true. Errors: unavailable at once; the first error of a row if no row succeeded.
  */
 export async function workThrough<Row extends { tenant: string }>(
   ctx: WorkCtx,

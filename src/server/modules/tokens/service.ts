@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Session } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
@@ -9,12 +9,11 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
-import { hashToken, newToken } from "./token.ts";
+import { hashToken, newToken } from "./verify.ts";
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 /** How long an expired token is kept: until then its use is tokenExpired, afterwards tokenNotFound. */
 const rememberedMs = 400 * 86_400_000;
-const sweptAtOnce = 1000;
 
 const insertToken = statement(sql`
   insert into ${userTokens} (id, tenant_id, user_id, hash, created_at, expires_at)
@@ -23,13 +22,12 @@ const insertToken = statement(sql`
 const endOfUser = statement<{ expires_at: string }>(sql`
   update ${userTokens} set ended_at = ${param("now")}, ended_as = ${param("endedAs")}
   where ${ofUser} and ended_at is null returning expires_at`);
-const endOfTenant = statement<{ expires_at: string }>(sql`
-  update ${userTokens} set ended_at = ${param("now")}, ended_as = 'revoked'
-  where tenant_id = ${param("tenantId")} and ended_at is null returning expires_at`);
-const endOne = statement<{ user_id: string; expires_at: string }>(sql`
-  update ${userTokens} set ended_at = ${param("now")}, ended_as = 'revoked'
-  where tenant_id = ${param("tenantId")} and id = ${param("tokenId")} and ended_at is null
-  returning user_id, expires_at`);
+const revokeWhere = (condition: SQL) =>
+  statement<{ user_id: string; expires_at: string }>(sql`
+    update ${userTokens} set ended_at = ${param("now")}, ended_as = 'revoked'
+    where tenant_id = ${param("tenantId")} and ${condition} and ended_at is null returning user_id, expires_at`);
+const endOfTenant = revokeWhere(sql`true`);
+const endOne = revokeWhere(sql`id = ${param("tokenId")}`);
 // Checked and ended in one statement, so that of concurrent calls with one token only one succeeds.
 const endAlive = statement<{ id: string }>(sql`
   update ${userTokens} set ended_at = ${param("now")}, ended_as = ${param("endedAs")}
@@ -41,7 +39,7 @@ const selectToken = statement<{ id: string }>(sql`
   select id from ${userTokens} where tenant_id = ${param("tenantId")} and id = ${param("tokenId")}`);
 const removeOld = statement(sql`
   delete from ${userTokens} where id in (
-    select id from ${userTokens} where expires_at <= ${param("before")} limit ${sql.raw(String(sweptAtOnce))})`);
+    select id from ${userTokens} where expires_at <= ${param("before")} limit 1000)`);
 
 /** A new token; only this object contains it. */
 export interface IssuedToken {
@@ -64,21 +62,12 @@ export interface OwnToken {
 export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
   const { tenant } = tx;
   const nowMs = tx.now();
-  const issued = {
-    tokenId: newId("tok"),
-    token: newToken(),
-    expiresAt: toTimestamp(nowMs + tenant.tokenLifetime * 1000),
-  };
+  const expiresAt = toTimestamp(nowMs + tenant.tokenLifetime * 1000);
+  const issued = { tokenId: newId("tok"), token: newToken(), expiresAt };
   const now = toTimestamp(nowMs);
   await get(tx.db, endOfUser, { tenantId: tenant.id, userId, now, endedAs: "replaced" });
-  await run(tx.db, insertToken, {
-    id: issued.tokenId,
-    tenantId: tenant.id,
-    userId,
-    hash: hashToken(issued.token),
-    now,
-    expiresAt: issued.expiresAt,
-  });
+  const row = { id: issued.tokenId, tenantId: tenant.id, userId, hash: hashToken(issued.token), now, expiresAt };
+  await run(tx.db, insertToken, row);
   return issued;
 }
 
@@ -95,10 +84,7 @@ export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<Is
   });
 }
 
-/**
- * Revokes the token of a call (specification, section 4).
- * @throws userTokenInvalid when it has ended meanwhile.
- */
+/** Revokes the token of a call (specification, section 4). Errors: userTokenInvalid when it has ended meanwhile. */
 export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     if (!(await spendToken(tx, { userId, tokenId }, "revoked"))) throw userTokenInvalid();
@@ -112,21 +98,14 @@ export async function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "r
   return (await get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now, endedAs })) !== undefined;
 }
 
-/**
- * Ends the tokens of a user inside the transaction of an act.
- * @returns how many were still valid.
- */
+/** Ends the tokens of a user inside the transaction of an act. Returns how many were still valid. */
 export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "rotated"): Promise<number> {
   const now = toTimestamp(tx.now());
   const ended = await all(tx.db, endOfUser, { tenantId: tx.tenant.id, userId, now, endedAs });
   return countAlive(ended, now);
 }
 
-/**
- * Revokes one token of the tenant.
- * @returns 1, or 0 when it had ended before.
- * @throws notFound.
- */
+/** Revokes one token of the tenant. Returns 1, or 0 when it had ended before. Errors: notFound. */
 export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -168,4 +147,42 @@ export function purgeTokens(ctx: { db: Session; now: () => number }): Promise<nu
 /** Expired tokens are ended too, but only valid ones are counted. */
 function countAlive(ended: { expires_at: string }[], now: string): number {
   return ended.filter((token) => token.expires_at > now).length;
+}
+
+/** A token as the terminal shows it, without the secret. */
+export interface TokenRecord {
+  token_id: string;
+  user_id: string;
+  /** Null when the user was deleted. */
+  email: string | null;
+  state: "active" | "expired" | "rotated" | "replaced" | "revoked";
+  created_at: string;
+  expires_at: string;
+  ended_at: string | null;
+}
+
+const selectTokens = statement<TokenRecord>(sql`
+  select t.id as token_id, t.user_id, u.email,
+    coalesce(t.ended_as, iif(t.expires_at > ${param("now")}, 'active', 'expired')) as state,
+    t.created_at, t.expires_at, t.ended_at
+  from ${userTokens} t left join ${users} u on u.id = t.user_id and u.tenant_id = t.tenant_id
+  where t.tenant_id = ${param("tenantId")} and t.user_id = coalesce(${param("userId")}, t.user_id)
+    and (${param("allStates")} or (t.ended_at is null and t.expires_at > ${param("now")}))
+  order by t.created_at desc, t.id desc limit ${param("limit")}`);
+
+/**
+ * The tokens of a tenant, newest first: the valid ones, or with `allStates` also the ended ones.
+ * @param filter.limit 1,000 unless given.
+ */
+export function listTokens(
+  ctx: Ctx,
+  filter: { userId?: string | undefined; allStates?: boolean | undefined; limit?: number | undefined } = {},
+): Promise<TokenRecord[]> {
+  return all(ctx.db, selectTokens, {
+    tenantId: ctx.tenant.id,
+    userId: filter.userId ?? null,
+    allStates: filter.allStates ? 1 : 0,
+    limit: filter.limit ?? 1000,
+    now: toTimestamp(ctx.now()),
+  });
 }

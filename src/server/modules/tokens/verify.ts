@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Session } from "../../db/session.ts";
 import { get, param, statement } from "../../db/statement.ts";
@@ -5,7 +6,6 @@ import { tokenExpired, tokenNotFound } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
-import { hashToken } from "./token.ts";
 
 interface TokenRow {
   id: string;
@@ -33,9 +33,8 @@ export interface TokenHolder {
 
 /**
  * Verifies user credentials in the database at each request (specification, section 5), so that a revoked token fails
- * at once.
- * @throws tokenNotFound for a token that was never issued, or to another user or store; tokenExpired for one that was
- * revoked or has expired, or whose user is disabled or deleted.
+ * at once. Errors: tokenNotFound for a token that was never issued, or to another user or store; tokenExpired for one
+ * that was revoked or has expired, or whose user is disabled or deleted.
  */
 export async function verifyToken(
   ctx: { db: Session; now: () => number },
@@ -46,4 +45,14 @@ export async function verifyToken(
   const isValid = row.ended_at === null && row.expires_at > toTimestamp(ctx.now());
   if (!isValid || row.role === null || row.status !== "active") throw tokenExpired();
   return { userId: row.user_id, tokenId: row.id, role: row.role };
+}
+
+/** A new user token: `v2.` and 256 random bits in base64url (specification, sections 2 and 9). */
+export function newToken(): string {
+  return `v2.${randomBytes(32).toString("base64url")}`;
+}
+
+/** The hash of a token, as stored. */
+export function hashToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
 }

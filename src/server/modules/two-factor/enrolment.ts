@@ -1,12 +1,16 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
-import { type AppError, wrongState } from "../../errors.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, forbidden, invalidLogin, tokenExpired, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { reauthenticate, requireSignedIn } from "./reauthenticate.ts";
-import { replaceRecoveryCodes } from "./recovery-codes.ts";
-import { isTwoFactorOn, mailTwoFactorChange } from "./service.ts";
+import { limitFailures, requireFailuresLeft } from "../passwords/failures.ts";
+import { verifyPassword } from "../passwords/password-hash.ts";
+import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
+import type { PasswordAndOtpProof, TwoFactorEnrolment } from "./model.ts";
+import { isTwoFactorOn, mailTwoFactorChange, removeTwoFactor, replaceRecoveryCodes, spendCode } from "./service.ts";
 import { twoFactor } from "./table.ts";
 import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.ts";
 
@@ -28,19 +32,12 @@ const confirmRow = statement(sql`
   update ${twoFactor} set confirmed_at = ${param("now")}, last_step = ${param("step")}
   where ${isBegun} and secret = ${param("sealed")}`);
 
-/** The secret for the user's authenticator, in three forms. */
-export interface Enrolment {
-  secret: string;
-  otpauth_uri: string;
-  qr_svg: string;
-}
-
 /**
  * Creates a secret for the calling user's authenticator. Logins ask for a code only once it is confirmed, within an hour;
  * until then, another call replaces the secret.
  * @throws wrongState when the second factor is on; invalidLogin, tooManyAttempts, tokenExpired.
  */
-export async function beginTwoFactor(ctx: Ctx, { password }: { password: string }): Promise<Enrolment> {
+export async function beginTwoFactor(ctx: Ctx, { password }: { password: string }): Promise<TwoFactorEnrolment> {
   const user = await requireSignedIn(ctx);
   if (await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id)) throw alreadyOn();
   const secret = await makeSecret();
@@ -91,4 +88,95 @@ function alreadyOn(): AppError {
 
 function nothingBegun(): AppError {
   return wrongState("No two-factor enrolment is waiting for a code. Begin one first.");
+}
+
+/**
+ * Disables the calling user's second factor and deletes its secret and recovery codes.
+ * @throws wrongState when it is not enabled; invalidLogin, tooManyAttempts, tokenExpired.
+ */
+export async function disableTwoFactor(ctx: Ctx, given: PasswordAndOtpProof): Promise<void> {
+  const user = await requireSignedIn(ctx);
+  await reauthenticateWithBoth(ctx, user, given, async (tx) => {
+    await removeTwoFactor(tx, user.id);
+    await recordAudit(tx, { event: "two_factor.disabled", subject: user.id });
+    await mailTwoFactorChange(tx, user, "disabled");
+  });
+}
+
+/**
+ * Replaces the calling user's recovery codes with ten new ones.
+ * @throws wrongState when the second factor is not enabled; invalidLogin, tooManyAttempts, tokenExpired.
+ */
+export async function renewRecoveryCodes(ctx: Ctx, given: PasswordAndOtpProof): Promise<string[]> {
+  const user = await requireSignedIn(ctx);
+  return reauthenticateWithBoth(ctx, user, given, async (tx) => {
+    const codes = await replaceRecoveryCodes(tx, user.id);
+    await recordAudit(tx, { event: "two_factor.recovery_codes_made", subject: user.id });
+    return codes;
+  });
+}
+
+async function reauthenticateWithBoth<T>(
+  ctx: Ctx,
+  user: SignInUser,
+  { password, otp }: PasswordAndOtpProof,
+  act: (tx: Ctx) => Promise<T>,
+): Promise<T> {
+  const requireOn = async (db: Executor) => {
+    if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id)))
+      throw wrongState("Two-factor authentication is not enabled.");
+  };
+  await requireOn(ctx.db);
+  const spend = async (tx: Ctx) => {
+    // When two calls race, the second one's code is not wrong: the second factor is disabled already.
+    await requireOn(tx.db);
+    return spendCode(tx, user.id, otp);
+  };
+  return reauthenticate(ctx, user, { password, spend }, act);
+}
+
+/**
+ * The calling user, as stored now.
+ * @throws forbidden for any other caller, tokenExpired for one who was disabled or deleted meanwhile.
+ */
+async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
+  if (ctx.actor.kind !== "user") throw forbidden();
+  const user = await findSignInUserById(ctx.db, ctx.tenant.id, ctx.actor.userId);
+  if (user?.status !== "active") throw tokenExpired();
+  return user;
+}
+
+/**
+ * Verifies a password and, in the transaction of the act, a code. Failures count as failed logins: otherwise a stolen
+ * token would give further guesses.
+ * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired when the password was changed meanwhile.
+ */
+async function reauthenticate<T>(
+  ctx: Ctx,
+  user: SignInUser,
+  { password, spend }: { password?: string; spend?: (tx: Ctx) => Promise<boolean> },
+  act: (tx: Ctx) => Promise<T>,
+): Promise<T> {
+  try {
+    return await limitFailures(ctx, user.emailKey, async () => {
+      if (password !== undefined && !(await verifyPassword(password, user.passwordHash))) throw invalidLogin();
+      return inTransaction(ctx, async (tx) => {
+        await requireFailuresLeft(tx, user.emailKey);
+        await requireUnchanged(tx, user);
+        if (spend && !(await spend(tx))) throw invalidLogin();
+        return act(tx);
+      });
+    });
+  } catch (error) {
+    if (error instanceof AppError && error.kind === "invalidLogin") {
+      await recordAudit(ctx, { event: "two_factor.failed", subject: user.id, error: "invalidLogin" });
+    }
+    throw error;
+  }
+}
+
+/** The password may have been changed since it was verified, and the token revoked with it. */
+async function requireUnchanged(tx: Ctx, known: SignInUser): Promise<void> {
+  const user = await findSignInUserById(tx.db, tx.tenant.id, known.id);
+  if (user?.status !== "active" || user.passwordHash !== known.passwordHash) throw tokenExpired();
 }

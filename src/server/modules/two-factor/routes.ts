@@ -1,8 +1,7 @@
 import { token } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { beginTwoFactor, confirmTwoFactor } from "./enrolment.ts";
-import { disableTwoFactor, renewRecoveryCodes } from "./management.ts";
+import { beginTwoFactor, confirmTwoFactor, disableTwoFactor, renewRecoveryCodes } from "./enrolment.ts";
 import {
   OtpProof,
   PasswordAndOtpProof,
@@ -14,60 +13,52 @@ import {
 } from "./model.ts";
 import { getOwnTwoFactor } from "./service.ts";
 
-const tag = "Two-factor";
-const access = [token] as const;
+const common = { tag: "Two-factor", access: [token] } as const;
+/** A call with a password or a code. */
+const proved = {
+  ...common,
+  secret: true,
+  errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
+} as const;
 
 /** The second factor of the calling user. */
 export const twoFactorRoutes = [
   defineRoute("GET", "/users/me/two-factor/", "getTwoFactor", {
-    tag,
+    ...common,
     summary: "Get the state of two-factor authentication",
-    access,
     reply: { data: TwoFactorState },
     errors: [],
     handle: async ({ ctx }) => reply(await getOwnTwoFactor(ctx)),
   }),
   defineRoute("POST", "/users/me/two-factor/", "beginTwoFactor", {
-    tag,
+    ...proved,
     summary: "Begin to enable two-factor authentication",
-    access,
     body: PasswordProof,
-    secret: true,
     reply: { data: TwoFactorEnrolment },
-    errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => reply(await beginTwoFactor(ctx, body)),
   }),
   defineRoute("POST", "/users/me/two-factor/confirm/", "confirmTwoFactor", {
-    tag,
+    ...proved,
     summary: "Enable two-factor authentication with a first code",
-    access,
     body: OtpProof,
-    secret: true,
     reply: { data: RecoveryCodes },
-    errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => reply({ recovery_codes: await confirmTwoFactor(ctx, body) }),
   }),
   defineRoute("POST", "/users/me/two-factor/disable/", "disableTwoFactor", {
-    tag,
+    ...proved,
     summary: "Disable two-factor authentication",
-    access,
     body: PasswordAndOtpProof,
-    secret: true,
     reply: { data: TwoFactorDisabled },
-    errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => {
       await disableTwoFactor(ctx, body);
       return reply({ enabled: false });
     },
   }),
   defineRoute("POST", "/users/me/two-factor/recovery-codes/", "renewRecoveryCodes", {
-    tag,
+    ...proved,
     summary: "Replace the recovery codes",
-    access,
     body: PasswordAndOtpProof,
-    secret: true,
     reply: { data: RecoveryCodes },
-    errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => reply({ recovery_codes: await renewRecoveryCodes(ctx, body) }),
   }),
 ];

@@ -1,13 +1,15 @@
+import { randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { forbidden } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
-import { readRecoveryCode, removeRecoveryCodes, spendRecoveryCode } from "./recovery-codes.ts";
+import type { TwoFactorState } from "./model.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
 import { loadTotp, matchStep } from "./totp.ts";
 
@@ -30,14 +32,6 @@ export async function isTwoFactorOn(db: Executor, tenantId: string, userId: stri
   // The caller will verify a code in a transaction, which should not wait for a library to load.
   if (isOn) await loadTotp();
   return isOn;
-}
-
-/** The state of a second factor, as its user sees it. */
-export interface TwoFactorState {
-  enabled: boolean;
-  /** RFC 3339, UTC. */
-  confirmed_at: string | null;
-  recovery_codes_left: number;
 }
 
 /**
@@ -98,4 +92,55 @@ async function spendTimedCode(ctx: Ctx, userId: string, digits: string): Promise
 export async function mailTwoFactorChange(ctx: Ctx, user: SignInUser, state: "enabled" | "disabled"): Promise<void> {
   const { email, name, lang } = user;
   await queueMail(ctx, { kind: "two_factor_changed", to: { email, name, lang }, values: { state } });
+}
+
+const howMany = 10;
+const characters = 10;
+// Crockford's base32: no letters that look like digits, and 5 bits a character.
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+const deleteCodes = statement(sql`delete from ${recoveryCodes} where ${ofUser}`);
+const insertCodes = statement(sql`
+  insert into ${recoveryCodes} (tenant_id, user_id, hash)
+  select ${param("tenantId")}, ${param("userId")}, value from json_each(${param("hashes")})`);
+const useCode = statement(sql`
+  update ${recoveryCodes} set used_at = ${param("now")}
+  where ${ofUser} and hash = ${param("hash")} and used_at is null
+    and exists (select 1 from ${twoFactor} where ${ofUser} and confirmed_at is not null)`);
+
+/**
+ * Replaces a user's recovery codes with ten new ones of 50 random bits, in the transaction of the act. Only their hashes
+ * are stored, so the returned texts cannot be read again.
+ */
+export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<string[]> {
+  const codes = Array.from({ length: howMany }, makeCode);
+  const hashes = JSON.stringify(codes.map((code) => hashOf(ctx, userId, code)));
+  await removeRecoveryCodes(ctx, userId);
+  await run(ctx.db, insertCodes, { tenantId: ctx.tenant.id, userId, hashes });
+  return codes.map((code) => `${code.slice(0, characters / 2)}-${code.slice(characters / 2)}`);
+}
+
+/** Deletes all recovery codes of a user. */
+export function removeRecoveryCodes(ctx: Ctx, userId: string): Promise<number> {
+  return run(ctx.db, deleteCodes, { tenantId: ctx.tenant.id, userId });
+}
+
+/** Spends a recovery code; false when it is unknown or used, or the second factor is not enabled. */
+export async function spendRecoveryCode(ctx: Ctx, userId: string, code: string): Promise<boolean> {
+  const values = { tenantId: ctx.tenant.id, userId, hash: hashOf(ctx, userId, code), now: toTimestamp(ctx.now()) };
+  return (await run(ctx.db, useCode, values)) > 0;
+}
+
+/** A recovery code as stored, however it was typed; null for a text that cannot be one. */
+export function readRecoveryCode(text: string): string | null {
+  const code = text.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1");
+  return code.length === characters && [...code].every((character) => alphabet.includes(character)) ? code : null;
+}
+
+function makeCode(): string {
+  return Array.from(randomBytes(characters), (byte) => alphabet[byte & 31]).join("");
+}
+
+function hashOf(ctx: Ctx, userId: string, code: string): string {
+  return ctx.vault.mac("recovery-code", `${userId}:${code}`);
 }

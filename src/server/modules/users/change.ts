@@ -1,20 +1,34 @@
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
+import { type CompiledStatement, get, type Params, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { forbidden } from "../../errors.ts";
+import { conflict, forbidden, invalidField } from "../../errors.ts";
+import { mergedMetadataTooLarge } from "../../values/metadata.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { recordAudit } from "../audit/service.ts";
+import { recordEvent } from "../events/service.ts";
+import { endResetCode } from "../password-reset/service.ts";
 import { endTokens } from "../tokens/service.ts";
-import { explainRefusal, guardedUser, guardValues, requireStoredUser } from "./guards.ts";
-import { type UserFields, userColumns } from "./input.ts";
+import { twoFactor } from "../two-factor/table.ts";
+import {
+  explainRefusal,
+  guardedUser,
+  guardValues,
+  isSelf,
+  requireManageable,
+  requireStoredUser,
+  type StoredUser,
+} from "./guards.ts";
+import { type UserColumns, type UserFields, userColumns } from "./input.ts";
 import type { User, UserStatus } from "./model.ts";
-import { isSelf, requireManageable } from "./permission.ts";
-import { endVoidCodes, recordChanges, writeColumns } from "./write-columns.ts";
+import { users } from "./table.ts";
 
 /**
  * Changes the given fields; `metadata` is merged (RFC 7396). A new address is unverified unless the change says
- * otherwise. Disabling a user revokes their token.
- * @param ifMatch the required version; null for any.
- * @throws notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role and
- * status; preconditionFailed; wrongState for the last active owner, except from the terminal; conflict for a taken
- * address; validationFailed.
+ * otherwise. Disabling a user revokes their token. Errors: notFound; forbidden for a user or role that the actor may
+ * not manage, and for the actor's own role and status; preconditionFailed; wrongState for the last active owner, except
+ * from the terminal; conflict for a taken address; validationFailed.
  */
 export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
   const columns = userColumns(patch);
@@ -38,4 +52,114 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
 /** Enables or disables a user; disabling revokes their token. Errors: those of `updateUser`. */
 export function setStatus(ctx: Ctx, id: string, status: UserStatus): Promise<User> {
   return updateUser(ctx, id, { status }, null);
+}
+
+/** Selects the user and adds conditions; the name tells conditions apart. */
+interface Guard {
+  name: "managed" | "own";
+  condition: SQL;
+  values: Params;
+}
+
+/** One statement for each set of columns changed together. */
+const updates = new Map<string, CompiledStatement<RenderedUser>>();
+
+/**
+ * Writes the given columns in one guarded statement; metadata is merged. A new address is unverified unless the columns
+ * say otherwise. Returns the changed user; undefined when the guard does not hold. Errors: conflict for a taken
+ * address, validationFailed for metadata that has grown too large.
+ */
+export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard): Promise<User | undefined> {
+  const names = (Object.keys(columns) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
+  const values = { ...guard.values, ...columns, now: toTimestamp(tx.now()) };
+  try {
+    const row = await get(tx.db, updateStatement(names, guard), values);
+    return row && toUser(row);
+  } catch (error) {
+    throw explainUserConflict(error);
+  }
+}
+
+function updateStatement(names: (keyof UserColumns)[], guard: Guard): CompiledStatement<RenderedUser> {
+  const key = `${guard.name} ${names.join(" ")}`;
+  let made = updates.get(key);
+  if (!made) {
+    const changes = names.map((name) => {
+      const column = sql.raw(users[name].name);
+      return name === "metadata"
+        ? sql`${column} = json_patch(metadata, ${param(name)})`
+        : sql`${column} = ${param(name)}`;
+    });
+    if (names.includes("emailKey") && !names.includes("emailVerified")) {
+      changes.push(sql`email_verified = iif(email_key = ${param("emailKey")}, email_verified, 0)`);
+    }
+    changes.push(sql`updated_at = ${param("now")}`, sql`version = version + 1`);
+    made = statement<RenderedUser>(sql`
+      update ${users} set ${sql.join(changes, sql`, `)} where ${guard.condition} returning ${userJson} as json`);
+    updates.set(key, made);
+  }
+  return made;
+}
+
+/** Records an event about a user, in the transaction of the change and without personal data. */
+export function recordUserEvent(
+  tx: Ctx,
+  type: "user.created" | "user.updated" | "user.deleted",
+  { id, version, role, status }: Pick<User, "id" | "version" | "role" | "status">,
+): Promise<void> {
+  return recordEvent(tx, { type, subject: id, data: { version, role, status } });
+}
+
+/**
+ * Records a change of a user, in its transaction: an event, and in the audit log the names of fields, with values only
+ * of roles.
+ */
+export async function recordChanges(tx: Ctx, before: StoredUser, columns: UserColumns, after: User): Promise<void> {
+  const { id } = after;
+  await recordUserEvent(tx, "user.updated", after);
+  const { role, status, email, emailKey, nameKey: _nameKey, ...others } = columns;
+  const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
+  if (isMoved) await recordAudit(tx, { event: "user.email_changed", subject: id });
+  if (role !== undefined && role !== before.role) {
+    await recordAudit(tx, { event: "user.role_changed", subject: id, details: { from: before.role, to: role } });
+  }
+  if (status !== undefined && status !== before.status) {
+    await recordAudit(tx, { event: status === "disabled" ? "user.disabled" : "user.enabled", subject: id });
+  }
+  const fields = Object.keys(others).map((name) => users[name as keyof UserColumns].name);
+  if (!isMoved && email !== undefined && email !== before.email) fields.push("email");
+  if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
+}
+
+/** Ends the reset codes that a change makes void, in its transaction: of an old or new address, or a disabled user. */
+export async function endVoidCodes(tx: Ctx, before: StoredUser, { emailKey, status }: UserColumns): Promise<void> {
+  const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
+  if (isMoved || status === "disabled") await endResetCode(tx, before.emailKey);
+  if (isMoved) await endResetCode(tx, emailKey);
+}
+
+/** The public error for an error of a write to the table of users. */
+export function explainUserConflict(error: unknown): unknown {
+  if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
+  if (!isUniqueViolation(error, "users.email_key")) return error;
+  const message = "belongs to another user";
+  return conflict(`email: ${message}.`, { details: [{ field: "email", message }], cause: error });
+}
+
+/** SQL for a user as JSON text, in the order of the API; for statements on the table without an alias. */
+export const userJson = sql`json_object(
+  'id', id, 'email', email, 'name', name, 'phone', phone, 'lang', lang, 'role', role, 'status', status,
+  'email_verified', json(iif(email_verified, 'true', 'false')), 'addresses', json(addresses),
+  'metadata', json(metadata), 'two_factor_enabled', json(iif(exists (
+    select 1 from ${twoFactor} f where f.user_id = ${users}.id and f.confirmed_at is not null), 'true', 'false')),
+  'last_login_at', last_login_at, 'version', version, 'created_at', created_at, 'updated_at', updated_at)`;
+
+/** A row with one user as JSON. */
+export interface RenderedUser {
+  json: string;
+}
+
+/** The user in a row that was selected with `userJson`. */
+export function toUser({ json }: RenderedUser): User {
+  return JSON.parse(json) as User;
 }

@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Actor, Ctx } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
-import { type AppError, notFound, preconditionFailed, wrongState } from "../../errors.ts";
+import { type AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import type { Role, UserStatus } from "./model.ts";
-import { manageableRoles, requireManageable } from "./permission.ts";
 import { users } from "./table.ts";
 
 /** The condition for one user of one tenant. */
@@ -44,10 +43,7 @@ export interface StoredUser {
 const selectStanding = statement<StoredUser>(sql`
   select email, email_key as emailKey, role, status, version from ${users} where ${oneUser}`);
 
-/**
- * A stored user, for an actor who may manage them; in the transaction of the change.
- * @throws notFound, forbidden.
- */
+/** A stored user, for an actor who may manage them; in the transaction of the change. Errors: notFound, forbidden. */
 export async function requireStoredUser(tx: Ctx, id: string): Promise<StoredUser> {
   requireUserId(id);
   const stored = await get(tx.db, selectStanding, { tenantId: tx.tenant.id, id });
@@ -70,4 +66,63 @@ export function requireUserId(id: string): void {
 /** The error about an unknown user. */
 export function noSuchUser(): AppError {
   return notFound("user");
+}
+
+const everyone: readonly Role[] = ["customer", "staff", "owner"];
+const customers: readonly Role[] = ["customer"];
+
+/** The roles that an actor may create, change and delete: a key needs the scope `*` for more than customers. */
+export function manageableRoles(actor: Actor): readonly Role[] {
+  switch (actor.kind) {
+    case "terminal":
+      return everyone;
+    case "app":
+      return actor.scopes.has("*") ? everyone : customers;
+    case "user":
+      if (actor.role === "owner") return everyone;
+      return actor.role === "staff" ? customers : [];
+    case "visitor":
+    case "server":
+      return [];
+  }
+}
+
+/** @throws forbidden for a role that the actor may not manage. */
+export function requireManageable(ctx: Pick<Ctx, "actor">, role: Role): void {
+  if (manageableRoles(ctx.actor).includes(role)) return;
+  const who = ctx.actor.kind === "app" ? "A key without the scope * manages" : "Staff manage";
+  throw forbidden(`${who} customers only.`);
+}
+
+/** Whether the actor is this user. */
+export function isSelf(ctx: Ctx, userId: string): boolean {
+  return ctx.actor.kind === "user" && ctx.actor.userId === userId;
+}
+
+const selectId = statement<{ id: string }>(sql`select id from ${users} where ${oneUser}`);
+
+/**
+ * The user that a call is about. Customers act for themselves; staff for themselves or `customer_id`; app keys for
+ * `customer_id`, or `user_id` beside their credentials. Errors: validationFailed for an app key that names no user or
+ * two; notFound for an unknown user, and for a customer who names another.
+ */
+export async function requireSubject(
+  ctx: Ctx,
+  customerId: string | undefined,
+  subject: string | undefined,
+): Promise<string> {
+  const { actor } = ctx;
+  const own = actor.kind === "user" ? actor.userId : undefined;
+  if (customerId !== undefined && subject !== undefined && customerId !== subject) {
+    throw invalidField("customer_id", "names another user than user_id");
+  }
+  const named = customerId ?? subject ?? own;
+  if (named === undefined) throw invalidField("user_id", "is required: it names the user that the call is about");
+  if (named === own) return named;
+  // Customers must not learn whether another user exists.
+  if (actor.kind === "user" && actor.role === "customer") throw noSuchUser();
+  requireUserId(named);
+  const user = await get(ctx.db, selectId, { tenantId: ctx.tenant.id, id: named });
+  if (!user) throw noSuchUser();
+  return user.id;
 }

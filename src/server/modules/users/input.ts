@@ -3,7 +3,7 @@ import { countryExpects, isCountry } from "../../values/country.ts";
 import { parseEmail } from "../../values/email.ts";
 import { metadataText } from "../../values/metadata.ts";
 import { requireText } from "../../values/text.ts";
-import { parseLanguage } from "../tenants/language.ts";
+import { parseLanguage } from "../tenants/input.ts";
 import type { Address, Role, UserPatch, UserStatus } from "./model.ts";
 
 const maxAddresses = 20;
@@ -26,10 +26,7 @@ export interface UserColumns {
 /** Fields of a user and the common parameter `lang`. */
 export type UserFields = UserPatch & { lang?: string | undefined };
 
-/**
- * Checks fields beyond their schema and turns them into columns.
- * @throws validationFailed naming the field.
- */
+/** Checks fields beyond their schema and turns them into columns. Errors: validationFailed naming the field. */
 export function userColumns(input: UserFields): UserColumns {
   const columns: UserColumns = {};
   if (input.email !== undefined) Object.assign(columns, parseEmail("email", input.email));

@@ -6,9 +6,9 @@ import type { ListPage } from "../../pagination/list-page.ts";
 import { parseIds } from "../../pagination/list-query.ts";
 import { parseEmail } from "../../values/email.ts";
 import { requireText } from "../../values/text.ts";
+import { userJson } from "./change.ts";
 import { nameKey } from "./input.ts";
 import { type UserListQuery, userFields } from "./model.ts";
-import { userJson } from "./rendering.ts";
 import { users } from "./table.ts";
 
 // Ranges, because they can use an index in any script.

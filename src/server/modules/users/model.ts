@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, idsPart, listParts } from "../../pagination/list-query.ts";
 import { countryExpects } from "../../values/country.ts";
-import { nullable, timestamp } from "../../values/schema.ts";
+import { nullable, output, timestamp } from "../../values/schema.ts";
 
 const role = Type.Union([Type.Literal("customer"), Type.Literal("staff"), Type.Literal("owner")], {
   description: "Staff manage the store's records; owners also manage staff.",
@@ -102,30 +102,27 @@ export const ProfilePatch = Type.Partial(
 export type ProfilePatch = Static<typeof ProfilePatch>;
 
 /** A user in replies, without hashes and secrets. */
-export const User = Type.Object(
-  {
-    id: Type.String({ description: "`usr_…`; ids sort by age." }),
-    email,
-    name: fields.name,
-    phone: fields.phone,
-    lang: nullable(Type.String({ description: "BCP 47; null for the language of the store." })),
-    role,
-    status,
-    email_verified: fields.email_verified,
-    addresses: fields.addresses,
-    metadata: fields.metadata,
-    two_factor_enabled: Type.Boolean(),
-    last_login_at: nullable(timestamp),
-    version: Type.Integer({ minimum: 1, description: "Increases by one with every change; sent as `ETag`." }),
-    created_at: timestamp,
-    updated_at: timestamp,
-  },
-  { $id: "User" },
-);
+export const User = output("User", {
+  id: Type.String({ description: "`usr_…`; ids sort by age." }),
+  email,
+  name: fields.name,
+  phone: fields.phone,
+  lang: nullable(Type.String({ description: "BCP 47; null for the language of the store." })),
+  role,
+  status,
+  email_verified: fields.email_verified,
+  addresses: fields.addresses,
+  metadata: fields.metadata,
+  two_factor_enabled: Type.Boolean(),
+  last_login_at: nullable(timestamp),
+  version: Type.Integer({ minimum: 1, description: "Increases by one with every change; sent as `ETag`." }),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
 export type User = Static<typeof User>;
 
 /** The reply to a delete. */
-export const DeletedUser = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { $id: "DeletedUser" });
+export const DeletedUser = output("DeletedUser", { id: Type.String(), deleted: Type.Literal(true) });
 
 /** The id in the path; a malformed one is answered with notFound. */
 export const UserParams = Type.Object({ id: Type.String() });

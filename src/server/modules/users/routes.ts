@@ -8,9 +8,8 @@ import { listUsers } from "./list.ts";
 import { DeletedUser, User, UserInput, UserListQuery, UserParams, UserPatch, UserQuery, userFields } from "./model.ts";
 import { addUser, deleteUser, getUser, prepareUser } from "./service.ts";
 
-const tag = "Users";
-const readers = [app("users:read"), staff] as const;
-const writers = [app("users:write"), staff] as const;
+const readers = { tag: "Users", access: [app("users:read"), staff] } as const;
+const writers = { tag: "Users", access: [app("users:write"), staff] } as const;
 
 function answer(user: User) {
   return reply(user, { version: user.version });
@@ -19,18 +18,16 @@ function answer(user: User) {
 /** The endpoints for keys and staff to manage users. */
 export const userRoutes = [
   defineRoute("GET", "/users/", "listUsers", {
-    tag,
+    ...readers,
     summary: "List users",
-    access: readers,
     query: UserListQuery,
     reply: { data: Type.Array(User), page: true },
     errors: ["malformedRequest"],
     handle: ({ ctx, query }) => listUsers(ctx, query),
   }),
   defineRoute("GET", "/users/:id/", "getUser", {
-    tag,
+    ...readers,
     summary: "Get a user",
-    access: readers,
     params: UserParams,
     query: UserQuery,
     reply: { data: User },
@@ -42,9 +39,8 @@ export const userRoutes = [
     },
   }),
   defineRoute("POST", "/users/", "createUser", {
-    tag,
+    ...writers,
     summary: "Create or import a user",
-    access: writers,
     body: UserInput,
     reply: { status: 201, data: User },
     errors: ["weakPassword", "conflict"],
@@ -52,9 +48,8 @@ export const userRoutes = [
     handle: async ({ ctx }, user) => answer(await addUser(ctx, user)),
   }),
   defineRoute("PATCH", "/users/:id/", "patchUser", {
-    tag,
+    ...writers,
     summary: "Update a user",
-    access: writers,
     params: UserParams,
     body: UserPatch,
     reply: { data: User },
@@ -64,9 +59,8 @@ export const userRoutes = [
       answer(await updateUser(ctx, params.id, { ...body, lang }, ifMatch)),
   }),
   defineRoute("DELETE", "/users/:id/", "deleteUser", {
-    tag,
+    ...writers,
     summary: "Delete a user",
-    access: writers,
     params: UserParams,
     reply: { data: DeletedUser },
     errors: ["notFound", "wrongState"],

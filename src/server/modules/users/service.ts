@@ -6,28 +6,27 @@ import { forbidden, invalidField } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { endResetCode } from "../password-reset/codes.ts";
+import { endResetCode } from "../password-reset/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
-import { parsePasswordHash } from "../passwords/imported-hash.ts";
-import { hashPassword } from "../passwords/password-hash.ts";
+import { hashPassword, parsePasswordHash } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { endTokens } from "../tokens/service.ts";
+import { explainUserConflict, type RenderedUser, recordUserEvent, toUser, userJson } from "./change.ts";
 import { changePasswordHash } from "./credentials.ts";
 import {
   explainRefusal,
   guardedUser,
   guardValues,
+  isSelf,
   noSuchUser,
   oneUser,
+  requireManageable,
   requireStoredUser,
   requireUserId,
 } from "./guards.ts";
 import { type UserColumns, userColumns } from "./input.ts";
 import type { Role, User, UserInput } from "./model.ts";
-import { isSelf, requireManageable } from "./permission.ts";
-import { type RenderedUser, toUser, userJson } from "./rendering.ts";
 import { users } from "./table.ts";
-import { explainUserConflict, recordUserEvent } from "./write-columns.ts";
 
 const selectUser = statement<RenderedUser>(sql`select ${userJson} as json from ${users} where ${oneUser}`);
 const insertUser = statement<RenderedUser>(sql`
@@ -51,9 +50,8 @@ export interface NewUser {
 
 /**
  * Creates a user, a customer unless the role says otherwise. `password_hash` imports a hash of another system; without
- * hash and password, the user logs in after a password reset.
- * @throws forbidden for a role that the actor may not manage, conflict for a taken address, validationFailed,
- * weakPassword, unavailable.
+ * hash and password, the user logs in after a password reset. Errors: forbidden for a role that the actor may not
+ * manage, conflict for a taken address, validationFailed, weakPassword, unavailable.
  */
 export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   return addUser(ctx, await prepareUser(ctx, input));
@@ -106,10 +104,7 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
   });
 }
 
-/**
- * One user of the tenant.
- * @throws notFound.
- */
+/** One user of the tenant. Errors: notFound. */
 export async function getUser(ctx: Ctx, id: string): Promise<User> {
   requireUserId(id);
   const row = await get(ctx.db, selectUser, { tenantId: ctx.tenant.id, id });
@@ -118,10 +113,8 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
 }
 
 /**
- * Deletes a user for good and revokes their token.
- * @param ifMatch the required version; null for any.
- * @throws notFound; forbidden for a user that the actor may not manage, and for the actor; preconditionFailed;
- * wrongState for the last active owner, except from the terminal.
+ * Deletes a user for good and revokes their token. Errors: notFound; forbidden for a user that the actor may not
+ * manage, and for the actor; preconditionFailed; wrongState for the last active owner, except from the terminal.
  */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {

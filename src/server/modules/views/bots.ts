@@ -1,73 +1,19 @@
 import { list } from "isbot";
 import { LruCache } from "../../values/lru-cache.ts";
+import patterns from "./bots.json" with { type: "json" };
 
 /** Characters of an agent that count. */
 const maxRead = 512;
 const minCached = 500;
 
 /** Agents of programs that fetch pages for people, such as apps and shops that render on a server. */
-const libraries = new RegExp(
-  `^(?:${[
-    "(?:mozilla/4\\.0 \\(compatible; )?apache-httpclient",
-    "(?:node-)?superagent",
-    "(?:python-)?(?:aiohttp|httpx|requests|urllib\\d?)",
-    "axios",
-    "bun",
-    "cfnetwork",
-    "curl",
-    "dalvik",
-    "dart",
-    "deno",
-    "faraday",
-    "go-http-client",
-    "got",
-    "guzzlehttp",
-    "java",
-    "ky",
-    "ktor-client",
-    "lib(?:curl|www-perl)",
-    "node(?:-fetch|\\.js)?",
-    "okhttp",
-    "php",
-    "python",
-    "reactornetty",
-    "reqwest",
-    "ruby",
-    "symfony httpclient",
-    "undici",
-    "vercel edge functions",
-    "wget",
-    "wrk",
-  ].join("|")})(?:$|[ /_])`,
-  "i",
-);
+const libraries = new RegExp(`^(?:${patterns.libraries.join("|")})(?:$|[ /_])`, "i");
 
 /**
  * Patterns of the list that take every agent for a bot that is not a browser's, such as `MyShop/2.1 (iPhone)`, and those
  * for libraries.
  */
-export const notBots: ReadonlySet<string> = new Set([
-  "(?<!lib)http",
-  "\\b\\w+/1\\.0;",
-  "\\bperl\\b",
-  "^[\\w \\.\\-\\(?:\\):%]+(?:/v?\\d+(?:\\.\\d+)?(?:\\.\\d{1,10})*?)?(?:,|$)",
-  "^[\\w\\-]+/[\\w]+$",
-  "^[^ ]{50,}$",
-  "^\\d+\\b",
-  "^\\w+/[\\w\\(\\)]*$",
-  "^\\w+/\\d\\.\\d\\s\\([\\w@]+\\)$",
-  "^apache/",
-  "^client/",
-  "^custom",
-  "^php",
-  "^python",
-  "^rest",
-  "^wget",
-  "java(?!;)",
-  "library",
-  "node\\b",
-  "url",
-]);
+export const notBots: ReadonlySet<string> = new Set(patterns.notBots);
 
 let bots: RegExp | undefined;
 const verdicts = new LruCache<boolean>(minCached);
@@ -75,7 +21,6 @@ const verdicts = new LruCache<boolean>(minCached);
 /**
  * Whether a view comes from a machine: a crawler, a link preview, a headless browser or a monitor. Libraries, apps and
  * callers without an agent count as people.
- * @param agent the User-Agent of the request.
  */
 export function isBot(agent: string): boolean {
   if (agent === "") return false;

@@ -18,9 +18,8 @@ export function dayOf(epochMs: number): string {
 
 /**
  * The dedup key of a view, by which it is counted once a day: a keyed hash. The key of the hash changes each day and is
- * stored nowhere.
+ * stored nowhere. Errors: unavailable at a server without the database's key.
  * @param actorId the user or visitor; null for a caller known by address and agent only.
- * @throws unavailable at a server without the database's key.
  */
 export function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
   const viewer = actorId ?? anonymousViewer(ctx);

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { visitorPart } from "../visitors/model.ts";
+import { input, output } from "../../values/schema.ts";
+import { visitorPart } from "../visitors/actor.ts";
 
 /** Default and maximum number of days in a series. */
 export const usualDays = 30;
@@ -11,10 +12,7 @@ const resource = {
 };
 
 /** The viewed resource and the visitor. */
-export const ViewInput = Type.Object(
-  { ...resource, ...visitorPart },
-  { $id: "ViewInput", additionalProperties: false },
-);
+export const ViewInput = input("ViewInput", { ...resource, ...visitorPart });
 
 /** The visitor in the query, where the rest is in the body. */
 export const ViewVisitorQuery = Type.Object(visitorPart, { additionalProperties: false });
@@ -41,21 +39,18 @@ const state = {
 };
 
 /** The reply to a view. */
-export const ViewState = Type.Object(state, { $id: "ViewState" });
+export const ViewState = output("ViewState", state);
 export type ViewState = Static<typeof ViewState>;
 
 /** Total and series. */
-export const Views = Type.Object(
-  {
-    ...state,
-    days: Type.Array(
-      Type.Object({
-        day: Type.String({ format: "date", description: "In UTC." }),
-        count: Type.Integer({ minimum: 0 }),
-      }),
-      { description: "The oldest first; days without views are 0." },
-    ),
-  },
-  { $id: "Views" },
-);
+export const Views = output("Views", {
+  ...state,
+  days: Type.Array(
+    Type.Object({
+      day: Type.String({ format: "date", description: "In UTC." }),
+      count: Type.Integer({ minimum: 0 }),
+    }),
+    { description: "The oldest first; days without views are 0." },
+  ),
+});
 export type Views = Static<typeof Views>;

@@ -6,7 +6,7 @@ import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import { noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
 import { findActor, refuseSubject } from "../visitors/actor.ts";
 import { isBot } from "./bots.ts";
-import { bindCount } from "./cached-counts.ts";
+import { bindCount } from "./counts.ts";
 import { dayOf, dedupKeyOf } from "./dedup-key.ts";
 import { usualDays, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
@@ -32,10 +32,9 @@ export interface ViewInput {
 }
 
 /**
- * Counts a view, once for each viewer, resource and day (UTC). It is written within a second; views of bots do not count.
- * @returns whether it counts, and how many views are in the database.
- * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for a hidden resource, unavailable
- * when too many views wait.
+ * Counts a view, once for each viewer, resource and day (UTC). It is written within a second; views of bots do not
+ * count. Returns whether it counts, and how many views are in the database. Errors: validationFailed naming
+ * `resource_type` or `user_id`, tooManyRequests, notFound for a hidden resource, unavailable when too many views wait.
  */
 export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
   const { tenant } = ctx;

@@ -1,8 +1,7 @@
 import type { Database } from "../../db/session.ts";
 import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { createCountReader } from "./cached-counts.ts";
-import { type ViewGroup, writeViews } from "./write-views.ts";
+import { createCountReader, type ViewGroup, writeViews } from "./counts.ts";
 
 /** How long a process that stops tries to write its last views, in milliseconds. */
 export const lastWritesMs = 5000;

@@ -1,6 +1,9 @@
+import { timingSafeEqual } from "node:crypto";
+import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../../context.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { mintVisitor, readVisitor } from "./token.ts";
+import type { Vault } from "../../security/vault.ts";
+import { newId } from "../../values/ids.ts";
 
 /** The user or visitor who likes, bookmarks or views. */
 export interface ContentActor {
@@ -40,10 +43,54 @@ export function requireActor({ actor, vault, tenant }: Ctx, visitor: string | un
   return { id: made.id, visitor: made.token };
 }
 
-/**
- * Refuses `user_id` beside app credentials: acting in a user's name takes their token.
- * @throws validationFailed.
- */
+/** Refuses `user_id` beside app credentials: acting in a user's name takes their token. Errors: validationFailed. */
 export function refuseSubject(subject: string | undefined): void {
   if (subject !== undefined) throw invalidField("user_id", "needs the token of that user");
 }
+
+// No dot in between: an id that ends in "v2" would look like a user's token.
+const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;
+const idLength = 30;
+
+/** A visitor and their token. */
+export interface NewVisitor {
+  id: string;
+  token: string;
+}
+
+/**
+ * Creates a visitor of one tenant. Nothing is stored: the token is the id with a signature of the server, so it cannot
+ * be forged and is worthless in other stores.
+ */
+export function mintVisitor(vault: Vault, tenantId: string): NewVisitor {
+  const id = newId("vis");
+  return { id, token: `${id}-${sign(vault, tenantId, id)}` };
+}
+
+/** The id in a token; null for a token that this server has not made for this tenant. */
+export function readVisitor(vault: Vault, tenantId: string, token: string): string | null {
+  if (!form.test(token)) return null;
+  const id = token.slice(0, idLength);
+  const right = Buffer.from(sign(vault, tenantId, id), "latin1");
+  return timingSafeEqual(right, Buffer.from(token.slice(idLength + 1), "latin1")) ? id : null;
+}
+
+function sign(vault: Vault, tenantId: string, id: string): string {
+  return vault.mac("visitor", `${tenantId}:${id}`);
+}
+
+/** The visitor of a call without a user; an invalid token is ignored. */
+export const visitorPart = {
+  visitor: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description:
+        "`vis_…`, from the reply to the visitor's first write. Keep it like a token: it identifies the visitor.",
+    }),
+  ),
+};
+
+/** The token of a new visitor. */
+export const newVisitor = Type.Optional(
+  Type.String({ description: "Token of a new visitor, returned only once. Keep it and send it with later calls." }),
+);

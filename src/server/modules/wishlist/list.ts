@@ -6,7 +6,7 @@ import type { ListPage } from "../../pagination/list-page.ts";
 import { moneyJson } from "../../values/money.ts";
 import { products, productVariants } from "../products/table.ts";
 import { languageChain, servedTitle } from "../products/translation.ts";
-import { requireSubject } from "../users/subject.ts";
+import { requireSubject } from "../users/guards.ts";
 import { WishlistItem, type WishlistQuery } from "./model.ts";
 import { wishlistItems } from "./table.ts";
 

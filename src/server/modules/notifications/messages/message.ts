@@ -5,7 +5,7 @@ import { forbidden, invalidField } from "../../../errors.ts";
 import { checkNote, requireText } from "../../../values/text.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { recordAudit } from "../../audit/service.ts";
-import { requireSubject } from "../../users/subject.ts";
+import { requireSubject } from "../../users/guards.ts";
 import { noProvider } from "../providers/providers.ts";
 import { topicExpects, topicForm } from "../registrations/registration-model.ts";
 import { type AcceptedMessage, type MessageInput, messageBounds } from "./message-model.ts";

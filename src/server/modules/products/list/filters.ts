@@ -3,7 +3,7 @@ import { forbidden } from "../../../errors.ts";
 import { parseIds, type RangeBound, readRange, readTimeRange } from "../../../pagination/list-query.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
-import { currencyDigits } from "../../tenants/currency.ts";
+import { currencyDigits } from "../../tenants/input.ts";
 import { isSlug } from "../slug.ts";
 import type { ProductListQuery } from "./model.ts";
 import { matchExpression } from "./search-words.ts";

@@ -4,7 +4,7 @@ import { get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { isId } from "../../../values/ids.ts";
 import { validate } from "../../../values/validate.ts";
-import { parseLanguage } from "../../tenants/language.ts";
+import { parseLanguage } from "../../tenants/input.ts";
 import { normalizeSku } from "../input.ts";
 import { ProductInput, ProductPatch } from "../model.ts";
 import { createProduct, patchProduct } from "../service.ts";

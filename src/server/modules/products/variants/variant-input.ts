@@ -2,7 +2,7 @@ import type { Ctx } from "../../../context.ts";
 import { type AppError, invalidField } from "../../../errors.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { requireText } from "../../../values/text.ts";
-import { currencyDigits } from "../../tenants/currency.ts";
+import { currencyDigits } from "../../tenants/input.ts";
 import { compareAtMinor, skuText, stockCount } from "../input.ts";
 import type { VariantPatch } from "./variant-model.ts";
 

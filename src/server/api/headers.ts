@@ -1,0 +1,67 @@
+import ipaddr from "ipaddr.js";
+import { holdsSecret } from "../values/mask-secrets.ts";
+
+const acceptable = /^[A-Za-z0-9._-]{8,128}$/;
+
+/**
+ * The id of a request in reply and log: the caller's `X-Request-Id` if it is 8 to 128 safe characters, else a new
+ * UUIDv7 (specification, section 2).
+ */
+export function requestIdOf(headers: Headers): string {
+  const given = headers.get("x-request-id");
+  if (given === null || !acceptable.test(given) || holdsSecret(given)) return Bun.randomUUIDv7();
+  return given;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/**
+ * Creates the function that returns the address of a client: the socket's peer, or behind trusted proxies the
+ * right-most untrusted hop of `X-Forwarded-For`. Hops further left can be forged.
+ */
+export function clientAddressReader(trusted: readonly string[]): (peer: string, forwarded: string | null) => string {
+  const ranges = trusted.map((cidr) => ipaddr.parseCIDR(cidr));
+  const isTrusted = (address: Address) =>
+    ranges.some(([range, bits]) => range.kind() === address.kind() && address.match([range, bits] as never));
+  return (peer, forwarded) => {
+    if (!ipaddr.isValid(peer)) return peer;
+    let nearest = ipaddr.process(peer);
+    if (ranges.length === 0 || forwarded === null) return nearest.toString();
+    for (const hop of forwarded.split(",").reverse()) {
+      if (!isTrusted(nearest)) break;
+      const text = withoutPort(hop.trim());
+      if (!ipaddr.isValid(text)) break;
+      nearest = ipaddr.process(text);
+    }
+    return nearest.toString();
+  };
+}
+
+/** Some proxies write the port as well: `203.0.113.7:4711`, `[2001:db8::1]:443`. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
+}
+
+/** Headers that scripts of other origins may read. */
+const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";
+const allowedHeaders = "Authorization, Content-Type, If-Match, Idempotency-Key, X-Request-Id";
+
+/** Lets the page at `origin` read the reply. */
+export function allowOrigin(headers: Record<string, string>, origin: string): void {
+  headers["Access-Control-Allow-Origin"] = origin;
+  headers["Access-Control-Expose-Headers"] = exposed;
+  headers.Vary = "Origin";
+}
+
+/**
+ * Headers of the answer to a preflight. It does not know the key, so it allows every origin; the request itself is
+ * checked against the key's allowlist.
+ */
+export function preflightHeaders(headers: Record<string, string>, origin: string | null, methods: string): void {
+  headers.Allow = methods;
+  if (origin === null) return;
+  allowOrigin(headers, origin);
+  headers["Access-Control-Allow-Methods"] = methods;
+  headers["Access-Control-Allow-Headers"] = allowedHeaders;
+  headers["Access-Control-Max-Age"] = "600";
+}
