@@ -10,19 +10,25 @@ const temp = join(scratch, "tmp");
 mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
 
+interface Outcome {
+  code: number;
+  output: string;
+}
+
 // The environment of the person who runs this must not change what the tests see.
 const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BODEGA_"));
 const env = { ...Object.fromEntries(inherited), TMPDIR: temp };
 
-/** Runs Bun and returns its exit code and all that it printed. */
-async function runBun(args: string[], more: Record<string, string> = {}): Promise<{ code: number; output: string }> {
+/** Runs Bun; returns its exit code and, where it is not shown at once, all that it printed. */
+async function runBun(args: string[], more: Record<string, string> = {}, show = false): Promise<Outcome> {
   const child = Bun.spawn([process.execPath, ...args], {
     cwd: root,
     env: { ...env, ...more },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", show ? "inherit" : "pipe", show ? "inherit" : "pipe"],
   });
   running.add(child);
-  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const read = (stream: ReadableStream | number | undefined) => (stream instanceof ReadableStream ? stream.text() : "");
+  const [stdout, stderr, code] = await Promise.all([read(child.stdout), read(child.stderr), child.exited]);
   running.delete(child);
   return { code, output: stdout + stderr };
 }
@@ -36,22 +42,22 @@ async function runCheck(title: string, args: string[]): Promise<StepResult> {
   return { title, passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, ms: performance.now() - started };
 }
 
-/** Runs test files; failures are shown in full, then a line for each folder of tests. */
+/** Runs test files; failures are shown in full as they happen, then a line for each folder of tests. */
 async function runTests(args: string[], executable: string | undefined): Promise<StepResult> {
   const started = performance.now();
   const report = join(scratch, "tests.xml");
   // A busy machine gets time: a test that measures time states its own limit. `bun test` runs no exit handlers, so
   // servers that tests share would outlive it without --no-orphans.
   const flags = ["--timeout=20000", "--no-orphans", "--reporter=junit", `--reporter-outfile=${report}`];
-  const { code, output } = await runBun(
+  const { code } = await runBun(
     ["test", "--only-failures", "--parallel", "--no-isolate", ...flags, ...args],
     // Found on the search path, the executable calls itself `bodega` in the commands that it suggests.
     executable === undefined
       ? {}
       : { BODEGA_TEST_EXECUTABLE: executable, PATH: `${dirname(executable)}${delimiter}${process.env.PATH}` },
+    true,
   );
   const text = existsSync(report) ? readFileSync(report, "utf8") : null;
-  if (code !== 0) console.log(output);
   for (const line of listSuites(text)) console.log(line);
   return { title: "tests", ...countTests(text, code), failures: listFailures(text), ms: performance.now() - started };
 }
