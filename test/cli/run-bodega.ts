@@ -19,8 +19,8 @@ interface RunOptions {
 
 /** How the program is started, in a process of its own: the built executable in the whole check, else the source. */
 const executable = process.env.BODEGA_TEST_EXECUTABLE;
-export const command =
-  executable === undefined ? [process.execPath, join(import.meta.dir, "../../src/cli/main.ts")] : [executable];
+const source = join(import.meta.dir, "../../src/cli/main.ts");
+export const command = executable === undefined ? [process.execPath, source] : [executable];
 
 const made: string[] = [];
 
@@ -36,12 +36,7 @@ export function makeDir(): string {
 }
 
 /** The program with one more migration, as its next version may have it. */
-export const nextVersion = [
-  process.execPath,
-  "--preload",
-  join(import.meta.dir, "next-version.ts"),
-  ...command.slice(1),
-];
+export const nextVersion = [process.execPath, "--preload", join(import.meta.dir, "next-version.ts"), source];
 
 /** Runs commands on one data directory, without a terminal and with an empty environment. */
 export function openCli(dataDir = join(makeDir(), "data"), program = command) {
