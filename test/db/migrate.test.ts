@@ -64,7 +64,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
     const attempt = migrate(db, { migrations: [...first, orphaning] });
     await expect(attempt).rejects.toMatchObject({
       code: 5001,
-      message: expect.stringContaining("nothing was changed"),
+      message: expect.stringContaining("Nothing was changed"),
     });
     expect((await db.execute("SELECT count(*) AS n FROM parents")).rows[0]?.n).toBe(1);
     await expect(db.execute("INSERT INTO children (parent) VALUES (99)")).rejects.toThrow("FOREIGN KEY");
