@@ -93,7 +93,7 @@ export interface FieldError {
 
 export interface ErrorOptions {
   details?: FieldError[];
-  /** What to do about this error, instead of the remedy of its kind. */
+  /** The remedy for this error, instead of the remedy of its kind. */
   remedy?: string | undefined;
   /** Exit code of a command that ends with this error, instead of that of its kind. */
   exit?: 1 | 2 | 3 | 4;
@@ -207,7 +207,7 @@ export function codeOf(kind: ErrorKind): ErrorCode {
   return table[kind].code;
 }
 
-/** What a caller can do about an error, where there is anything. */
+/** The remedy of an error; undefined where there is none. */
 export function remedyOf(kind: ErrorKind): string | undefined {
   return texts[kind][1];
 }

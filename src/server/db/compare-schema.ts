@@ -28,7 +28,7 @@ export async function compareSchema(
   for (const [key, object] of expected) {
     const other = found.get(key);
     if (other === undefined) {
-      // What belongs to a missing table is missing with it.
+      // A missing table's indexes and triggers are missing with it.
       if (object.type === "table" || found.has(keyOf({ type: "table", name: object.table }))) {
         faults.push({ kind: "missing", object });
       }

@@ -41,7 +41,7 @@ export interface DoctorOptions extends RunOptions {
   deps: DoctorDeps;
 }
 
-/** What the checks need of the program. */
+/** Parts of the program that the checks use. */
 export interface DoctorDeps extends Pick<CheckSubject, "now" | "version" | "uid" | "timeoutMs" | "command"> {
   /** Makes the context of a database whose schema is up to date. */
   makeContext(db: Database, config: Config, options: { leaveModes: boolean }): Promise<SystemCtx>;

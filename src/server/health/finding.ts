@@ -44,7 +44,7 @@ export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
  */
 export type CommandLine = (words: string) => string;
 
-/** What the checks of the environment read. */
+/** Input of the environment checks. */
 export interface CheckSubject {
   config: Config;
   /** Null where the database cannot be opened, or its schema is not the one of this program. */

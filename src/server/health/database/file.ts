@@ -55,7 +55,7 @@ export function describeDamage(error: unknown): string | undefined {
   return text.replace(/^(?:SQLITE_\w+: |SQLite error: |SqliteError: )+/, "").replace(/\.$/, "");
 }
 
-/** What to do about a database that is damaged or is not one of this program. */
+/** The remedy for a database that is damaged or is not one of this program. */
 export function damageRemedy(kind: "file" | "server", command: CommandLine): string {
   return kind === "file"
     ? `Stop the server, keep a copy of the file, and restore the last backup with: ${command("db restore BACKUP")}`

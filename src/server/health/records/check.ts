@@ -26,7 +26,7 @@ export type CheckParams = Record<"tenantId" | "ids", string | null> & Record<"no
 /** A check of stored values. */
 export interface RecordCheck {
   id: string;
-  /** What to do about values that cannot be fixed. */
+  /** The remedy for values that cannot be fixed. */
   remedy?: string;
   /** Finds inconsistencies. The statement is right by itself beside a running server. */
   select?: CompiledStatement<Inconsistency>;

@@ -6,7 +6,7 @@ export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
   {
     tenantId: tenantIdColumn(),
-    /** Who sent it: `app:app_…` or `user:usr_…`. */
+    /** The sender: `app:app_…` or `user:usr_…`. */
     caller: text("caller").notNull(),
     key: text("key").notNull(),
     /** Keyed hash of method, path, query, body, language and subject; without credentials. */

@@ -6,7 +6,7 @@ import { isId } from "../../values/ids.ts";
 import { moneyJson } from "../../values/money.ts";
 import { orders } from "./table.ts";
 
-/** What a transaction on orders needs; background jobs have no actor. */
+/** Context of a transaction on orders; background jobs have no actor. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 /** SQL condition: the order with the id in the tenant. */

@@ -112,7 +112,7 @@ export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<R
   return served;
 }
 
-/** What a write of a product depends on. */
+/** Conditions of a write to a product. */
 interface WriteOptions {
   /** The version that the product must have; null for any. */
   ifMatch: number | null;

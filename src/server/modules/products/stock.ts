@@ -47,7 +47,7 @@ type ItemRow = Omit<ReservedItem, "isCounted"> & { isCounted: number };
 /** Why stock changed, for events. */
 export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit" | "repair";
 
-/** What a transaction that moves stock needs. */
+/** Context of a transaction that moves stock. */
 type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 // One statement checks the stock and reserves it, so that two buyers cannot both get the last one.

@@ -10,7 +10,7 @@ export interface AccessToken {
   expiresAt: number;
 }
 
-/** What differs between the push services of devices. */
+/** Differences between the push services of devices. */
 interface DeviceService {
   /** Epoch milliseconds. */
   now: () => number;

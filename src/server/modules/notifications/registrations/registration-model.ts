@@ -109,7 +109,7 @@ export const RemovedRegistration = Type.Object(
   { $id: "RemovedRegistration" },
 );
 
-/** What a client needs before it registers. */
+/** Values that a client needs before it registers. */
 export const PushOffer = Type.Object(
   {
     vapid_public_key: nullable(

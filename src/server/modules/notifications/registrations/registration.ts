@@ -92,7 +92,7 @@ export interface RegistrationRequest extends RegistrationInput {
   subject: string | undefined;
 }
 
-/** What a client needs before it registers: the key that browsers subscribe with, and the platforms of this server. */
+/** Values that a client needs before it registers: the key that browsers subscribe with, and the platforms of this server. */
 export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
   const vapid_public_key = await findVapidPublicKey(ctx);
   const platforms = (["web", "ios", "android"] as const).map((platform) => ({

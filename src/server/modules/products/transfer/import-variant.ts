@@ -70,7 +70,7 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
   return isChanged;
 }
 
-/** What a PATCH of the variant must change. */
+/** The fields that a PATCH of the variant must change. */
 function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, item: ImportItem): Fields {
   const { id: _, currency, has_own_price: __, ...fields } = document;
   const inherits = inheritsPrice(document, [item.document.price, existing.price]);
