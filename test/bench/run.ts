@@ -81,5 +81,5 @@ try {
   process.exitCode = await main();
 } catch (error) {
   console.error(`bench: ${error instanceof Error ? error.message : error}`);
-  process.exitCode = 1;
+  process.exit(1);
 }
