@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
       ["details", "'{}'"],
       ["hash", "lower(hex(randomblob(32)))"],
     ];
-    test.each(columns)("%s set to %s", async (column, value) => {
+    suite.testOnFile.each(columns)("%s set to %s", async (column, value) => {
       const verdict = await verifyAfter(ctx, [`update audit_log set ${column} = ${value} where seq = 3`]);
       expect(verdict).toMatchObject({ intact: false, rows: 2, broken_at: 3, last: { seq: 2 } });
       expect(verdict.problem).toMatch(/\S/);
@@ -104,12 +104,12 @@ onEachDatabase((suite) => {
         rows + 1,
       ],
     ];
-    test.each(others)("%s", async (_what, statement, place) => {
+    suite.testOnFile.each(others)("%s", async (_what, statement, place) => {
       const verdict = await verifyAfter(ctx, [statement, "update audit_log set seq = -seq where seq < 0"]);
       expect(verdict).toMatchObject({ intact: false, rows: place - 1, broken_at: place });
     });
 
-    test("a cut that sets the counter back as well is found by a head that was noted before", async () => {
+    suite.testOnFile("a cut that sets the counter back as well is found by a head that was noted before", async () => {
       const cut = [
         "delete from audit_log where seq > 3",
         "update sqlite_sequence set seq = 3 where name = 'audit_log'",
@@ -139,7 +139,7 @@ onEachDatabase((suite) => {
         ],
       ],
     ];
-    test.each(acts)("%s", async (_what, statements) => {
+    suite.testOnFile.each(acts)("%s", async (_what, statements) => {
       const work = inTransaction(ctx, async (tx) => {
         for (const statement of statements) await tx.db.execute(statement);
         expect(await verifyAudit(tx)).toMatchObject({ intact: false, rows, last: { seq: rows }, problem });
@@ -150,7 +150,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("a log that is gone altogether is told as such", async () => {
+  suite.testOnFile("a log that is gone altogether is told as such", async () => {
     for (const instead of [[], ["create view audit_log as select 1 as seq"]]) {
       const work = inTransaction(ctx, async (tx) => {
         for (const statement of ["drop table audit_log", ...instead]) await tx.db.execute(statement);
@@ -162,7 +162,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a head of another log is not this one's", async () => {
+  suite.testOnFile("a head of another log is not this one's", async () => {
     const verdict = await verifyAudit(ctx, { expect: `2:${"0".repeat(64)}` });
     expect(verdict).toMatchObject({ intact: false, broken_at: 2 });
     for (const head of ["", "2", `0:${"0".repeat(64)}`, `2:${"0".repeat(63)}`, `2:${"g".repeat(64)}`]) {
@@ -178,23 +178,26 @@ onEachDatabase((suite) => {
     ctx = await recordRows(suite.app);
   });
 
-  test("an act that fails leaves neither row nor gap, and rows written at once still make one chain", async () => {
-    const elsewhere: SystemCtx = { ...ctx, db: await suite.database.openAgain() };
-    const { rows: before } = await verifyAudit(ctx);
-    const work = Array.from({ length: 30 }, (_, n) =>
-      inTransaction(n % 2 ? ctx : elsewhere, async (tx) => {
-        await recordAudit(tx, { event: "login.succeeded", subject: `usr_${n}` });
-        if (n % 3 === 0) throw new Undone();
-      }).catch((error) => {
-        if (!(error instanceof Undone)) throw error;
-      }),
-    );
-    await Promise.all(work);
-    const { last: _last, ...verdict } = await verifyAudit(ctx);
-    expect(verdict).toMatchObject({ intact: true, rows: before + 20 });
-  });
+  suite.testOnFile(
+    "an act that fails leaves neither row nor gap, and rows written at once still make one chain",
+    async () => {
+      const elsewhere: SystemCtx = { ...ctx, db: await suite.database.openAgain() };
+      const { rows: before } = await verifyAudit(ctx);
+      const work = Array.from({ length: 30 }, (_, n) =>
+        inTransaction(n % 2 ? ctx : elsewhere, async (tx) => {
+          await recordAudit(tx, { event: "login.succeeded", subject: `usr_${n}` });
+          if (n % 3 === 0) throw new Undone();
+        }).catch((error) => {
+          if (!(error instanceof Undone)) throw error;
+        }),
+      );
+      await Promise.all(work);
+      const { last: _last, ...verdict } = await verifyAudit(ctx);
+      expect(verdict).toMatchObject({ intact: true, rows: before + 20 });
+    },
+  );
 
-  test("a log of several pages is walked to its end", async () => {
+  suite.testOnFile("a log of several pages is walked to its end", async () => {
     const { rows: before } = await verifyAudit(ctx);
     // Several transactions, since one of 2,000 round trips would reach the time limit of a busy server.
     for (let left = 2001 - before; left > 0; left -= 200) {

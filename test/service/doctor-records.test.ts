@@ -193,41 +193,44 @@ onEachDatabase((suite) => {
     expect(await snapshot(other.shop)).toEqual(untouched);
   });
 
-  test("inconsistencies that only a person can resolve are reported with a remedy and not changed", async () => {
-    const { shop, userId, paid, refunded } = await openBusyShop();
-    const { namespace } = shop;
-    const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
-    await execute(
-      `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
-      `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
-      `update orders set number = 9 where ${own} and number = 2`,
-      `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
+  suite.testOnFile(
+    "inconsistencies that only a person can resolve are reported with a remedy and not changed",
+    async () => {
+      const { shop, userId, paid, refunded } = await openBusyShop();
+      const { namespace } = shop;
+      const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
+      await execute(
+        `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
+        `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
+        `update orders set number = 9 where ${own} and number = 2`,
+        `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
         select 'rwd_' || user_id, tenant_id, user_id, 'adjust', -5000, 0, 'x', 'a' from reward_balances where ${own}`,
-    );
-    const wrong = [
-      ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
-      ["totals", paid.id, "total_minor", 501, 500, "not"],
-      ["numbers", "2", "number", "missing", "present", "not"],
-      ["numbers", "6-8", "number", "missing", "present", "not"],
-      ["rewards", `rwd_${userId}`, "sum", -4940, "0 or more", "not"],
-      ["rewards", userId, "balance", 60, -4940, "not"],
-      ["rewards", userId, "lots", 60, -4940, "not"],
-    ];
-    for (const fix of [false, true]) {
-      const { ok, inconsistencies, notes } = await doctor({ namespace, fix });
-      expect(ok).toBe(false);
-      const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
-      for (const row of wrong) expect(shown).toContainEqual(row as never);
-      expect(inconsistencies.filter(({ check }) => check === "points")).toMatchObject([
-        { subject: refunded.id, field: "points_earned", fixable: false, fixed: false },
-      ]);
-      const stuck = inconsistencies.filter(({ fixable }) => !fixable);
-      expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
-      expect(notes.map(({ check }) => check)).toEqual(["rewards"]);
-    }
-  });
+      );
+      const wrong = [
+        ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
+        ["totals", paid.id, "total_minor", 501, 500, "not"],
+        ["numbers", "2", "number", "missing", "present", "not"],
+        ["numbers", "6-8", "number", "missing", "present", "not"],
+        ["rewards", `rwd_${userId}`, "sum", -4940, "0 or more", "not"],
+        ["rewards", userId, "balance", 60, -4940, "not"],
+        ["rewards", userId, "lots", 60, -4940, "not"],
+      ];
+      for (const fix of [false, true]) {
+        const { ok, inconsistencies, notes } = await doctor({ namespace, fix });
+        expect(ok).toBe(false);
+        const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
+        for (const row of wrong) expect(shown).toContainEqual(row as never);
+        expect(inconsistencies.filter(({ check }) => check === "points")).toMatchObject([
+          { subject: refunded.id, field: "points_earned", fixable: false, fixed: false },
+        ]);
+        const stuck = inconsistencies.filter(({ fixable }) => !fixable);
+        expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
+        expect(notes.map(({ check }) => check)).toEqual(["rewards"]);
+      }
+    },
+  );
 
-  test("an unreadable refund and a failed check are reported, and the other checks still run", async () => {
+  suite.testOnFile("an unreadable refund and a failed check are reported, and the other checks still run", async () => {
     const { shop, lamp, refunded } = await openBusyShop();
     const { namespace } = shop;
     const { rows } = await suite.app.db.execute(
@@ -264,7 +267,7 @@ onEachDatabase((suite) => {
     await execute("delete from order_refunds where amount_minor = 9223372036854775807");
   });
 
-  test("orders with contradicting statuses are reported, and nothing is fixed from them", async () => {
+  suite.testOnFile("orders with contradicting statuses are reported, and nothing is fixed from them", async () => {
     const { shop, shirt, paid, pending, refunded } = await openBusyShop();
     const { namespace } = shop;
     const before = await snapshot(shop);
@@ -293,7 +296,7 @@ onEachDatabase((suite) => {
     expect(found(again.inconsistencies)).toContainEqual(["stock", small, "reserved", 3, 0, "not"] as never);
   });
 
-  test("a refunded amount is never lowered", async () => {
+  suite.testOnFile("a refunded amount is never lowered", async () => {
     const { shop, refunded } = await openBusyShop();
     const { namespace } = shop;
     const [line] = refunded.items.map(({ id }) => id);
@@ -309,7 +312,7 @@ onEachDatabase((suite) => {
     expect(await snapshot(shop)).toEqual(before);
   });
 
-  test("an unpaid order that should have expired is a note: the server expires it", async () => {
+  suite.testOnFile("an unpaid order that should have expired is a note: the server expires it", async () => {
     const { shop, pending } = await openBusyShop();
     suite.app.clock.advance(2 * 3_600_000);
     const { ok, inconsistencies, notes } = await doctor({ namespace: shop.namespace, fix: true });
@@ -318,7 +321,7 @@ onEachDatabase((suite) => {
     expect((await shop.call<{ status: string }>(`GET /orders/${pending.id}/`)).data.status).toBe("pending");
   });
 
-  test("expired lots stay empty, and the remaining points are in the youngest", async () => {
+  suite.testOnFile("expired lots stay empty, and the remaining points are in the youngest", async () => {
     const shop = await suite.shop({ tenant: { pointsDays: 10 } });
     const { id: userId } = await openAccount(shop);
     for (const points of [100, 30, 50]) {
@@ -349,7 +352,7 @@ onEachDatabase((suite) => {
     expect((await doctor({ namespace })).inconsistencies).toEqual([]);
   });
 
-  test("search words of a product that does not exist are removed", async () => {
+  suite.testOnFile("search words of a product that does not exist are removed", async () => {
     await execute("insert into product_search (rowid, words) values (987654, 'x')");
     const wrong = ["search", "987654", "words", "present", "missing"];
     expect(found((await doctor({})).inconsistencies)).toContainEqual([...wrong, "fixable"]);
@@ -357,7 +360,7 @@ onEachDatabase((suite) => {
     expect((await doctor({})).inconsistencies.filter(({ check }) => check === "search")).toEqual([]);
   });
 
-  test("an unknown store is 5301", async () => {
+  suite.testOnFile("an unknown store is 5301", async () => {
     expect(await failureOf(doctor({ namespace: "nobody" }))).toMatchObject({ code: 5301 });
   });
 });

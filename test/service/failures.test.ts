@@ -42,7 +42,7 @@ onEachDatabase((suite) => {
     expect(await failureOf(requireFailuresLeft(ctx, email))).toMatchObject({ code: 5213 });
   });
 
-  test("the wait is true to the second: one second earlier is too early", async () => {
+  suite.testOnFile("the wait is true to the second: one second earlier is too early", async () => {
     const { clock } = suite.app;
     const ctx = await openStore();
     for (const pause of [0, 90_250, 4 * minute]) {
@@ -60,7 +60,7 @@ onEachDatabase((suite) => {
     expect(await retryAfter(ctx)).toBe(Math.ceil(90.25) - 1);
   });
 
-  test("in any twenty minutes three fail, not three in each twenty minutes of the clock", async () => {
+  suite.testOnFile("in any twenty minutes three fail, not three in each twenty minutes of the clock", async () => {
     const { clock } = suite.app;
     const ctx = await openStore();
     for (let n = 0; n < 3; n++) expect(await attempt(ctx, "invalidLogin")).toBe(5212);
@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
-  test("nothing but a failure counts: not a success, not a missing code, not a busy server", async () => {
+  suite.testOnFile("nothing but a failure counts: not a success, not a missing code, not a busy server", async () => {
     const ctx = await openStore();
     for (let n = 0; n < 4; n++) {
       expect(await attempt(ctx)).toBeUndefined();
@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
-  test("the count is one account's of one store", async () => {
+  suite.testOnFile("the count is one account's of one store", async () => {
     const [ctx, other] = [await openStore(), await openStore()];
     for (let n = 0; n < 3; n++) await attempt(ctx, "invalidLogin");
     expect(await attempt(ctx, undefined, "bob@example.com")).toBeUndefined();
@@ -152,11 +152,14 @@ onEachDatabase((suite) => {
     expect(await attempt(ctx)).toBeUndefined();
   });
 
-  test("what was sent as an email stands nowhere in the counters: it may have been a password", async () => {
-    const ctx = await openStore();
-    const slip = "correct horse battery";
-    await attempt(ctx, "invalidLogin", slip);
-    const { rows } = await ctx.db.execute("select key from rate_limits");
-    expect(JSON.stringify(rows)).not.toContain(slip);
-  });
+  suite.testOnFile(
+    "what was sent as an email stands nowhere in the counters: it may have been a password",
+    async () => {
+      const ctx = await openStore();
+      const slip = "correct horse battery";
+      await attempt(ctx, "invalidLogin", slip);
+      const { rows } = await ctx.db.execute("select key from rate_limits");
+      expect(JSON.stringify(rows)).not.toContain(slip);
+    },
+  );
 });

@@ -108,23 +108,26 @@ onEachDatabase((suite) => {
     expect({ rows: await outbox(), received: smtp.received }).toEqual({ rows: [], received: [] });
   });
 
-  test("a mail that lacks a value that its text needs is not queued", async () => {
+  suite.testOnFile("a mail that lacks a value that its text needs is not queued", async () => {
     const { queue, outbox } = await openPost(suite);
     expect(await failureOf(queue({ values: {} }))).toBeInstanceOf(TypeError);
     expect(await outbox()).toEqual([]);
   });
 
   describe("to an address", () => {
-    test("it goes to the active user who has it when it is sent, in their language and by their name", async () => {
-      const { queue, sender, smtp, addUser, email } = await openPost(suite);
-      await queue({ to: { emailKey: email } });
-      await addUser({ email: email.replace("a", "A"), lang: "de", name: "Ada" });
-      await sender.runUntilIdle();
-      expect(smtp.received).toMatchObject([{ to: [email.replace("a", "A")] }]);
-      expect(smtp.received[0]?.mail.text).toStartWith("Guten Tag Ada,");
-    });
+    suite.testOnFile(
+      "it goes to the active user who has it when it is sent, in their language and by their name",
+      async () => {
+        const { queue, sender, smtp, addUser, email } = await openPost(suite);
+        await queue({ to: { emailKey: email } });
+        await addUser({ email: email.replace("a", "A"), lang: "de", name: "Ada" });
+        await sender.runUntilIdle();
+        expect(smtp.received).toMatchObject([{ to: [email.replace("a", "A")] }]);
+        expect(smtp.received[0]?.mail.text).toStartWith("Guten Tag Ada,");
+      },
+    );
 
-    test("the language asked for wins over the user's", async () => {
+    suite.testOnFile("the language asked for wins over the user's", async () => {
       const { queue, sender, smtp, addUser, email } = await openPost(suite);
       await addUser({ lang: "de" });
       await queue({ to: { emailKey: email }, language: "es-MX" });
@@ -136,7 +139,7 @@ onEachDatabase((suite) => {
       ["nobody", undefined],
       ["a disabled user", "disabled"],
     ] as const) {
-      test(`of ${who} it is dropped and erased, and no server hears of it`, async () => {
+      suite.testOnFile(`of ${who} it is dropped and erased, and no server hears of it`, async () => {
         const { queue, sender, smtp, addUser, email, outbox } = await openPost(suite);
         if (status) await addUser({ status });
         await queue({ to: { emailKey: email } });
@@ -148,7 +151,7 @@ onEachDatabase((suite) => {
       });
     }
 
-    test("another store's user of the same address gets nothing", async () => {
+    suite.testOnFile("another store's user of the same address gets nothing", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       await other.addUser({ email: one.email });
       await one.queue({ to: { emailKey: one.email } });
@@ -158,7 +161,7 @@ onEachDatabase((suite) => {
   });
 
   describe("time", () => {
-    test("an outdated mail is expired and erased, not sent", async () => {
+    suite.testOnFile("an outdated mail is expired and erased, not sent", async () => {
       const { queue, sender, smtp, outbox, clock } = await openPost(suite);
       await queue({ usefulUntil: clock.now() + 15 * minuteMs });
       await queue({ kind: "password_changed", values: {} });
@@ -170,7 +173,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toHaveLength(1);
     });
 
-    test("without a mail server, mail waits for a week and is erased then", async () => {
+    suite.testOnFile("without a mail server, mail waits for a week and is erased then", async () => {
       const { ctx, queue, outbox, clock } = await openPost(suite);
       await queue();
       clock.advance(7 * 86_400_000 - 1);
@@ -181,7 +184,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "expired" }]);
     });
 
-    test("ended mail is purged after thirty days; waiting mail stays", async () => {
+    suite.testOnFile("ended mail is purged after thirty days; waiting mail stays", async () => {
       const { ctx, queue, sender, outbox, clock } = await openPost(suite);
       await queue();
       await sender.runUntilIdle();
@@ -198,7 +201,7 @@ onEachDatabase((suite) => {
   describe("a later mail about the same", () => {
     const about = (replaces: string) => ({ replaces, to: { emailKey: replaces } });
 
-    test("takes the place of those that wait, which are ended and erased", async () => {
+    suite.testOnFile("takes the place of those that wait, which are ended and erased", async () => {
       const { queue, sender, smtp, outbox, email, addUser, clock } = await openPost(suite);
       await addUser();
       await queue(about(email));
@@ -212,19 +215,22 @@ onEachDatabase((suite) => {
       for (const row of rows) expect(row).not.toHaveProperty("values");
     });
 
-    test("leaves mail of another kind, about another, of another store, or about nothing in its place", async () => {
-      const [one, other] = [await openPost(suite), await openPost(suite)];
-      await other.queue(about(one.email));
-      await one.queue();
-      await one.queue({ ...about(one.email), kind: "password_changed", values: {} });
-      await one.queue(about(other.email));
-      await one.queue(about(one.email));
-      await one.queue();
-      expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("queued"));
-      expect(await other.outbox()).toMatchObject([{ status: "queued" }]);
-    });
+    suite.testOnFile(
+      "leaves mail of another kind, about another, of another store, or about nothing in its place",
+      async () => {
+        const [one, other] = [await openPost(suite), await openPost(suite)];
+        await other.queue(about(one.email));
+        await one.queue();
+        await one.queue({ ...about(one.email), kind: "password_changed", values: {} });
+        await one.queue(about(other.email));
+        await one.queue(about(one.email));
+        await one.queue();
+        expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("queued"));
+        expect(await other.outbox()).toMatchObject([{ status: "queued" }]);
+      },
+    );
 
-    test("leaves what was sent, or has failed, as it is", async () => {
+    suite.testOnFile("leaves what was sent, or has failed, as it is", async () => {
       const { queue, sender, outbox, email, addUser, behave } = await openPost(suite);
       await addUser();
       await queue(about(email));
@@ -236,7 +242,7 @@ onEachDatabase((suite) => {
       expect((await outbox()).map(({ status }) => status).toSorted()).toEqual(["failed", "queued", "sent"]);
     });
 
-    test("neither ends anything nor is queued when its transaction is rolled back", async () => {
+    suite.testOnFile("neither ends anything nor is queued when its transaction is rolled back", async () => {
       const { ctx, queue, outbox, email } = await openPost(suite);
       const id = await queue(about(email));
       await failureOf(
@@ -272,7 +278,7 @@ onEachDatabase((suite) => {
       ]);
     });
 
-    test("is found by a keyed hash; its address stands nowhere", async () => {
+    suite.testOnFile("is found by a keyed hash; its address stands nowhere", async () => {
       const { ctx, queue, email } = await openPost(suite);
       await queue(about(email));
       const { rows } = await ctx.db.execute("select * from mail_outbox");
@@ -282,29 +288,32 @@ onEachDatabase((suite) => {
   });
 
   describe("failures", () => {
-    test("attempts come after 5 s, 15 s, 1, 5, 15, 60 minutes, then three times 6 hours, and the tenth is the last", async () => {
-      const { queue, sender, outbox, clock, behave, notices } = await openPost(suite);
-      behave((stage) => (stage === "rcpt" ? "451 not now" : undefined));
-      await queue();
-      const waits: number[] = [];
-      for (;;) {
-        expect(await sender.runUntilIdle()).toBe(1);
+    suite.testOnFile(
+      "attempts come after 5 s, 15 s, 1, 5, 15, 60 minutes, then three times 6 hours, and the tenth is the last",
+      async () => {
+        const { queue, sender, outbox, clock, behave, notices } = await openPost(suite);
+        behave((stage) => (stage === "rcpt" ? "451 not now" : undefined));
+        await queue();
+        const waits: number[] = [];
+        for (;;) {
+          expect(await sender.runUntilIdle()).toBe(1);
+          const [row] = await outbox();
+          if (row?.status !== "queued") break;
+          const wait = Date.parse(row.next_attempt_at) - clock.now();
+          waits.push(wait / 1000);
+          clock.advance(wait - 1);
+          expect(await sender.runUntilIdle()).toBe(0);
+          clock.advance(1);
+        }
+        expect(waits).toEqual([5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600]);
         const [row] = await outbox();
-        if (row?.status !== "queued") break;
-        const wait = Date.parse(row.next_attempt_at) - clock.now();
-        waits.push(wait / 1000);
-        clock.advance(wait - 1);
-        expect(await sender.runUntilIdle()).toBe(0);
-        clock.advance(1);
-      }
-      expect(waits).toEqual([5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600]);
-      const [row] = await outbox();
-      expect(row).toMatchObject({ status: "failed", attempts: 10, values: { code } });
-      expect(row?.last_error).toContain("451 not now");
-      expect(notices).toEqual([expect.stringContaining("failed")]);
-    });
+        expect(row).toMatchObject({ status: "failed", attempts: 10, values: { code } });
+        expect(row?.last_error).toContain("451 not now");
+        expect(notices).toEqual([expect.stringContaining("failed")]);
+      },
+    );
 
-    test("a mail that is useful for minutes only is tried to the last of them", async () => {
+    suite.testOnFile("a mail that is useful for minutes only is tried to the last of them", async () => {
       const { queue, sender, outbox, clock, behave } = await openPost(suite);
       behave((stage) => (stage === "rcpt" ? "451 not now" : undefined));
       const usefulUntil = clock.now() + 15 * minuteMs;
@@ -333,7 +342,7 @@ onEachDatabase((suite) => {
       ["connect", "421 too busy", "queued"],
     ];
     for (const [stage, answer, outcome] of answers) {
-      test(`${answer} at ${stage} leaves a mail ${outcome}`, async () => {
+      suite.testOnFile(`${answer} at ${stage} leaves a mail ${outcome}`, async () => {
         const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
         behave((at) => (at === stage ? answer : undefined));
         await queue();
@@ -348,7 +357,7 @@ onEachDatabase((suite) => {
       });
     }
 
-    test("the stored error contains neither address nor contents", async () => {
+    suite.testOnFile("the stored error contains neither address nor contents", async () => {
       const { queue, sender, outbox, behave, email } = await openPost(suite);
       behave((stage, address) =>
         stage === "rcpt" ? (`450 <${address}> asked for ${code} and\tmore` as Behaviour) : undefined,
@@ -360,7 +369,7 @@ onEachDatabase((suite) => {
       expect(row?.last_error).not.toContain(email);
     });
 
-    test("a mail that is sent twice because the connection was cut has the same Message-ID", async () => {
+    suite.testOnFile("a mail that is sent twice because the connection was cut has the same Message-ID", async () => {
       const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
       const cutAt: number[] = [];
       behave((stage) => {
@@ -380,7 +389,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
     });
 
-    test("a mail that was sealed with another key fails, and the others go out", async () => {
+    suite.testOnFile("a mail that was sealed with another key fails, and the others go out", async () => {
       const { ctx, queue, sender, outbox, smtp, email } = await openPost(suite);
       const other = { ...ctx, vault: createVault(() => "another secret of at least 32 characters") };
       const id = await queueMail(other, { kind: "password_changed", to: { email }, values: {} });
@@ -396,22 +405,25 @@ onEachDatabase((suite) => {
       expect(await outbox()).toHaveLength(1);
     });
 
-    test("while the mail server is down one mail at a time is tried, and all are sent once it is back", async () => {
-      const { queue, sender, outbox, smtp, clock, behave } = await openPost(suite);
-      behave((stage) => (stage === "connect" ? "cut" : undefined));
-      for (let n = 0; n < 12; n++) await queue();
-      expect(await sender.runUntilIdle()).toBeWithin(1, maxConnections + 1);
-      expect(await sender.runUntilIdle()).toBe(0);
-      clock.advance(5000);
-      expect(await sender.runUntilIdle()).toBe(1);
-      behave(() => undefined);
-      clock.advance(minuteMs);
-      await sender.runUntilIdle();
-      expect((await outbox()).map(({ status }) => status)).toEqual(Array(12).fill("sent"));
-      expect(smtp.received).toHaveLength(12);
-    });
+    suite.testOnFile(
+      "while the mail server is down one mail at a time is tried, and all are sent once it is back",
+      async () => {
+        const { queue, sender, outbox, smtp, clock, behave } = await openPost(suite);
+        behave((stage) => (stage === "connect" ? "cut" : undefined));
+        for (let n = 0; n < 12; n++) await queue();
+        expect(await sender.runUntilIdle()).toBeWithin(1, maxConnections + 1);
+        expect(await sender.runUntilIdle()).toBe(0);
+        clock.advance(5000);
+        expect(await sender.runUntilIdle()).toBe(1);
+        behave(() => undefined);
+        clock.advance(minuteMs);
+        await sender.runUntilIdle();
+        expect((await outbox()).map(({ status }) => status)).toEqual(Array(12).fill("sent"));
+        expect(smtp.received).toHaveLength(12);
+      },
+    );
 
-    test("an outage and its end are each reported once", async () => {
+    suite.testOnFile("an outage and its end are each reported once", async () => {
       const { queue, sender, clock, behave, notices } = await openPost(suite);
       behave((stage) => (stage === "connect" ? "cut" : undefined));
       await queue();
@@ -482,7 +494,7 @@ onEachDatabase((suite) => {
   });
 
   describe("stopping", () => {
-    test("it waits for attempts in progress, and claims nothing more", async () => {
+    suite.testOnFile("it waits for attempts in progress, and claims nothing more", async () => {
       const { queue, sender, outbox, behave } = await openPost(suite);
       for (let n = 0; n < 8; n++) await queue();
       let stopped: Promise<void> | undefined;
@@ -500,7 +512,7 @@ onEachDatabase((suite) => {
       expect(await sender.runUntilIdle()).toBe(0);
     });
 
-    test("it does not wait for a server that hangs, and leaves the mail to the next sender", async () => {
+    suite.testOnFile("it does not wait for a server that hangs, and leaves the mail to the next sender", async () => {
       const { queue, sender, outbox, behave, openSender } = await openPost(suite);
       const reached = Promise.withResolvers<void>();
       behave((stage) => {
@@ -521,33 +533,36 @@ onEachDatabase((suite) => {
       await next.stop(0);
     });
 
-    test("a mail that was claimed but not sent yet is released, and no mail server receives it", async () => {
-      const { queue, outbox, clock, smtp, openSender } = await openPost(suite);
-      const { db } = suite.app;
-      let stopped: Promise<void> | undefined;
-      const sender = openSender({
-        batch: (stmts, mode) => db.batch(stmts, mode),
-        transaction: (fn) => db.transaction(fn),
-        async execute(stmt) {
-          if (/ join /.test(typeof stmt === "string" ? stmt : stmt.sql)) {
-            stopped = sender.stop(0);
-            // Set later than the stop's own timer, and fires after it.
-            await new Promise((resolve) => setTimeout(resolve, 10));
-          }
-          return db.execute(stmt);
-        },
-      });
-      await queue();
-      await sender.runUntilIdle();
-      await stopped;
-      expect(smtp.received).toEqual([]);
-      const [row] = await outbox();
-      expect(row).toMatchObject({ status: "queued", next_attempt_at: new Date(clock.now()).toISOString() });
-    });
+    suite.testOnFile(
+      "a mail that was claimed but not sent yet is released, and no mail server receives it",
+      async () => {
+        const { queue, outbox, clock, smtp, openSender } = await openPost(suite);
+        const { db } = suite.app;
+        let stopped: Promise<void> | undefined;
+        const sender = openSender({
+          batch: (stmts, mode) => db.batch(stmts, mode),
+          transaction: (fn) => db.transaction(fn),
+          async execute(stmt) {
+            if (/ join /.test(typeof stmt === "string" ? stmt : stmt.sql)) {
+              stopped = sender.stop(0);
+              // Set later than the stop's own timer, and fires after it.
+              await new Promise((resolve) => setTimeout(resolve, 10));
+            }
+            return db.execute(stmt);
+          },
+        });
+        await queue();
+        await sender.runUntilIdle();
+        await stopped;
+        expect(smtp.received).toEqual([]);
+        const [row] = await outbox();
+        expect(row).toMatchObject({ status: "queued", next_attempt_at: new Date(clock.now()).toISOString() });
+      },
+    );
   });
 
   describe("by hand", () => {
-    test("a failed mail is queued again from its first attempt on", async () => {
+    suite.testOnFile("a failed mail is queued again from its first attempt on", async () => {
       const { ctx, queue, sender, outbox, behave, smtp } = await openPost(suite);
       behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
       const id = await queue();
@@ -580,7 +595,7 @@ onEachDatabase((suite) => {
       expect(await retryMail(ctx, { which: [first, second], namespace })).toBe(2);
     });
 
-    test("--all retries the mail of the named store that has not expired", async () => {
+    suite.testOnFile("--all retries the mail of the named store that has not expired", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       for (const { behave, queue, sender, clock } of [one, other]) {
         behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
@@ -596,43 +611,46 @@ onEachDatabase((suite) => {
       expect((await one.outbox())[1]).not.toHaveProperty("values");
     });
 
-    test("the list masks recipients and hides codes unless asked, and is of the store that is named", async () => {
-      const [one, other] = [await openPost(suite), await openPost(suite)];
-      const id = await one.queue();
-      await other.queue();
-      const { namespace } = one.ctx.tenant;
-      const filter = { namespace, limit: 10 };
-      const [hidden, ...more] = await listMail(one.ctx, filter);
-      expect(more).toEqual([]);
-      expect(hidden).toMatchObject({ id, namespace, kind: "reset_code", to: "a***@example.org", status: "queued" });
-      expect(hidden).not.toHaveProperty("code");
-      const [shown] = await listMail(one.ctx, { ...filter, showRecipients: true, showCodesOf: namespace });
-      expect(shown).toMatchObject({ to: one.email, code });
-      const all = await listMail(one.ctx, { limit: 10, showCodesOf: namespace });
-      expect(all.map((mail) => [mail.namespace, mail.code]).toSorted()).toEqual(
-        [
-          [namespace, code],
-          [other.ctx.tenant.namespace, undefined],
-        ].toSorted(),
-      );
-      await one.sender.runUntilIdle();
-      const [sent] = await listMail(one.ctx, {
-        ...filter,
-        status: "sent",
-        showRecipients: true,
-        showCodesOf: namespace,
-      });
-      expect(sent).toMatchObject({ to: null, next_attempt_at: null });
-      expect(sent).not.toHaveProperty("code");
-      expect(await listMail(one.ctx, { ...filter, status: "queued" })).toEqual([]);
-      expect(await failureOf(listMail(one.ctx, { limit: 10, namespace: "no-such-store" }))).toMatchObject({
-        code: 5301,
-      });
-      expect(await failureOf(listMail(one.ctx, { limit: 1001 }))).toMatchObject({ code: 5102 });
-    });
+    suite.testOnFile(
+      "the list masks recipients and hides codes unless asked, and is of the store that is named",
+      async () => {
+        const [one, other] = [await openPost(suite), await openPost(suite)];
+        const id = await one.queue();
+        await other.queue();
+        const { namespace } = one.ctx.tenant;
+        const filter = { namespace, limit: 10 };
+        const [hidden, ...more] = await listMail(one.ctx, filter);
+        expect(more).toEqual([]);
+        expect(hidden).toMatchObject({ id, namespace, kind: "reset_code", to: "a***@example.org", status: "queued" });
+        expect(hidden).not.toHaveProperty("code");
+        const [shown] = await listMail(one.ctx, { ...filter, showRecipients: true, showCodesOf: namespace });
+        expect(shown).toMatchObject({ to: one.email, code });
+        const all = await listMail(one.ctx, { limit: 10, showCodesOf: namespace });
+        expect(all.map((mail) => [mail.namespace, mail.code]).toSorted()).toEqual(
+          [
+            [namespace, code],
+            [other.ctx.tenant.namespace, undefined],
+          ].toSorted(),
+        );
+        await one.sender.runUntilIdle();
+        const [sent] = await listMail(one.ctx, {
+          ...filter,
+          status: "sent",
+          showRecipients: true,
+          showCodesOf: namespace,
+        });
+        expect(sent).toMatchObject({ to: null, next_attempt_at: null });
+        expect(sent).not.toHaveProperty("code");
+        expect(await listMail(one.ctx, { ...filter, status: "queued" })).toEqual([]);
+        expect(await failureOf(listMail(one.ctx, { limit: 10, namespace: "no-such-store" }))).toMatchObject({
+          code: 5301,
+        });
+        expect(await failureOf(listMail(one.ctx, { limit: 1001 }))).toMatchObject({ code: 5102 });
+      },
+    );
   });
 
-  test("neither code nor address is ever found in the files of the database", async () => {
+  suite.testOnFile("neither code nor address is ever found in the files of the database", async () => {
     const { ctx, queue, sender, email, behave, clock, outbox } = await openPost(suite);
     const canary = "canary-948371";
     const texts = [canary, email];

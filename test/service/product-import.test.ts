@@ -149,30 +149,33 @@ onEachDatabase((suite) => {
     expect(await importCsv(csv, { onError: "skip" })).toEqual(dry);
   });
 
-  test("rows find products by id, then SKU, add and change variants, and keep everything else", async () => {
-    const { json } = await createProduct(ctx, {
-      title: "Shirt",
-      price: 10,
-      description: "kept",
-      variants: [
-        { options: { size: "S" }, sku: "S" },
-        { options: { size: "M" }, sku: "M" },
-      ],
-    });
-    const { id } = JSON.parse(json) as ProductReply;
-    const csv = `id,slug,title,variant_sku,option:size,variant_price\n${id},hemd,Hemd,S,S,11\n,hemd,,,L,12\n`;
-    expect(await importCsv(csv)).toMatchObject({ updated: 1, failed: 0 });
-    expect(await importCsv(csv)).toMatchObject({ updated: 0, unchanged: 1, failed: 0 });
-    const [shirt] = await products();
-    expect([shirt?.title, shirt?.description]).toEqual(["Hemd", "kept"]);
-    expect(shirt?.variants.map(({ options, price }) => [options.size, price])).toEqual([
-      ["S", 11],
-      ["M", 10],
-      ["L", 12],
-    ]);
-  });
+  suite.testOnFile(
+    "rows find products by id, then SKU, add and change variants, and keep everything else",
+    async () => {
+      const { json } = await createProduct(ctx, {
+        title: "Shirt",
+        price: 10,
+        description: "kept",
+        variants: [
+          { options: { size: "S" }, sku: "S" },
+          { options: { size: "M" }, sku: "M" },
+        ],
+      });
+      const { id } = JSON.parse(json) as ProductReply;
+      const csv = `id,slug,title,variant_sku,option:size,variant_price\n${id},hemd,Hemd,S,S,11\n,hemd,,,L,12\n`;
+      expect(await importCsv(csv)).toMatchObject({ updated: 1, failed: 0 });
+      expect(await importCsv(csv)).toMatchObject({ updated: 0, unchanged: 1, failed: 0 });
+      const [shirt] = await products();
+      expect([shirt?.title, shirt?.description]).toEqual(["Hemd", "kept"]);
+      expect(shirt?.variants.map(({ options, price }) => [options.size, price])).toEqual([
+        ["S", 11],
+        ["M", 10],
+        ["L", 12],
+      ]);
+    },
+  );
 
-  test("invalid UTF-8 fails only its line, which is named exactly", async () => {
+  suite.testOnFile("invalid UTF-8 fails only its line, which is named exactly", async () => {
     const broken = (text: string) =>
       Buffer.concat(
         text
@@ -204,19 +207,22 @@ onEachDatabase((suite) => {
     expect((await products()).map(({ title }) => title)).toEqual(["é\uFFFD", "Fin", "é", "x"]);
   });
 
-  test("products before a misplaced quote are written, except one whose variants may continue there", async () => {
-    const rows = "sku,title,price,option:size,variant_sku\nA,One,1,,\nB,Two,2,,\n";
-    for (const onError of ["stop", "skip"] as const) {
-      const plain = await importCsv(`${rows}C,a"b"c,3,,\nD,Four,4,,\n`, { onError });
-      expect(plain).toMatchObject({ failed: 1, stopped: "error", errors: [{ line: 4 }] });
-      expect(plain.created + plain.unchanged).toBe(2);
-    }
-    const open = await importCsv(`${rows},Shirt,3,S,S-1\n,Shirt,,"M,M-1\n`);
-    expect(open).toMatchObject({ created: 0, unchanged: 2, failed: 1, errors: [{ line: 5 }] });
-    expect(await products()).toHaveLength(2);
-  });
+  suite.testOnFile(
+    "products before a misplaced quote are written, except one whose variants may continue there",
+    async () => {
+      const rows = "sku,title,price,option:size,variant_sku\nA,One,1,,\nB,Two,2,,\n";
+      for (const onError of ["stop", "skip"] as const) {
+        const plain = await importCsv(`${rows}C,a"b"c,3,,\nD,Four,4,,\n`, { onError });
+        expect(plain).toMatchObject({ failed: 1, stopped: "error", errors: [{ line: 4 }] });
+        expect(plain.created + plain.unchanged).toBe(2);
+      }
+      const open = await importCsv(`${rows},Shirt,3,S,S-1\n,Shirt,,"M,M-1\n`);
+      expect(open).toMatchObject({ created: 0, unchanged: 2, failed: 1, errors: [{ line: 5 }] });
+      expect(await products()).toHaveLength(2);
+    },
+  );
 
-  test("rows with the same slug are one product, rows without a common key are not", async () => {
+  suite.testOnFile("rows with the same slug are one product, rows without a common key are not", async () => {
     const csv = [
       "sku,slug,title,price,option:size",
       ",shirt,Shirt,10,S",
@@ -231,7 +237,7 @@ onEachDatabase((suite) => {
     expect(Object.fromEntries(found)).toEqual({ Shirt: 2, Hat: 2, Lone: 1, Other: 1 });
   });
 
-  test("a SKU or stock that belongs to a variant is refused on the product", async () => {
+  suite.testOnFile("a SKU or stock that belongs to a variant is refused on the product", async () => {
     const variants = [
       { options: { n: "x" }, sku: "C1", stock: 3 },
       { options: { n: "y" }, stock: 4 },
@@ -252,7 +258,7 @@ onEachDatabase((suite) => {
     expect(await importCsv(edited)).toMatchObject({ unchanged: 1, failed: 0 });
   });
 
-  test("texts of a file are those of the product's own language", async () => {
+  suite.testOnFile("texts of a file are those of the product's own language", async () => {
     const translations = { en: { title: "Lamp" } };
     await createProduct(ctx, { title: "Lampe", price: 1, sku: "L", translations }, "fr");
     expect(await importCsv("sku,title\nL,Lampadaire\n")).toMatchObject({ updated: 1 });
@@ -260,7 +266,7 @@ onEachDatabase((suite) => {
     expect(JSON.parse(line ?? "")).toMatchObject({ title: "Lampadaire", lang: "fr", translations });
   });
 
-  test("a stopped import has written exactly what it counts", async () => {
+  suite.testOnFile("a stopped import has written exactly what it counts", async () => {
     const stop = new AbortController();
     const lines = Array.from({ length: 600 }, (_, index) => `S-${index},Lamp,1`);
     const onProgress = () => stop.abort();

@@ -41,34 +41,37 @@ onEachDatabase((suite) => {
   const list = async (of: Ctx, query: ProductListQuery = {}) =>
     JSON.parse((await listProducts(of, { limit: 100, ...query })).json) as ProductReply[];
 
-  test("customers and visitors see published products only; keys, staff and the terminal see all", async () => {
-    const made: Record<string, string> = {};
-    for (const status of ["draft", "published", "archived"] as const) {
-      made[status] = parse(await createProduct(ctx, { ...lamp, status })).id;
-    }
-    const { draft = "", published = "", archived = "" } = made;
-    for (const actor of [customer, { kind: "visitor" } as Actor]) {
-      const theirs = { ...ctx, actor };
-      expect(parse(await getProduct(theirs, published)).id).toBe(published);
-      for (const id of [draft, archived]) {
-        expect(await failureOf(getProduct(theirs, id))).toMatchObject({ code: 5301 });
+  suite.testOnFile(
+    "customers and visitors see published products only; keys, staff and the terminal see all",
+    async () => {
+      const made: Record<string, string> = {};
+      for (const status of ["draft", "published", "archived"] as const) {
+        made[status] = parse(await createProduct(ctx, { ...lamp, status })).id;
       }
-      const seen = (await list(theirs)).map(({ id }) => id);
-      expect(seen).toContain(published);
-      for (const id of [draft, archived]) expect(seen).not.toContain(id);
-      expect((await list(theirs, { status: "published" })).map(({ id }) => id)).toEqual(seen);
-      for (const status of ["draft", "archived"] as const) {
-        expect(await failureOf(listProducts(theirs, { status }))).toMatchObject({ code: 5300 });
+      const { draft = "", published = "", archived = "" } = made;
+      for (const actor of [customer, { kind: "visitor" } as Actor]) {
+        const theirs = { ...ctx, actor };
+        expect(parse(await getProduct(theirs, published)).id).toBe(published);
+        for (const id of [draft, archived]) {
+          expect(await failureOf(getProduct(theirs, id))).toMatchObject({ code: 5301 });
+        }
+        const seen = (await list(theirs)).map(({ id }) => id);
+        expect(seen).toContain(published);
+        for (const id of [draft, archived]) expect(seen).not.toContain(id);
+        expect((await list(theirs, { status: "published" })).map(({ id }) => id)).toEqual(seen);
+        for (const status of ["draft", "archived"] as const) {
+          expect(await failureOf(listProducts(theirs, { status }))).toMatchObject({ code: 5300 });
+        }
       }
-    }
-    for (const actor of seers) {
-      const theirs = { ...ctx, actor };
-      expect((await list(theirs)).map(({ id }) => id)).toContainValues(Object.values(made));
-      expect(parse(await getProduct(theirs, draft)).id).toBe(draft);
-    }
-  });
+      for (const actor of seers) {
+        const theirs = { ...ctx, actor };
+        expect((await list(theirs)).map(({ id }) => id)).toContainValues(Object.values(made));
+        expect(parse(await getProduct(theirs, draft)).id).toBe(draft);
+      }
+    },
+  );
 
-  test("a customer cannot use a cursor of a staff list", async () => {
+  suite.testOnFile("a customer cannot use a cursor of a staff list", async () => {
     const { page } = await listProducts(ctx, { limit: 1 });
     const cursor = page.next_cursor as string;
     expect(await failureOf(listProducts({ ...ctx, actor: customer }, { limit: 1, cursor }))).toMatchObject({
@@ -76,7 +79,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("every service works in its own tenant only", async () => {
+  suite.testOnFile("every service works in its own tenant only", async () => {
     const foreign = await tenantContext(await suite.shop());
     const { id } = parse(await createProduct(ctx, lamp));
     for (const work of [
@@ -92,7 +95,7 @@ onEachDatabase((suite) => {
     expect(parse(await getProduct(ctx, id)).version).toBe(1);
   });
 
-  test("services validate input that no schema has checked", async () => {
+  suite.testOnFile("services validate input that no schema has checked", async () => {
     const { id } = parse(await createProduct(ctx, lamp));
     for (const [field, input] of [
       ["title", { title: " " }],
@@ -122,7 +125,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("variant services validate input that no schema has checked", async () => {
+  suite.testOnFile("variant services validate input that no schema has checked", async () => {
     const { id, variants } = parse(await createProduct(ctx, { ...lamp, variants: [{ title: "A" }] }));
     const variantId = (variants[0] as VariantReply).id;
     for (const [field, input] of [
@@ -146,7 +149,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("every variant service works in its own tenant only", async () => {
+  suite.testOnFile("every variant service works in its own tenant only", async () => {
     const foreign = await tenantContext(await suite.shop());
     const { id, variants } = parse(await createProduct(ctx, { ...lamp, variants: [{ title: "A", sku: "shared" }] }));
     const variantId = (variants[0] as VariantReply).id;

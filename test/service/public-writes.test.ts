@@ -289,7 +289,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("what was counted before a restart still counts, for what is left of its minute", async () => {
+  suite.testOnFile("what was counted before a restart still counts, for what is left of its minute", async () => {
     const clock = createClock();
     const tenant = store();
     const [address, actor] = [newAddress(), visitor()];
@@ -309,7 +309,7 @@ onEachDatabase((suite) => {
     await after.stop();
   });
 
-  test("no address and no id is in the database, and what has had its time goes", async () => {
+  suite.testOnFile("no address and no id is in the database, and what has had its time goes", async () => {
     // Later than what the other tests leave behind.
     const clock = createClock(Date.UTC(2031, 0, 15, 12));
     const limiter = makeLimiter(clock);
@@ -334,25 +334,28 @@ onEachDatabase((suite) => {
     await limiter.stop();
   });
 
-  test("between machines whose clocks are hours apart, what is new counts from when it is heard", async () => {
-    for (const apartMs of [3 * 3_600_000, -3 * 3_600_000]) {
-      const clock = createClock();
-      const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + apartMs))];
-      const tenant = store();
-      const address = newAddress();
-      await there.sync();
-      await here.sync();
-      expect(await admitted(3, there, tenant, address)).toBe(3);
-      await there.sync();
-      await here.sync();
-      expect(await ask(here, tenant, address)).toBe(60);
-      clock.advance(minute);
-      expect(await ask(here, tenant, address)).toBe("counted");
-      await Promise.all([here.stop(), there.stop()]);
-    }
-  });
+  suite.testOnFile(
+    "between machines whose clocks are hours apart, what is new counts from when it is heard",
+    async () => {
+      for (const apartMs of [3 * 3_600_000, -3 * 3_600_000]) {
+        const clock = createClock();
+        const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + apartMs))];
+        const tenant = store();
+        const address = newAddress();
+        await there.sync();
+        await here.sync();
+        expect(await admitted(3, there, tenant, address)).toBe(3);
+        await there.sync();
+        await here.sync();
+        expect(await ask(here, tenant, address)).toBe(60);
+        clock.advance(minute);
+        expect(await ask(here, tenant, address)).toBe("counted");
+        await Promise.all([here.stop(), there.stop()]);
+      }
+    },
+  );
 
-  test("a machine whose clock is a little ahead makes nobody wait for longer than a minute", async () => {
+  suite.testOnFile("a machine whose clock is a little ahead makes nobody wait for longer than a minute", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + 4000))];
     const tenant = store();
@@ -364,22 +367,25 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("in a crowd of new visitors, a row stays small, those who write often come first, and nobody is left out", async () => {
-    const clock = createClock();
-    const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
-    const tenant = store({ addressWrites: 0, visitorWrites: 2 });
-    const crowd = Array.from({ length: 3000 }, visitor);
-    for (const actor of crowd) await ask(here, tenant, null, actor);
-    const busy = crowd.at(-1) as string;
-    await ask(here, tenant, null, busy);
-    await here.sync();
-    await there.sync();
-    expect(await ask(there, tenant, null, busy)).toBe(60);
-    await here.sync();
-    await there.sync();
-    for (const actor of crowd) if (actor !== busy) expect(await admitted(2, there, tenant, null, actor)).toBe(1);
-    await Promise.all([here.stop(), there.stop()]);
-  });
+  suite.testOnFile(
+    "in a crowd of new visitors, a row stays small, those who write often come first, and nobody is left out",
+    async () => {
+      const clock = createClock();
+      const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
+      const tenant = store({ addressWrites: 0, visitorWrites: 2 });
+      const crowd = Array.from({ length: 3000 }, visitor);
+      for (const actor of crowd) await ask(here, tenant, null, actor);
+      const busy = crowd.at(-1) as string;
+      await ask(here, tenant, null, busy);
+      await here.sync();
+      await there.sync();
+      expect(await ask(there, tenant, null, busy)).toBe(60);
+      await here.sync();
+      await there.sync();
+      for (const actor of crowd) if (actor !== busy) expect(await admitted(2, there, tenant, null, actor)).toBe(1);
+      await Promise.all([here.stop(), there.stop()]);
+    },
+  );
 
   test("a database that fails keeps nobody from writing, and what it was not told it is told later", async () => {
     const clock = createClock();
@@ -407,7 +413,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("without the server's key a process limits by itself, and tells nobody", async () => {
+  suite.testOnFile("without the server's key a process limits by itself, and tells nobody", async () => {
     const clock = createClock();
     const tenant = store();
     const address = newAddress();
@@ -424,7 +430,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("with another key the same address has another name", async () => {
+  suite.testOnFile("with another key the same address has another name", async () => {
     const clock = createClock();
     const tenant = store();
     const address = newAddress();

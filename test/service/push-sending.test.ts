@@ -60,42 +60,45 @@ onEachDatabase((suite) => {
     expect((await registrations()).map(({ is_proven }) => is_proven)).toEqual([1, 1]);
   });
 
-  test("a message goes to matching devices only: by topic, user and language, and never to another store", async () => {
-    const { service, register, queue, sender, rows, ctx } = await openPushes(suite);
-    const makeCustomer = async (name: string) => (await createUser(ctx, { email: `${name}@example.com` })).id;
-    const [ann, bob] = [await makeCustomer("ann"), await makeCustomer("bob")];
-    const people: [name: string, person: Omit<Parameters<typeof register>[0], "target">][] = [
-      ["ann", { userId: ann, lang: "pt-BR", topics: ["sale"] }],
-      ["bob", { userId: bob, lang: "de", topics: ["sale", "news"] }],
-      ["eve", { lang: "pt", topics: ["news"] }],
-      // Without a language of its own it speaks the store's.
-      ["guest", {}],
-      ["other", { lang: "pap" }],
-    ];
-    const browsers = people.map(([name, person]) => ({ name, person, browser: service.subscribe() }));
-    for (const { person, browser } of browsers) await register({ target: browser.subscription, ...person });
-    const heard = async (message: Parameters<typeof queue>[0]) => {
-      const id = await queue(message);
-      await sender.runUntilIdle();
-      const tags = browsers.filter(({ browser }) => browser.messages().some(({ tag }) => tag === id));
-      return tags.map(({ name }) => name);
-    };
-    expect(await heard({})).toEqual(["ann", "bob", "eve", "guest", "other"]);
-    expect(await heard({ topic: "sale" })).toEqual(["ann", "bob"]);
-    expect(await heard({ topic: "news", lang: "pt" })).toEqual(["eve"]);
-    expect(await heard({ lang: "pt" })).toEqual(["ann", "eve"]);
-    expect(await heard({ lang: "pt-br" })).toEqual(["ann"]);
-    expect(await heard({ lang: "en" })).toEqual(["guest"]);
-    expect(await heard({ lang: "pa" })).toEqual([]);
-    expect(await heard({ userId: bob })).toEqual(["bob"]);
-    expect(await heard({ topic: "nothing" })).toEqual([]);
-    const { tenant: elsewhere } = await tenantContext(await suite.shop());
-    for (const table of ["push_registrations", "push_topics"]) {
-      await suite.app.db.execute({ sql: `update ${table} set tenant_id = ?`, args: [elsewhere.id] });
-    }
-    for (const message of [{}, { topic: "sale" }, { userId: bob }]) expect(await heard(message)).toEqual([]);
-    expect(await rows("select 1 from push_messages where position is not null")).toEqual([]);
-  });
+  suite.testOnFile(
+    "a message goes to matching devices only: by topic, user and language, and never to another store",
+    async () => {
+      const { service, register, queue, sender, rows, ctx } = await openPushes(suite);
+      const makeCustomer = async (name: string) => (await createUser(ctx, { email: `${name}@example.com` })).id;
+      const [ann, bob] = [await makeCustomer("ann"), await makeCustomer("bob")];
+      const people: [name: string, person: Omit<Parameters<typeof register>[0], "target">][] = [
+        ["ann", { userId: ann, lang: "pt-BR", topics: ["sale"] }],
+        ["bob", { userId: bob, lang: "de", topics: ["sale", "news"] }],
+        ["eve", { lang: "pt", topics: ["news"] }],
+        // Without a language of its own it speaks the store's.
+        ["guest", {}],
+        ["other", { lang: "pap" }],
+      ];
+      const browsers = people.map(([name, person]) => ({ name, person, browser: service.subscribe() }));
+      for (const { person, browser } of browsers) await register({ target: browser.subscription, ...person });
+      const heard = async (message: Parameters<typeof queue>[0]) => {
+        const id = await queue(message);
+        await sender.runUntilIdle();
+        const tags = browsers.filter(({ browser }) => browser.messages().some(({ tag }) => tag === id));
+        return tags.map(({ name }) => name);
+      };
+      expect(await heard({})).toEqual(["ann", "bob", "eve", "guest", "other"]);
+      expect(await heard({ topic: "sale" })).toEqual(["ann", "bob"]);
+      expect(await heard({ topic: "news", lang: "pt" })).toEqual(["eve"]);
+      expect(await heard({ lang: "pt" })).toEqual(["ann", "eve"]);
+      expect(await heard({ lang: "pt-br" })).toEqual(["ann"]);
+      expect(await heard({ lang: "en" })).toEqual(["guest"]);
+      expect(await heard({ lang: "pa" })).toEqual([]);
+      expect(await heard({ userId: bob })).toEqual(["bob"]);
+      expect(await heard({ topic: "nothing" })).toEqual([]);
+      const { tenant: elsewhere } = await tenantContext(await suite.shop());
+      for (const table of ["push_registrations", "push_topics"]) {
+        await suite.app.db.execute({ sql: `update ${table} set tenant_id = ?`, args: [elsewhere.id] });
+      }
+      for (const message of [{}, { topic: "sale" }, { userId: bob }]) expect(await heard(message)).toEqual([]);
+      expect(await rows("select 1 from push_messages where position is not null")).toEqual([]);
+    },
+  );
 
   test("a failed delivery is retried with longer waits until the message expires", async () => {
     const { service, register, queue, sender, deliveries, skipToNext, clock } = await openPushes(suite, {
@@ -121,25 +124,28 @@ onEachDatabase((suite) => {
     expect((await deliveries())[0]?.last_error).toContain("503");
   });
 
-  test.each([404, 410])("a registration that is gone (%d) is removed, and its deliveries are dropped", async (gone) => {
-    const { service, register, queue, sender, deliveries, registrations } = await openPushes(suite, {
-      answer: (response, { path }) => response.writeHead(path === "/send/1" ? gone : 201).end(),
-    });
-    await register({ target: service.subscribe().subscription });
-    const stays = await register({ target: service.subscribe().subscription });
-    await queue();
-    await queue();
-    await sender.runUntilIdle();
-    expect((await registrations()).map(({ id }) => id)).toEqual([stays]);
-    const ended = (await deliveries()).map((row) => [row.status, row.registration_id]);
-    expect(ended.toSorted()).toEqual([
-      ["dropped", null],
-      ["dropped", null],
-      ["sent", stays],
-      ["sent", stays],
-    ]);
-    expect(await sender.runUntilIdle()).toBe(0);
-  });
+  suite.testOnFile.each([404, 410])(
+    "a registration that is gone (%d) is removed, and its deliveries are dropped",
+    async (gone) => {
+      const { service, register, queue, sender, deliveries, registrations } = await openPushes(suite, {
+        answer: (response, { path }) => response.writeHead(path === "/send/1" ? gone : 201).end(),
+      });
+      await register({ target: service.subscribe().subscription });
+      const stays = await register({ target: service.subscribe().subscription });
+      await queue();
+      await queue();
+      await sender.runUntilIdle();
+      expect((await registrations()).map(({ id }) => id)).toEqual([stays]);
+      const ended = (await deliveries()).map((row) => [row.status, row.registration_id]);
+      expect(ended.toSorted()).toEqual([
+        ["dropped", null],
+        ["dropped", null],
+        ["sent", stays],
+        ["sent", stays],
+      ]);
+      expect(await sender.runUntilIdle()).toBe(0);
+    },
+  );
 
   test("a browser that registers anew while its old subscription is found to be gone keeps its registration", async () => {
     const { service, register, queue, sender, registrations, rows } = await openPushes(suite, {

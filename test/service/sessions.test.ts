@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("a password whose hash was only made anew meanwhile signs in", async () => {
+  suite.testOnFile("a password whose hash was only made anew meanwhile signs in", async () => {
     const { ctx, change, signIn } = await openStore();
     const renewed = await hashPassword(goodPassword);
     const { token, user_id } = await signIn(interrupted(ctx, () => change("password_hash = ?", renewed)));
@@ -78,7 +78,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("two-factor that was turned on after the password was compared is asked for", async () => {
+  suite.testOnFile("two-factor that was turned on after the password was compared is asked for", async () => {
     const { ctx, account, signIn } = await openStore();
     await account.begin();
     const confirm = { sql: "update two_factor set confirmed_at = created_at where user_id = ?", args: [account.id] };
@@ -113,7 +113,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("whatever is wrong, a failed login asks the database the same", async () => {
+  suite.testOnFile("whatever is wrong, a failed login asks the database the same", async () => {
     const { shop, ctx } = await openStore();
     const disabled = await openAccount(shop);
     await ctx.db.execute({ sql: "update users set status = 'disabled' where id = ?", args: [disabled.id] });
@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     expect(asked.size).toBe(1);
   });
 
-  test("an account's line of attempts goes on after one that failed", async () => {
+  suite.testOnFile("an account's line of attempts goes on after one that failed", async () => {
     const { ctx, signIn } = await openStore();
     const [failed, good] = await Promise.all([
       failureOf(limitFailures(ctx, email, () => Promise.reject(new AppError("unavailable")))),

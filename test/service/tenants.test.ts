@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
     ctx = suite.app.system;
   });
 
-  test("a name alone makes a tenant: in euro, in English, titled like its name, active", async () => {
+  suite.testOnFile("a name alone makes a tenant: in euro, in English, titled like its name, active", async () => {
     const namespace = newNamespace();
     const at = new Date(ctx.now()).toISOString();
     expect(await createTenant(ctx, { namespace })).toEqual({
@@ -92,7 +92,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("every field given is kept, in its canonical form", async () => {
+  suite.testOnFile("every field given is kept, in its canonical form", async () => {
     const namespace = newNamespace();
     const input = {
       title: "Été 灯 & Söhne",
@@ -109,14 +109,17 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject(expected);
   });
 
-  test("a store keeps its currency while it has products, whose prices could not be compared otherwise", async () => {
-    const shop = await suite.shop();
-    const { id } = await shop.createProduct({});
-    expect(await failureOf(updateTenant(ctx, shop.namespace, { currency: "JPY" }))).toMatchObject({ code: 5306 });
-    expect(await updateTenant(ctx, shop.namespace, { currency: "EUR", title: "T" })).toMatchObject({ title: "T" });
-    await shop.call(`DELETE /products/${id}/`);
-    expect(await updateTenant(ctx, shop.namespace, { currency: "JPY" })).toMatchObject({ currency: "JPY" });
-  });
+  suite.testOnFile(
+    "a store keeps its currency while it has products, whose prices could not be compared otherwise",
+    async () => {
+      const shop = await suite.shop();
+      const { id } = await shop.createProduct({});
+      expect(await failureOf(updateTenant(ctx, shop.namespace, { currency: "JPY" }))).toMatchObject({ code: 5306 });
+      expect(await updateTenant(ctx, shop.namespace, { currency: "EUR", title: "T" })).toMatchObject({ title: "T" });
+      await shop.call(`DELETE /products/${id}/`);
+      expect(await updateTenant(ctx, shop.namespace, { currency: "JPY" })).toMatchObject({ currency: "JPY" });
+    },
+  );
 
   test("a name is taken once; of ten who want it at the same time one gets it", async () => {
     const namespace = newNamespace();
@@ -127,23 +130,31 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("what a field cannot hold is refused and named, on create and on update, and nothing changes", async () => {
-    const namespace = newNamespace();
-    await createTenant(ctx, { namespace });
-    const before = await getTenant(ctx, namespace);
-    const seen: unknown[] = [];
-    const codeOf = (error: { code?: number; details?: { field: string }[] }) => [error.code, error.details?.[0]?.field];
-    for (const [, input] of refused) {
-      const name = newNamespace();
-      const created = await createTenant(ctx, { namespace: name, ...input }).then(() => "created", codeOf);
-      const updated = await updateTenant(ctx, namespace, input).then(() => "updated", codeOf);
-      seen.push({ input, created, updated });
-    }
-    expect(seen).toEqual(refused.map(([field, input]) => ({ input, created: [5102, field], updated: [5102, field] })));
-    expect(await getTenant(ctx, namespace)).toEqual(before);
-  });
+  suite.testOnFile(
+    "what a field cannot hold is refused and named, on create and on update, and nothing changes",
+    async () => {
+      const namespace = newNamespace();
+      await createTenant(ctx, { namespace });
+      const before = await getTenant(ctx, namespace);
+      const seen: unknown[] = [];
+      const codeOf = (error: { code?: number; details?: { field: string }[] }) => [
+        error.code,
+        error.details?.[0]?.field,
+      ];
+      for (const [, input] of refused) {
+        const name = newNamespace();
+        const created = await createTenant(ctx, { namespace: name, ...input }).then(() => "created", codeOf);
+        const updated = await updateTenant(ctx, namespace, input).then(() => "updated", codeOf);
+        seen.push({ input, created, updated });
+      }
+      expect(seen).toEqual(
+        refused.map(([field, input]) => ({ input, created: [5102, field], updated: [5102, field] })),
+      );
+      expect(await getTenant(ctx, namespace)).toEqual(before);
+    },
+  );
 
-  test("an update changes what is given, null clears, and the sign follows the currency", async () => {
+  suite.testOnFile("an update changes what is given, null clears, and the sign follows the currency", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, title: "Shop", domain: "a.example", url: "https://a.example" });
     const before = await getTenant(ctx, namespace);
@@ -157,7 +168,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({ currency: "CHF", currency_sign: "Fr." });
   });
 
-  test("points are earned and worth what the store says from the next request on, exactly", async () => {
+  suite.testOnFile("points are earned and worth what the store says from the next request on, exactly", async () => {
     const shop = await suite.shop({ tenant: { pointsRate: 0.333, pointValue: 0.07, pointsDays: 30 } });
     const eve = await openAccount(shop);
     const { id } = await shop.createProduct({ price: 1000 });
@@ -182,7 +193,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("in another currency a point is worth its smallest unit, unless it is said", async () => {
+  suite.testOnFile("in another currency a point is worth its smallest unit, unless it is said", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
     await updateTenant(ctx, namespace, { currency: "KWD" });
@@ -193,7 +204,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
   });
 
-  test("suspending and resuming can be repeated", async () => {
+  suite.testOnFile("suspending and resuming can be repeated", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const statuses: string[] = [];
@@ -217,14 +228,14 @@ onEachDatabase((suite) => {
     expect(await failureOf(deleteTenant(ctx, doomed.namespace))).toMatchObject({ code: 5301 });
   });
 
-  test("what is not there is 5301 for every verb", async () => {
+  suite.testOnFile("what is not there is 5301 for every verb", async () => {
     for (const work of [getTenant, suspendTenant, resumeTenant, deleteTenant]) {
       expect(await failureOf(work(ctx, "no-such-store"))).toMatchObject({ code: 5301 });
     }
     expect(await failureOf(updateTenant(ctx, "no-such-store", { title: "A" }))).toMatchObject({ code: 5301 });
   });
 
-  test("tenants are listed by name", async () => {
+  suite.testOnFile("tenants are listed by name", async () => {
     for (let n = 0; n < 3; n++) await createTenant(ctx, { namespace: newNamespace() });
     const names = (await listTenants(ctx)).map(({ namespace }) => namespace);
     expect(names).toEqual(names.toSorted());

@@ -60,67 +60,79 @@ onEachDatabase((suite) => {
     expect(await everyRow(ctx)).not.toContain(issued.token.slice(3));
   });
 
-  test("a token is nobody else's: not another user's, not another store's, not one letter off", async () => {
-    const { issued, codeOf, shop } = await openHolder();
-    const [neighbour, stranger] = [await openHolder(shop), await openHolder()];
-    const { token } = issued;
-    expect(await codeOf(token)).toBeUndefined();
-    expect(await codeOf(token, { userId: neighbour.userId })).toBe(5205);
-    expect(await codeOf(token, { userId: "" })).toBe(5205);
-    expect(await codeOf(token, { tenantId: stranger.ctx.tenant.id })).toBe(5205);
-    expect(await codeOf(stranger.issued.token)).toBe(5205);
-    expect(await codeOf(token.slice(0, -1))).toBe(5205);
-    expect(await codeOf(token.toLowerCase())).toBe(5205);
-    expect(await codeOf(`${token} `)).toBe(5205);
-  });
+  suite.testOnFile(
+    "a token is nobody else's: not another user's, not another store's, not one letter off",
+    async () => {
+      const { issued, codeOf, shop } = await openHolder();
+      const [neighbour, stranger] = [await openHolder(shop), await openHolder()];
+      const { token } = issued;
+      expect(await codeOf(token)).toBeUndefined();
+      expect(await codeOf(token, { userId: neighbour.userId })).toBe(5205);
+      expect(await codeOf(token, { userId: "" })).toBe(5205);
+      expect(await codeOf(token, { tenantId: stranger.ctx.tenant.id })).toBe(5205);
+      expect(await codeOf(stranger.issued.token)).toBe(5205);
+      expect(await codeOf(token.slice(0, -1))).toBe(5205);
+      expect(await codeOf(token.toLowerCase())).toBe(5205);
+      expect(await codeOf(`${token} `)).toBe(5205);
+    },
+  );
 
-  test("a token holds for exactly as long as the store says, 30 days unless it says otherwise", async () => {
-    const { clock } = suite.app;
-    const { issued, codeOf, ctx, issue } = await openHolder();
-    expect(issued.expiresAt).toBe(new Date(clock.now() + 30 * day).toISOString());
-    clock.advance(30 * day - 1);
-    expect(await codeOf(issued.token)).toBeUndefined();
-    clock.advance(1);
-    expect(await codeOf(issued.token)).toBe(5207);
-    ctx.tenant.tokenLifetime = 300;
-    const short = await issue();
-    clock.advance(299_999);
-    expect(await codeOf(short.token)).toBeUndefined();
-    clock.advance(1);
-    expect(await codeOf(short.token)).toBe(5207);
-  });
+  suite.testOnFile(
+    "a token holds for exactly as long as the store says, 30 days unless it says otherwise",
+    async () => {
+      const { clock } = suite.app;
+      const { issued, codeOf, ctx, issue } = await openHolder();
+      expect(issued.expiresAt).toBe(new Date(clock.now() + 30 * day).toISOString());
+      clock.advance(30 * day - 1);
+      expect(await codeOf(issued.token)).toBeUndefined();
+      clock.advance(1);
+      expect(await codeOf(issued.token)).toBe(5207);
+      ctx.tenant.tokenLifetime = 300;
+      const short = await issue();
+      clock.advance(299_999);
+      expect(await codeOf(short.token)).toBeUndefined();
+      clock.advance(1);
+      expect(await codeOf(short.token)).toBe(5207);
+    },
+  );
 
-  test("one token is active per user, and each that has ended is remembered for what became of it", async () => {
-    const { ctx, userId, issued, issue, codeOf } = await openHolder();
-    const second = await issue();
-    expect([await codeOf(issued.token), await codeOf(second.token)]).toEqual([5207, undefined]);
-    const third = await rotateToken(ctx, { userId, tokenId: second.tokenId });
-    expect([await codeOf(second.token), await codeOf(third.token)]).toEqual([5207, undefined]);
-    await endOwnToken(ctx, { userId, tokenId: third.tokenId });
-    expect(await codeOf(third.token)).toBe(5207);
-    expect(await statesOf(ctx, userId)).toEqual(["revoked", "rotated", "replaced", "replaced"]);
-  });
+  suite.testOnFile(
+    "one token is active per user, and each that has ended is remembered for what became of it",
+    async () => {
+      const { ctx, userId, issued, issue, codeOf } = await openHolder();
+      const second = await issue();
+      expect([await codeOf(issued.token), await codeOf(second.token)]).toEqual([5207, undefined]);
+      const third = await rotateToken(ctx, { userId, tokenId: second.tokenId });
+      expect([await codeOf(second.token), await codeOf(third.token)]).toEqual([5207, undefined]);
+      await endOwnToken(ctx, { userId, tokenId: third.tokenId });
+      expect(await codeOf(third.token)).toBe(5207);
+      expect(await statesOf(ctx, userId)).toEqual(["revoked", "rotated", "replaced", "replaced"]);
+    },
+  );
 
-  test("a disabled user's token is 5207, and holds again once they are enabled; a deleted user's stays 5207", async () => {
-    const { ctx, userId, issued, codeOf, own } = await openHolder();
-    const change = (sql: string) => ctx.db.execute({ sql, args: [userId] });
-    await change("update users set status = 'disabled' where id = ?");
-    expect(await codeOf(issued.token)).toBe(5207);
-    expect(await failureOf(rotateToken(ctx, own))).toMatchObject({ code: 5214 });
-    await change("update users set status = 'active' where id = ?");
-    expect(await codeOf(issued.token)).toBeUndefined();
-    await change("delete from users where id = ?");
-    expect(await codeOf(issued.token)).toBe(5207);
-    expect(await failureOf(rotateToken(ctx, own))).toMatchObject({ code: 5214 });
-  });
+  suite.testOnFile(
+    "a disabled user's token is 5207, and holds again once they are enabled; a deleted user's stays 5207",
+    async () => {
+      const { ctx, userId, issued, codeOf, own } = await openHolder();
+      const change = (sql: string) => ctx.db.execute({ sql, args: [userId] });
+      await change("update users set status = 'disabled' where id = ?");
+      expect(await codeOf(issued.token)).toBe(5207);
+      expect(await failureOf(rotateToken(ctx, own))).toMatchObject({ code: 5214 });
+      await change("update users set status = 'active' where id = ?");
+      expect(await codeOf(issued.token)).toBeUndefined();
+      await change("delete from users where id = ?");
+      expect(await codeOf(issued.token)).toBe(5207);
+      expect(await failureOf(rotateToken(ctx, own))).toMatchObject({ code: 5214 });
+    },
+  );
 
-  test("a token speaks for the role that its user has now", async () => {
+  suite.testOnFile("a token speaks for the role that its user has now", async () => {
     const { ctx, userId, issued, judge } = await openHolder();
     await ctx.db.execute({ sql: "update users set role = 'staff' where id = ?", args: [userId] });
     expect((await judge(issued.token)).role).toBe("staff");
   });
 
-  test("a token that has ended or run out cannot be rotated, ended or spent", async () => {
+  suite.testOnFile("a token that has ended or run out cannot be rotated, ended or spent", async () => {
     const { clock } = suite.app;
     const ways: ((holder: Awaited<ReturnType<typeof openHolder>>) => unknown)[] = [
       ({ issue }) => issue(),
@@ -139,7 +151,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a token is spent for its own user and store only", async () => {
+  suite.testOnFile("a token is spent for its own user and store only", async () => {
     const { ctx, own, shop, issued, codeOf } = await openHolder();
     const [neighbour, stranger] = [await openHolder(shop), await openHolder()];
     expect(await failureOf(rotateToken(ctx, { ...own, userId: neighbour.userId }))).toMatchObject({ code: 5214 });
@@ -176,7 +188,7 @@ onEachDatabase((suite) => {
     expect(codes.filter((code) => code === 5207)).toHaveLength(49);
   });
 
-  test("revoking counts what could still have been used, and a second time there is nothing", async () => {
+  suite.testOnFile("revoking counts what could still have been used, and a second time there is nothing", async () => {
     const { clock } = suite.app;
     const { ctx, own, userId, shop, codeOf, issued } = await openHolder();
     expect(await revokeToken(ctx, own.tokenId)).toBe(1);
@@ -208,33 +220,36 @@ onEachDatabase((suite) => {
     expect(await codeOf(issued.token)).toBeUndefined();
   });
 
-  test("the list shows whose tokens can be used, newest first, and with all states the others too", async () => {
-    const { clock } = suite.app;
-    const { ctx, userId, shop, issue } = await openHolder();
-    clock.advance(1000);
-    const latest = await issue();
-    clock.advance(1000);
-    const neighbour = await openHolder(shop);
-    const list = await listTokens(ctx);
-    expect(list.map(({ token_id }) => token_id)).toEqual([neighbour.own.tokenId, latest.tokenId]);
-    expect(list[1]).toEqual({
-      token_id: latest.tokenId,
-      user_id: userId,
-      email: expect.stringContaining("@"),
-      state: "active",
-      created_at: new Date(clock.now() - 1000).toISOString(),
-      expires_at: latest.expiresAt,
-      ended_at: null,
-    });
-    expect(await listTokens(ctx, { userId })).toHaveLength(1);
-    expect(await listTokens(ctx, { allStates: true, limit: 2 })).toHaveLength(2);
-    expect(await statesOf(ctx, userId)).toEqual(["active", "replaced", "replaced"]);
-    clock.advance(30 * day);
-    expect(await listTokens(ctx)).toEqual([]);
-    expect(await statesOf(ctx, userId)).toEqual(["expired", "replaced", "replaced"]);
-  });
+  suite.testOnFile(
+    "the list shows whose tokens can be used, newest first, and with all states the others too",
+    async () => {
+      const { clock } = suite.app;
+      const { ctx, userId, shop, issue } = await openHolder();
+      clock.advance(1000);
+      const latest = await issue();
+      clock.advance(1000);
+      const neighbour = await openHolder(shop);
+      const list = await listTokens(ctx);
+      expect(list.map(({ token_id }) => token_id)).toEqual([neighbour.own.tokenId, latest.tokenId]);
+      expect(list[1]).toEqual({
+        token_id: latest.tokenId,
+        user_id: userId,
+        email: expect.stringContaining("@"),
+        state: "active",
+        created_at: new Date(clock.now() - 1000).toISOString(),
+        expires_at: latest.expiresAt,
+        ended_at: null,
+      });
+      expect(await listTokens(ctx, { userId })).toHaveLength(1);
+      expect(await listTokens(ctx, { allStates: true, limit: 2 })).toHaveLength(2);
+      expect(await statesOf(ctx, userId)).toEqual(["active", "replaced", "replaced"]);
+      clock.advance(30 * day);
+      expect(await listTokens(ctx)).toEqual([]);
+      expect(await statesOf(ctx, userId)).toEqual(["expired", "replaced", "replaced"]);
+    },
+  );
 
-  test("a token is told apart from one that never was until 400 days after it ran out", async () => {
+  suite.testOnFile("a token is told apart from one that never was until 400 days after it ran out", async () => {
     const { clock } = suite.app;
     const { ctx, issued, codeOf } = await openHolder();
     clock.advance(430 * day - 1);
@@ -246,24 +261,27 @@ onEachDatabase((suite) => {
     expect(await purgeTokens(ctx)).toBe(0);
   });
 
-  test("what becomes of tokens is written down with the user and the token's id, never the token", async () => {
-    const { ctx, userId, own, issue } = await openHolder();
-    const { tokenId } = await rotateToken(ctx, own);
-    await endOwnToken(ctx, { userId, tokenId });
-    await revokeToken(ctx, (await issue()).tokenId);
-    await issue();
-    await revokeTokensOf(ctx, userId);
-    await revokeAllTokens(ctx);
-    const sql =
-      "select event, subject, details from audit_log where namespace = ? and event like 'token.%' order by seq";
-    const { rows } = await ctx.db.execute({ sql, args: [ctx.tenant.namespace] });
-    expect(rows.map(({ event, subject }) => [event, subject])).toEqual([
-      ["token.refreshed", userId],
-      ["token.revoked", userId],
-      ["token.revoked", userId],
-      ["token.revoked", userId],
-      ["token.revoked", null],
-    ]);
-    expect(JSON.stringify(rows)).not.toContain("v2.");
-  });
+  suite.testOnFile(
+    "what becomes of tokens is written down with the user and the token's id, never the token",
+    async () => {
+      const { ctx, userId, own, issue } = await openHolder();
+      const { tokenId } = await rotateToken(ctx, own);
+      await endOwnToken(ctx, { userId, tokenId });
+      await revokeToken(ctx, (await issue()).tokenId);
+      await issue();
+      await revokeTokensOf(ctx, userId);
+      await revokeAllTokens(ctx);
+      const sql =
+        "select event, subject, details from audit_log where namespace = ? and event like 'token.%' order by seq";
+      const { rows } = await ctx.db.execute({ sql, args: [ctx.tenant.namespace] });
+      expect(rows.map(({ event, subject }) => [event, subject])).toEqual([
+        ["token.refreshed", userId],
+        ["token.revoked", userId],
+        ["token.revoked", userId],
+        ["token.revoked", userId],
+        ["token.revoked", null],
+      ]);
+      expect(JSON.stringify(rows)).not.toContain("v2.");
+    },
+  );
 });

@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
       expect(await inTransaction(ctx, (tx) => spendCode(tx, account.id, given.otp))).toBe(true);
     });
 
-    test(`nothing begins when ${what} between the proof and the act (5207)`, async () => {
+    suite.testOnFile(`nothing begins when ${what} between the proof and the act (5207)`, async () => {
       const { ctx, account } = await prepare();
       const before = interruptedFor(ctx, account.id, () => happen(ctx, account.id));
       expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5207);
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     expect(await inTransaction(ctx, (tx) => spendCode(tx, account.id, otp))).toBe(true);
   });
 
-  test("a code of a secret that was replaced meanwhile confirms nothing (5212)", async () => {
+  suite.testOnFile("a code of a secret that was replaced meanwhile confirms nothing (5212)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  test("what was begun and taken away meanwhile confirms nothing (5306)", async () => {
+  suite.testOnFile("what was begun and taken away meanwhile confirms nothing (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -88,20 +88,23 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  test("no recovery codes are made for what was turned off meanwhile (5306), which is no failure", async () => {
-    const { ctx, account } = await prepare();
-    await account.enrol();
-    const given = { password: goodPassword, otp: await account.code() };
-    for (let n = 0; n < 4; n++) {
-      const before = interruptedFor(ctx, account.id, () => resetTwoFactor(ctx, account.id));
-      expect(await codeOf(renewRecoveryCodes(before, given))).toBe(5306);
-    }
-    const { rows } = await ctx.db.execute({
-      sql: "select count(*) as n from recovery_codes where user_id = ?",
-      args: [account.id],
-    });
-    expect(rows[0]?.n).toBe(0);
-  });
+  suite.testOnFile(
+    "no recovery codes are made for what was turned off meanwhile (5306), which is no failure",
+    async () => {
+      const { ctx, account } = await prepare();
+      await account.enrol();
+      const given = { password: goodPassword, otp: await account.code() };
+      for (let n = 0; n < 4; n++) {
+        const before = interruptedFor(ctx, account.id, () => resetTwoFactor(ctx, account.id));
+        expect(await codeOf(renewRecoveryCodes(before, given))).toBe(5306);
+      }
+      const { rows } = await ctx.db.execute({
+        sql: "select count(*) as n from recovery_codes where user_id = ?",
+        args: [account.id],
+      });
+      expect(rows[0]?.n).toBe(0);
+    },
+  );
 
   test("failures that another process counts meanwhile lock the right answer out too (5213)", async () => {
     const { ctx, account, isOn } = await prepare();
@@ -121,7 +124,7 @@ onEachDatabase((suite) => {
     { kind: "visitor" },
     { kind: "app", appId: "app_x", scopes: new Set(["*"]) },
   ] as const) {
-    test(`a caller of the kind ${actor.kind} has no second factor of its own (5300)`, async () => {
+    suite.testOnFile(`a caller of the kind ${actor.kind} has no second factor of its own (5300)`, async () => {
       const { ctx } = await prepare();
       expect(await codeOf(beginTwoFactor({ ...ctx, actor }, { password: goodPassword }))).toBe(5300);
     });

@@ -90,7 +90,7 @@ onEachDatabase((suite) => {
     expect(told.length).toBe(1);
   });
 
-  test("a server that stops tries again, and says what it could not write down in its time", async () => {
+  suite.testOnFile("a server that stops tries again, and says what it could not write down in its time", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
     const notice = (text: string) => told.push(text);
@@ -124,31 +124,34 @@ onEachDatabase((suite) => {
     expect(await countOf(bad.shop, bad.id)).toBe(1);
   });
 
-  test("no more waits than there is room for: then it is 5001, and those who are counted are answered still", async () => {
-    const { shop, id } = await open();
-    const views = new ViewBuffer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
-    const memory = { ...suite.app.memory, views };
-    const small = startTestApp({ db: suite.app.db, clock: suite.app.clock, memory });
-    try {
-      const call = createClient(small, { namespace: shop.namespace });
-      const [first, second, third] = [newAddress(), newAddress(), newAddress()].map((address) => ({ address }));
-      const accept = await refuseMarks();
-      expect((await viewProduct(call, id, first)).status).toBe(200);
-      expect((await viewProduct(call, id, second)).status).toBe(200);
-      const refused = await viewProduct(call, id, third);
-      expect([refused.code, refused.headers.get("retry-after")]).toEqual([5001, "1"]);
-      expect((await viewProduct(call, id, first)).data.active).toBe(true);
-      await accept();
-      await views.flush();
-      expect((await viewProduct(call, id, third)).data).toEqual({ active: true, count: 2 });
-    } finally {
-      await small.stop();
-      await views.stop();
-    }
-    expect(await countOf(shop, id)).toBe(3);
-  });
+  suite.testOnFile(
+    "no more waits than there is room for: then it is 5001, and those who are counted are answered still",
+    async () => {
+      const { shop, id } = await open();
+      const views = new ViewBuffer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
+      const memory = { ...suite.app.memory, views };
+      const small = startTestApp({ db: suite.app.db, clock: suite.app.clock, memory });
+      try {
+        const call = createClient(small, { namespace: shop.namespace });
+        const [first, second, third] = [newAddress(), newAddress(), newAddress()].map((address) => ({ address }));
+        const accept = await refuseMarks();
+        expect((await viewProduct(call, id, first)).status).toBe(200);
+        expect((await viewProduct(call, id, second)).status).toBe(200);
+        const refused = await viewProduct(call, id, third);
+        expect([refused.code, refused.headers.get("retry-after")]).toEqual([5001, "1"]);
+        expect((await viewProduct(call, id, first)).data.active).toBe(true);
+        await accept();
+        await views.flush();
+        expect((await viewProduct(call, id, third)).data).toEqual({ active: true, count: 2 });
+      } finally {
+        await small.stop();
+        await views.stop();
+      }
+      expect(await countOf(shop, id)).toBe(3);
+    },
+  );
 
-  test("a server without the database's key counts nothing, and still shows what was counted", async () => {
+  suite.testOnFile("a server without the database's key counts nothing, and still shows what was counted", async () => {
     const { shop, id } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
     await look(shop, id, 2);
@@ -170,21 +173,24 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("new views are limited by address and visitor; those who are counted are answered for as long as they like", async () => {
-    const shop = await suite.shop({ tenant: { addressWrites: 2 } });
-    const { id } = await shop.createProduct();
-    const address = newAddress();
-    const codes: unknown[] = [];
-    for (const agent of ["a", "b", "c", "a", "b", "c"]) {
-      const { code } = await viewProduct(shop.callAnonymously, id, { address, agent });
-      codes.push(code);
-    }
-    expect(codes).toEqual([undefined, undefined, 5107, undefined, undefined, 5107]);
-    await flush();
-    expect(await countOf(shop, id)).toBe(2);
-  });
+  suite.testOnFile(
+    "new views are limited by address and visitor; those who are counted are answered for as long as they like",
+    async () => {
+      const shop = await suite.shop({ tenant: { addressWrites: 2 } });
+      const { id } = await shop.createProduct();
+      const address = newAddress();
+      const codes: unknown[] = [];
+      for (const agent of ["a", "b", "c", "a", "b", "c"]) {
+        const { code } = await viewProduct(shop.callAnonymously, id, { address, agent });
+        codes.push(code);
+      }
+      expect(codes).toEqual([undefined, undefined, 5107, undefined, undefined, 5107]);
+      await flush();
+      expect(await countOf(shop, id)).toBe(2);
+    },
+  );
 
-  test("marks of yesterday and today stay; older ones go, and the counts do not", async () => {
+  suite.testOnFile("marks of yesterday and today stay; older ones go, and the counts do not", async () => {
     const { shop, id } = await open();
     const { clock } = suite.app;
     const marks = () => countRows("view_dedup_keys", `resource_id = '${id}'`);
@@ -208,7 +214,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(suite.app.system, { namespace: shop.namespace })).inconsistencies).toEqual([]);
   });
 
-  test("the doctor proves totals by days and days by marks, mends both, and writes that down", async () => {
+  suite.testOnFile("the doctor proves totals by days and days by marks, mends both, and writes that down", async () => {
     const { shop, id } = await open();
     const [lost, made] = [await shop.createProduct(), await shop.createProduct()];
     const other = await open();

@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("a webhook receives only its types, and no earlier event or one of another store", async () => {
+  suite.testOnFile("a webhook receives only its types, and no earlier event or one of another store", async () => {
     const { record, sender, receiver, ctx, shop } = await openHook(suite, { types: ["order.*", "stock.changed"] });
     for (const type of ["product.created", "order.paid", "user.updated", "stock.changed"] as const) await record(type);
     const late = await openReceiver();
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     expect(notices).toEqual([expect.stringContaining("events wait"), expect.stringContaining("failed: 503")]);
   });
 
-  test("a receiver that is back gets the events that it missed", async () => {
+  suite.testOnFile("a receiver that is back gets the events that it missed", async () => {
     let isDown = true;
     const { record, sender, receiver, deliveries, skipToNext, notices } = await openHook(suite, {
       answer: (response) => response.writeHead(isDown ? 500 : 200).end(),
@@ -142,7 +142,7 @@ onEachDatabase((suite) => {
     expect(await deliveries()).toMatchObject([{ status: "delivered" }]);
   });
 
-  test("a suspended store sends nothing, and catches up when it is resumed", async () => {
+  suite.testOnFile("a suspended store sends nothing, and catches up when it is resumed", async () => {
     let code = 503;
     const { record, sender, receiver, ctx, shop, clock } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -159,7 +159,7 @@ onEachDatabase((suite) => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  test("a removed webhook is told nothing more, and its deliveries are gone", async () => {
+  suite.testOnFile("a removed webhook is told nothing more, and its deliveries are gone", async () => {
     const { record, sender, receiver, ctx, webhook } = await openHook(suite, { answer: status(500) });
     await record();
     await sender.runUntilIdle();
@@ -203,7 +203,7 @@ onEachDatabase((suite) => {
     expect(await failureOf(replayDeliveries(stranger.ctx, own, { event: first }))).toMatchObject({ code: 5301 });
   });
 
-  test("what was delivered goes after seven days, what failed after thirty", async () => {
+  suite.testOnFile("what was delivered goes after seven days, what failed after thirty", async () => {
     let code = 410;
     const { record, sender, clock, deliveries, ctx } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from "bun:test";
+import { afterAll, beforeAll, describe, test } from "bun:test";
 import { startTestApp, type TestApp } from "./app.ts";
 import { canTest, type DatabaseKind, databaseKinds, openTestDatabase, type TestDatabase } from "./backend.ts";
 import { createShop, type Shop } from "./factories.ts";
@@ -10,11 +10,15 @@ export interface Suite {
   readonly database: TestDatabase;
   /** A store of its own, with a key and a client. */
   shop: (options?: Parameters<typeof createShop>[1]) => Promise<Shop>;
+  /** `test` on the file, and nothing on the server: for results that do not depend on the kind of database. */
+  testOnFile: typeof test;
 }
+
+const noTest = Object.assign(() => {}, { each: () => () => {} }) as unknown as typeof test;
 
 type SuiteOptions = Omit<Parameters<typeof startTestApp>[0], "db" | "clock">;
 
-/** Runs the same tests with the data in a file and on a libSQL server. */
+/** Runs the same tests with the data in a file and on a libSQL server, except those of `testOnFile`. */
 export function onEachDatabase(define: (suite: Suite) => void, options: SuiteOptions = {}): void {
   for (const kind of databaseKinds) onDatabase(kind, define, options);
 }
@@ -34,6 +38,7 @@ export function onDatabase(kind: DatabaseKind, define: (suite: Suite) => void, o
     });
     define({
       kind,
+      testOnFile: kind === "file" ? test : noTest,
       get app() {
         return app;
       },

@@ -34,7 +34,7 @@ onEachDatabase((suite) => {
     expect(await fail(shop, address, 5)).toEqual([...Array(4).fill(5203), 5209]);
   });
 
-  test("the audit log is told once that an address is held up, and again when it begins anew", async () => {
+  suite.testOnFile("the audit log is told once that an address is held up, and again when it begins anew", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     const readRows = async () => {
@@ -51,7 +51,7 @@ onEachDatabase((suite) => {
     expect(await readRows()).toHaveLength(2);
   });
 
-  test("a clock that is set back keeps nobody out for longer than a minute", async () => {
+  suite.testOnFile("a clock that is set back keeps nobody out for longer than a minute", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop();
     const address = newAddress();
@@ -61,21 +61,24 @@ onEachDatabase((suite) => {
     clock.advance(24 * 60 * minute);
   });
 
-  test("the window slides: ten are spent in any sixty seconds, not in each minute of the clock", async () => {
-    const { clock } = suite.app;
-    const shop = await suite.shop();
-    const address = newAddress();
-    clock.advance(minute - (clock.now() % minute) - 1);
-    expect(await fail(shop, address, 10)).toEqual(ten5203);
-    clock.advance(2);
-    expect(await fail(shop, address, 1)).toEqual([5209]);
-    clock.advance(minute - 3);
-    expect(await fail(shop, address, 1)).toEqual([5209]);
-    clock.advance(1);
-    expect(await fail(shop, address, 11)).toEqual([...ten5203, 5209]);
-  });
+  suite.testOnFile(
+    "the window slides: ten are spent in any sixty seconds, not in each minute of the clock",
+    async () => {
+      const { clock } = suite.app;
+      const shop = await suite.shop();
+      const address = newAddress();
+      clock.advance(minute - (clock.now() % minute) - 1);
+      expect(await fail(shop, address, 10)).toEqual(ten5203);
+      clock.advance(2);
+      expect(await fail(shop, address, 1)).toEqual([5209]);
+      clock.advance(minute - 3);
+      expect(await fail(shop, address, 1)).toEqual([5209]);
+      clock.advance(1);
+      expect(await fail(shop, address, 11)).toEqual([...ten5203, 5209]);
+    },
+  );
 
-  test("attempts that were refused for the limit do not prolong it", async () => {
+  suite.testOnFile("attempts that were refused for the limit do not prolong it", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop();
     const address = newAddress();
@@ -88,7 +91,7 @@ onEachDatabase((suite) => {
     expect(await fail(shop, address, 1)).toEqual([5203]);
   });
 
-  test("good calls never count and are never held up, before, during and after", async () => {
+  suite.testOnFile("good calls never count and are never held up, before, during and after", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     const good = (times: number) =>
@@ -101,14 +104,14 @@ onEachDatabase((suite) => {
     expect(await fail(shop, address, 1)).toEqual([5209]);
   });
 
-  test("calls without any credentials try nothing, and stay 5206", async () => {
+  suite.testOnFile("calls without any credentials try nothing, and stay 5206", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     for (let n = 0; n < 15; n++) expect((await shop.call(request, { address, auth: null })).code).toBe(5206);
     expect(await fail(shop, address, 10)).toEqual(ten5203);
   });
 
-  test("every kind of failed authentication counts, and errors of other kinds do not", async () => {
+  suite.testOnFile("every kind of failed authentication counts, and errors of other kinds do not", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     const call = (options: object) => shop.call(request, { address, ...options });
@@ -136,7 +139,7 @@ onEachDatabase((suite) => {
     for (const [, options] of failures) expect((await call(options)).code).toBe(5209);
   });
 
-  test("the count is the address's, across stores and keys, and no other address's", async () => {
+  suite.testOnFile("the count is the address's, across stores and keys, and no other address's", async () => {
     const [one, other] = [await suite.shop(), await suite.shop()];
     const address = newAddress();
     await fail(one, address, 5);
@@ -167,7 +170,7 @@ onEachDatabase((suite) => {
     expect(replies.filter(({ code }) => code === 5209)).toHaveLength(40);
   });
 
-  test("IPv6 addresses of one /64 count as one, those of the next do not", async () => {
+  suite.testOnFile("IPv6 addresses of one /64 count as one, those of the next do not", async () => {
     const shop = await suite.shop();
     const net = `2001:db8:${(Math.random() * 65_536) | 0}`.replace(/:(\d+)$/, (_, n) => `:${Number(n).toString(16)}`);
     for (let n = 0; n < 10; n++) await fail(shop, `${net}:1::${n + 1}`, 1);
@@ -175,7 +178,7 @@ onEachDatabase((suite) => {
     expect(await fail(shop, `${net}:2::1`, 1)).toEqual([5203]);
   });
 
-  test("an IPv4 address written as IPv6 is the same address", async () => {
+  suite.testOnFile("an IPv4 address written as IPv6 is the same address", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     await fail(shop, address, 5);
@@ -183,7 +186,7 @@ onEachDatabase((suite) => {
     expect(await fail(shop, address, 1)).toEqual([5209]);
   });
 
-  test("without a trusted proxy X-Forwarded-For changes nothing", async () => {
+  suite.testOnFile("without a trusted proxy X-Forwarded-For changes nothing", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     const codes: (number | undefined)[] = [];
@@ -193,23 +196,26 @@ onEachDatabase((suite) => {
     expect(codes).toEqual([...ten5203, 5209]);
   });
 
-  test("behind trusted proxies the right-most hop that is none of them counts, whatever the caller wrote before it", async () => {
-    const shop = await suite.shop();
-    const { db, clock } = suite.app;
-    const app = startTestApp({ db, clock, trustedProxies: ["192.0.2.0/24", "2001:db8:ffff::/48"] });
-    const call = createClient(app, { namespace: shop.namespace });
-    const caller = newAddress();
-    const send = async (address: string, forwarded: string) =>
-      (await call(request, { auth: "Bearer a:b", address, headers: { "x-forwarded-for": forwarded } })).code;
-    for (let n = 0; n < 10; n++) {
-      const hops = [`${newAddress()}, ${caller}`, `${caller},192.0.2.9`, `junk, ${caller}, 2001:db8:ffff::5`][n % 3];
-      expect(await send("192.0.2.1", hops as string)).toBe(5203);
-    }
-    expect(await send("192.0.2.7", `1.2.3.4, ${caller}`)).toBe(5209);
-    expect(await send("2001:db8:ffff::1", `::ffff:${caller}`)).toBe(5209);
-    // A peer that is no proxy is itself, whatever it says.
-    expect(await send(newAddress(), caller)).toBe(5203);
-    expect(app.entries.at(-2)?.ip).toBe(caller);
-    await app.stop();
-  });
+  suite.testOnFile(
+    "behind trusted proxies the right-most hop that is none of them counts, whatever the caller wrote before it",
+    async () => {
+      const shop = await suite.shop();
+      const { db, clock } = suite.app;
+      const app = startTestApp({ db, clock, trustedProxies: ["192.0.2.0/24", "2001:db8:ffff::/48"] });
+      const call = createClient(app, { namespace: shop.namespace });
+      const caller = newAddress();
+      const send = async (address: string, forwarded: string) =>
+        (await call(request, { auth: "Bearer a:b", address, headers: { "x-forwarded-for": forwarded } })).code;
+      for (let n = 0; n < 10; n++) {
+        const hops = [`${newAddress()}, ${caller}`, `${caller},192.0.2.9`, `junk, ${caller}, 2001:db8:ffff::5`][n % 3];
+        expect(await send("192.0.2.1", hops as string)).toBe(5203);
+      }
+      expect(await send("192.0.2.7", `1.2.3.4, ${caller}`)).toBe(5209);
+      expect(await send("2001:db8:ffff::1", `::ffff:${caller}`)).toBe(5209);
+      // A peer that is no proxy is itself, whatever it says.
+      expect(await send(newAddress(), caller)).toBe(5203);
+      expect(app.entries.at(-2)?.ip).toBe(caller);
+      await app.stop();
+    },
+  );
 });

@@ -23,7 +23,7 @@ async function codeOf(shop: Shop, auth = shop.auth): Promise<number | undefined>
 }
 
 onEachDatabase((suite) => {
-  test("a key works only while it is active and published", async () => {
+  suite.testOnFile("a key works only while it is active and published", async () => {
     const shop = await suite.shop({ key: { publish: false } });
     const { app_id } = shop.key;
     expect(await codeOf(shop)).toBe(5203);
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("POST /products/", { body })).code).toBe(5215);
   });
 
-  test("a revoked key is over for good", async () => {
+  suite.testOnFile("a revoked key is over for good", async () => {
     const shop = await suite.shop();
     expect(await codeOf(shop)).toBeUndefined();
     await revokeKey(suite.app.system, shop.key.app_id);
@@ -65,7 +65,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(shop)).toBe(5203);
   });
 
-  test("a key works until the moment that it expires", async () => {
+  suite.testOnFile("a key works until the moment that it expires", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop({ key: { expiresAt: new Date(clock.now() + minute).toISOString() } });
     clock.advance(minute - 1);
@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(shop)).toBe(5203);
   });
 
-  test("after a rotation the new secret works at once and the old one until the overlap ends", async () => {
+  suite.testOnFile("after a rotation the new secret works at once and the old one until the overlap ends", async () => {
     const { clock, system } = suite.app;
     const shop = await suite.shop();
     const rotated = await rotateKey(system, { appId: shop.key.app_id, overlapMs: minute });
@@ -86,26 +86,29 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
   });
 
-  test("a rotation without overlap ends the old secret at once", async () => {
+  suite.testOnFile("a rotation without overlap ends the old secret at once", async () => {
     const shop = await suite.shop();
     expect(await codeOf(shop)).toBeUndefined();
     const rotated = await rotateKey(suite.app.system, { appId: shop.key.app_id, overlapMs: 0 });
     expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
   });
 
-  test("a second rotation with a shorter overlap shortens that of the first, and never lengthens it", async () => {
-    const { clock, system } = suite.app;
-    const shop = await suite.shop();
-    const appId = shop.key.app_id;
-    const second = await rotateKey(system, { appId, overlapMs: 10 * minute });
-    const third = await rotateKey(system, { appId, overlapMs: minute });
-    const fourth = await rotateKey(system, { appId, overlapMs: 60 * minute });
-    clock.advance(minute);
-    const codes = [shop.key, second, third, fourth].map((key) => codeOf(shop, bearer(key)));
-    expect(await Promise.all(codes)).toEqual([5203, 5203, undefined, undefined]);
-  });
+  suite.testOnFile(
+    "a second rotation with a shorter overlap shortens that of the first, and never lengthens it",
+    async () => {
+      const { clock, system } = suite.app;
+      const shop = await suite.shop();
+      const appId = shop.key.app_id;
+      const second = await rotateKey(system, { appId, overlapMs: 10 * minute });
+      const third = await rotateKey(system, { appId, overlapMs: minute });
+      const fourth = await rotateKey(system, { appId, overlapMs: 60 * minute });
+      clock.advance(minute);
+      const codes = [shop.key, second, third, fourth].map((key) => codeOf(shop, bearer(key)));
+      expect(await Promise.all(codes)).toEqual([5203, 5203, undefined, undefined]);
+    },
+  );
 
-  test("a suspended store answers nobody, and everything works again once it is resumed", async () => {
+  suite.testOnFile("a suspended store answers nobody, and everything works again once it is resumed", async () => {
     const shop = await suite.shop();
     expect(await codeOf(shop)).toBeUndefined();
     await suspendTenant(suite.app.system, shop.namespace);
@@ -114,17 +117,20 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([undefined, 5203]);
   });
 
-  test("a deleted store is gone with its keys, and a new one of its name does not inherit them", async () => {
-    const { createTenant } = await import("../../../src/server/modules/tenants/service.ts");
-    const shop = await suite.shop();
-    await shop.createProduct();
-    await deleteTenant(suite.app.system, shop.namespace);
-    expect(await codeOf(shop)).toBe(5215);
-    await createTenant(suite.app.system, { namespace: shop.namespace });
-    expect(await codeOf(shop)).toBe(5203);
-    const auth = bearer(await shop.issueKey());
-    expect((await shop.call("GET /products/", { auth })).data).toEqual([] as never);
-  });
+  suite.testOnFile(
+    "a deleted store is gone with its keys, and a new one of its name does not inherit them",
+    async () => {
+      const { createTenant } = await import("../../../src/server/modules/tenants/service.ts");
+      const shop = await suite.shop();
+      await shop.createProduct();
+      await deleteTenant(suite.app.system, shop.namespace);
+      expect(await codeOf(shop)).toBe(5215);
+      await createTenant(suite.app.system, { namespace: shop.namespace });
+      expect(await codeOf(shop)).toBe(5203);
+      const auth = bearer(await shop.issueKey());
+      expect((await shop.call("GET /products/", { auth })).data).toEqual([] as never);
+    },
+  );
 
   test("what another process changes holds from the very next call", async () => {
     const shop = await suite.shop();
@@ -177,7 +183,7 @@ onEachDatabase((suite) => {
     await until("the second use is written", async () => (await lastUsed()) === second);
   });
 
-  test("a failed attempt changes nothing of a key", async () => {
+  suite.testOnFile("a failed attempt changes nothing of a key", async () => {
     const shop = await suite.shop();
     const before = await getKey(suite.app.system, shop.key.app_id);
     for (let n = 0; n < 20; n++) await codeOf(shop, `Bearer ${shop.key.app_id}:wrong`);

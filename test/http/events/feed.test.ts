@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     },
   ]);
 
-  test("a key needs only events:read; users, staff included, are refused", async () => {
+  suite.testOnFile("a key needs only events:read; users, staff included, are refused", async () => {
     const shop = await suite.shop();
     const reader = bearer(await shop.issueKey({ scopes: ["events:read"] }));
     expect((await shop.call("GET /events/", { auth: reader })).status).toBe(200);
@@ -103,7 +103,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, { after: theirs })).code).toBe(5100);
   });
 
-  test("the cursor continues at the end of the feed, and skips events of other types", async () => {
+  suite.testOnFile("the cursor continues at the end of the feed, and skips events of other types", async () => {
     const shop = await suite.shop();
     for (const type of ["order.paid", "product.updated", "order.created", "stock.changed"] as const) {
       await record(shop, type);
@@ -127,7 +127,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("fields selects fields", async () => {
+  suite.testOnFile("fields selects fields", async () => {
     const shop = await suite.shop();
     await record(shop, "order.paid");
     const [event] = (await read(shop, { fields: "type" })).data;
@@ -177,34 +177,37 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("events are kept for thirty days; the newest, and those that a webhook waits for, longer", async () => {
-    await suite.app.db.execute("delete from events");
-    const clock = createClock();
-    const shops = [await suite.shop(), await suite.shop()] as const;
-    const contexts = [];
-    for (const shop of shops) contexts.push({ ...(await tenantContext(shop)), now: clock.now });
-    const [plain, hooked] = contexts as [(typeof contexts)[0], (typeof contexts)[0]];
-    await addWebhook(hooked, { url: "http://127.0.0.1:9/", allowPrivate: true });
-    for (const ctx of contexts) {
-      for (const subject of ["a", "b", "c"]) {
-        await inTransaction(ctx, (tx) => recordEvent(tx, { type: "order.paid", subject, data: {} }));
+  suite.testOnFile(
+    "events are kept for thirty days; the newest, and those that a webhook waits for, longer",
+    async () => {
+      await suite.app.db.execute("delete from events");
+      const clock = createClock();
+      const shops = [await suite.shop(), await suite.shop()] as const;
+      const contexts = [];
+      for (const shop of shops) contexts.push({ ...(await tenantContext(shop)), now: clock.now });
+      const [plain, hooked] = contexts as [(typeof contexts)[0], (typeof contexts)[0]];
+      await addWebhook(hooked, { url: "http://127.0.0.1:9/", allowPrivate: true });
+      for (const ctx of contexts) {
+        for (const subject of ["a", "b", "c"]) {
+          await inTransaction(ctx, (tx) => recordEvent(tx, { type: "order.paid", subject, data: {} }));
+        }
       }
-    }
-    const kept = async () => {
-      const subjects = [];
-      for (const shop of shops) subjects.push((await read(shop)).data.map(({ subject }) => subject).join(""));
-      return subjects;
-    };
-    const [first] = (await read(shops[0])).data;
-    clock.advance(30 * dayMs - 1);
-    expect(await purgeEvents(plain)).toBe(0);
-    clock.advance(1);
-    expect(await purgeEvents(plain)).toBe(2);
-    expect(await kept()).toEqual(["c", "abc"]);
-    expect((await read(shops[0], { after: first?.id as string })).code).toBe(5100);
-    clock.advance(30 * dayMs);
-    await purgeEvents(plain);
-    expect(await kept()).toEqual(["c", "c"]);
-    await suite.app.db.execute("delete from webhooks");
-  });
+      const kept = async () => {
+        const subjects = [];
+        for (const shop of shops) subjects.push((await read(shop)).data.map(({ subject }) => subject).join(""));
+        return subjects;
+      };
+      const [first] = (await read(shops[0])).data;
+      clock.advance(30 * dayMs - 1);
+      expect(await purgeEvents(plain)).toBe(0);
+      clock.advance(1);
+      expect(await purgeEvents(plain)).toBe(2);
+      expect(await kept()).toEqual(["c", "abc"]);
+      expect((await read(shops[0], { after: first?.id as string })).code).toBe(5100);
+      clock.advance(30 * dayMs);
+      await purgeEvents(plain);
+      expect(await kept()).toEqual(["c", "c"]);
+      await suite.app.db.execute("delete from webhooks");
+    },
+  );
 });

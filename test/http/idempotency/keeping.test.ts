@@ -132,7 +132,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a dry run is run each time, keeps nothing, and finds nothing that was kept", async () => {
+  suite.testOnFile("a dry run is run each time, keeps nothing, and finds nothing that was kept", async () => {
     const send = keyed();
     const query = { dry_run: "true" };
     const dry = [await call("POST /trial/", { ...send, query }), await call("POST /trial/", { ...send, query })];
@@ -160,7 +160,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("visitors share no keys, not even with themselves", async () => {
+  suite.testOnFile("visitors share no keys, not even with themselves", async () => {
     const send = { ...keyed(), auth: null };
     const [first, second] = [await call("POST /open/", send), await call("POST /open/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);
@@ -168,13 +168,13 @@ onEachDatabase((suite) => {
     expect((await call("POST /open/", own)).data).toEqual((await call("POST /open/", own)).data);
   });
 
-  test("a reply that carries a secret is not kept, and its key means nothing", async () => {
+  suite.testOnFile("a reply that carries a secret is not kept, and its key means nothing", async () => {
     const send = keyed("no key at all");
     const [first, second] = [await call("POST /secret/", send), await call("POST /secret/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);
   });
 
-  test("no password, token or code is kept, nor found by whoever reads the database", async () => {
+  suite.testOnFile("no password, token or code is kept, nor found by whoever reads the database", async () => {
     const own = await suite.shop();
     const account = await openAccount(own);
     const { headers } = keyed();

@@ -26,7 +26,7 @@ onEachDatabase((suite) => {
     return codes;
   }
 
-  test("after four wrong tries the right code still works", async () => {
+  suite.testOnFile("after four wrong tries the right code still works", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     for (let n = 0; n < 4; n++) expect(codeOf(await reset(shop, email, wrong))).toBe(5216);
     expect((await reset(shop, email, code)).status).toBe(200);
@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
   });
 
-  test("a new code has five tries of its own", async () => {
+  suite.testOnFile("a new code has five tries of its own", async () => {
     const { shop, email, wrong } = await openAccountWithCode(suite);
     await spendTries(shop, email, wrong);
     const code = await requestCode(shop, email);
@@ -56,71 +56,83 @@ onEachDatabase((suite) => {
     expect((await reset(shop, email, code)).status).toBe(200);
   });
 
-  test("fifteen wrong tries in 24 hours lock resets for as long, for the right code of a new mail too", async () => {
-    const { shop, account, email, wrong } = await openAccountWithCode(suite);
-    await spendTries(shop, email, wrong);
-    for (let n = 0; n < 2; n++) {
+  suite.testOnFile(
+    "fifteen wrong tries in 24 hours lock resets for as long, for the right code of a new mail too",
+    async () => {
+      const { shop, account, email, wrong } = await openAccountWithCode(suite);
+      await spendTries(shop, email, wrong);
+      for (let n = 0; n < 2; n++) {
+        suite.app.clock.advance(20 * minute);
+        expect(await spendTries(shop, email, otherCode(await requestCode(shop, email)))).toEqual(Array(5).fill(5216));
+      }
       suite.app.clock.advance(20 * minute);
-      expect(await spendTries(shop, email, otherCode(await requestCode(shop, email)))).toEqual(Array(5).fill(5216));
-    }
-    suite.app.clock.advance(20 * minute);
-    const code = await requestCode(shop, email);
-    const refused = await reset(shop, email, code);
-    expect([refused.code, retryAfter(refused)]).toEqual([5213, (day - 60 * minute) / 1000]);
-    // The first five leave together, a day after they were made.
-    suite.app.clock.advance(day - 60 * minute - 10 * minute);
-    const late = await requestCode(shop, email);
-    suite.app.clock.advance(10 * minute - 1);
-    expect(codeOf(await reset(shop, email, late))).toBe(5213);
-    suite.app.clock.advance(1);
-    expect((await reset(shop, email, late)).status).toBe(200);
-    expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
-  });
+      const code = await requestCode(shop, email);
+      const refused = await reset(shop, email, code);
+      expect([refused.code, retryAfter(refused)]).toEqual([5213, (day - 60 * minute) / 1000]);
+      // The first five leave together, a day after they were made.
+      suite.app.clock.advance(day - 60 * minute - 10 * minute);
+      const late = await requestCode(shop, email);
+      suite.app.clock.advance(10 * minute - 1);
+      expect(codeOf(await reset(shop, email, late))).toBe(5213);
+      suite.app.clock.advance(1);
+      expect((await reset(shop, email, late)).status).toBe(200);
+      expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
+    },
+  );
 
-  test("Retry-After is the longer wait, the day's, from the first refusal behind the fifteenth wrong try on", async () => {
-    const { shop, email, code, wrong } = await openAccountWithCode(suite);
-    await spendTries(shop, email, wrong);
-    await spendTries(shop, email, otherCode(await requestCode(shop, email)));
-    const last = await requestCode(shop, email);
-    // Some are on their way while the last is counted.
-    const replies = await Promise.all(Array.from({ length: 30 }, () => reset(shop, email, otherCode(last))));
-    expect(replies.map(codeOf).toSorted()).toEqual([...Array(25).fill(5213), ...Array(5).fill(5216)]);
-    const refused = [...replies.filter((reply) => reply.code === 5213), await reset(shop, email, last)];
-    expect(new Set(refused.map(retryAfter))).toEqual(new Set([day / 1000]));
-    suite.app.clock.advance(day);
-    expect(codeOf(await reset(shop, email, code))).toBe(5216);
-    expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
-  });
+  suite.testOnFile(
+    "Retry-After is the longer wait, the day's, from the first refusal behind the fifteenth wrong try on",
+    async () => {
+      const { shop, email, code, wrong } = await openAccountWithCode(suite);
+      await spendTries(shop, email, wrong);
+      await spendTries(shop, email, otherCode(await requestCode(shop, email)));
+      const last = await requestCode(shop, email);
+      // Some are on their way while the last is counted.
+      const replies = await Promise.all(Array.from({ length: 30 }, () => reset(shop, email, otherCode(last))));
+      expect(replies.map(codeOf).toSorted()).toEqual([...Array(25).fill(5213), ...Array(5).fill(5216)]);
+      const refused = [...replies.filter((reply) => reply.code === 5213), await reset(shop, email, last)];
+      expect(new Set(refused.map(retryAfter))).toEqual(new Set([day / 1000]));
+      suite.app.clock.advance(day);
+      expect(codeOf(await reset(shop, email, code))).toBe(5216);
+      expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
+    },
+  );
 
-  test("Retry-After is the longer wait, the code's, where the day's first tries are about to leave", async () => {
-    const { shop, email, wrong } = await openAccountWithCode(suite);
-    await spendTries(shop, email, wrong);
-    await spendTries(shop, email, otherCode(await requestCode(shop, email)));
-    suite.app.clock.advance(day - 5 * minute);
-    const code = await requestCode(shop, email);
-    await spendTries(shop, email, otherCode(code));
-    const refused = await reset(shop, email, code);
-    expect([refused.code, retryAfter(refused)]).toEqual([5213, 15 * 60]);
-    suite.app.clock.advance(15 * minute);
-    expect(codeOf(await reset(shop, email, code))).toBe(5216);
-  });
+  suite.testOnFile(
+    "Retry-After is the longer wait, the code's, where the day's first tries are about to leave",
+    async () => {
+      const { shop, email, wrong } = await openAccountWithCode(suite);
+      await spendTries(shop, email, wrong);
+      await spendTries(shop, email, otherCode(await requestCode(shop, email)));
+      suite.app.clock.advance(day - 5 * minute);
+      const code = await requestCode(shop, email);
+      await spendTries(shop, email, otherCode(code));
+      const refused = await reset(shop, email, code);
+      expect([refused.code, retryAfter(refused)]).toEqual([5213, 15 * 60]);
+      suite.app.clock.advance(15 * minute);
+      expect(codeOf(await reset(shop, email, code))).toBe(5216);
+    },
+  );
 
-  test("tries at no code, at a used one, at one that ran out or is locked do not count against the day", async () => {
-    const { shop, email, code, wrong } = await openAccountWithCode(suite);
-    await reset(shop, email, code);
-    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, wrong))).toBe(5216);
-    const second = await requestCode(shop, email);
-    suite.app.clock.advance(15 * minute);
-    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, second))).toBe(5216);
-    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, "else@example.com", wrong))).toBe(5216);
-    suite.app.clock.advance(20 * minute);
-    const third = otherCode(await requestCode(shop, email));
-    await spendTries(shop, email, third);
-    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, third))).toBe(5213);
-    expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
-  });
+  suite.testOnFile(
+    "tries at no code, at a used one, at one that ran out or is locked do not count against the day",
+    async () => {
+      const { shop, email, code, wrong } = await openAccountWithCode(suite);
+      await reset(shop, email, code);
+      for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, wrong))).toBe(5216);
+      const second = await requestCode(shop, email);
+      suite.app.clock.advance(15 * minute);
+      for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, second))).toBe(5216);
+      for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, "else@example.com", wrong))).toBe(5216);
+      suite.app.clock.advance(20 * minute);
+      const third = otherCode(await requestCode(shop, email));
+      await spendTries(shop, email, third);
+      for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, third))).toBe(5213);
+      expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
+    },
+  );
 
-  test("one address's tries are not another's, in this store or the next", async () => {
+  suite.testOnFile("one address's tries are not another's, in this store or the next", async () => {
     const { shop, email, wrong } = await openAccountWithCode(suite);
     await spendTries(shop, email, wrong);
     const neighbour = await openAccount(shop);
@@ -130,7 +142,7 @@ onEachDatabase((suite) => {
     expect((await reset(elsewhere, same.email, await requestCode(elsewhere, same.email))).status).toBe(200);
   });
 
-  test("an address of nobody gets the same replies as a user's, step by step", async () => {
+  suite.testOnFile("an address of nobody gets the same replies as a user's, step by step", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     const transcripts: unknown[] = [];
@@ -153,17 +165,20 @@ onEachDatabase((suite) => {
     expect(transcripts[0]).toEqual(transcripts[1]);
   });
 
-  test("a wrong try is written down with the user whom it was aimed at, and without what was sent", async () => {
-    const { shop, account, email, wrong } = await openAccountWithCode(suite);
-    await reset(shop, email, wrong);
-    const { rows } = await suite.app.db.execute({
-      sql: "select * from audit_log where namespace = ? and event = 'password.reset_failed'",
-      args: [shop.namespace],
-    });
-    expect(rows).toHaveLength(1);
-    expect(rows[0]).toMatchObject({ subject: account.id, code: 5216, details: null });
-    expect(JSON.stringify(rows)).not.toContain(wrong);
-  });
+  suite.testOnFile(
+    "a wrong try is written down with the user whom it was aimed at, and without what was sent",
+    async () => {
+      const { shop, account, email, wrong } = await openAccountWithCode(suite);
+      await reset(shop, email, wrong);
+      const { rows } = await suite.app.db.execute({
+        sql: "select * from audit_log where namespace = ? and event = 'password.reset_failed'",
+        args: [shop.namespace],
+      });
+      expect(rows).toHaveLength(1);
+      expect(rows[0]).toMatchObject({ subject: account.id, code: 5216, details: null });
+      expect(JSON.stringify(rows)).not.toContain(wrong);
+    },
+  );
 
   test("of fifty resets at once with the right code exactly one succeeds, the others are 5216", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);

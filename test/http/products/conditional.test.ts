@@ -6,7 +6,7 @@ const body = { title: "Torch", price: 2 };
 const methods = ["PUT", "PATCH", "DELETE"];
 
 onEachDatabase((suite) => {
-  test("the ETag is the version, and each write increases it by one", async () => {
+  suite.testOnFile("the ETag is the version, and each write increases it by one", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     const tags = [
@@ -33,7 +33,7 @@ onEachDatabase((suite) => {
       expect((await call<ProductReply>(`GET /products/${id}/`)).data).toMatchObject({ version: 2, title: "Lamp" });
     });
 
-    test(`${method} succeeds with the current version, with * and without a version`, async () => {
+    suite.testOnFile(`${method} succeeds with the current version, with * and without a version`, async () => {
       const { call, createProduct } = await suite.shop();
       for (const headers of [{ "if-match": '"1"' }, { "if-match": "*" }, { "if-match": null }]) {
         const { id } = await createProduct();
@@ -42,7 +42,7 @@ onEachDatabase((suite) => {
       }
     });
 
-    test(`${method} with an invalid If-Match is 5100`, async () => {
+    suite.testOnFile(`${method} with an invalid If-Match is 5100`, async () => {
       const { call, createProduct } = await suite.shop();
       const { id } = await createProduct();
       const sent = method === "DELETE" ? {} : { body };
@@ -53,7 +53,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("If-Match on an unknown product is 5301", async () => {
+  suite.testOnFile("If-Match on an unknown product is 5301", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     await call(`DELETE /products/${id}/`);

@@ -9,7 +9,7 @@ onEachDatabase((suite) => {
     ["slug", "taken"],
     ["sku", "L-1"],
   ] as const) {
-    test(`a taken ${field} is 409 and named, on create, PUT and PATCH`, async () => {
+    suite.testOnFile(`a taken ${field} is 409 and named, on create, PUT and PATCH`, async () => {
       const { call, createProduct } = await suite.shop();
       await createProduct({ [field]: value });
       const { id } = await createProduct();
@@ -20,21 +20,21 @@ onEachDatabase((suite) => {
       expect((await call<ProductReply>(`GET /products/${id}/`)).data.version).toBe(1);
     });
 
-    test(`a product can be written with its own ${field}`, async () => {
+    suite.testOnFile(`a product can be written with its own ${field}`, async () => {
       const { call, createProduct } = await suite.shop();
       const { id } = await createProduct({ [field]: value });
       expect((await call(`PUT /products/${id}/`, { body: { ...lamp, [field]: value } })).status).toBe(200);
       expect((await call(`PATCH /products/${id}/`, { body: { [field]: value } })).status).toBe(200);
     });
 
-    test(`the ${field} of a deleted product can be used again`, async () => {
+    suite.testOnFile(`the ${field} of a deleted product can be used again`, async () => {
       const { call, createProduct } = await suite.shop();
       const { id } = await createProduct({ [field]: value });
       await call(`DELETE /products/${id}/`);
       expect(await createProduct({ [field]: value })).toMatchObject({ [field]: value });
     });
 
-    test(`two stores may use the same ${field}`, async () => {
+    suite.testOnFile(`two stores may use the same ${field}`, async () => {
       const [one, other] = [await suite.shop(), await suite.shop()];
       await one.createProduct({ [field]: value });
       expect(await other.createProduct({ [field]: value })).toMatchObject({ [field]: value });
@@ -64,19 +64,19 @@ onEachDatabase((suite) => {
     for (const slug of slugs) expect(slug).toMatch(/^lamp(-[0-9a-z]+)?$/);
   });
 
-  test("products without a SKU do not conflict", async () => {
+  suite.testOnFile("products without a SKU do not conflict", async () => {
     const { createProduct } = await suite.shop();
     await createProduct({ sku: null });
     expect((await createProduct({ sku: null })).sku).toBeNull();
   });
 
-  test("a title without letters still gets a slug", async () => {
+  suite.testOnFile("a title without letters still gets a slug", async () => {
     const { createProduct } = await suite.shop();
     expect((await createProduct({ title: "!!!" })).slug).toBe("product");
     expect((await createProduct({ title: "???" })).slug).toMatch(/^product-[0-9a-z]+$/);
   });
 
-  test("a slug stays when the title changes", async () => {
+  suite.testOnFile("a slug stays when the title changes", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct({ title: "Lamp" });
     const { data } = await call<ProductReply>(`PATCH /products/${id}/`, { body: { title: "Torch" } });

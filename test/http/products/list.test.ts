@@ -60,13 +60,13 @@ function inOrder(products: ProductReply[], key: string, sign: 1 | -1): string[] 
 const ids = (products: ProductReply[]) => products.map(({ id }) => id);
 
 onEachDatabase((suite) => {
-  test("an empty store has one empty page", async () => {
+  suite.testOnFile("an empty store has one empty page", async () => {
     const { call } = await suite.shop();
     const { data, page } = await call(request);
     expect([data, page]).toEqual([[], { next_cursor: null, has_more: false, limit: 20 }] as never);
   });
 
-  test("a page has 20 products by default, newest first, each as GET returns it", async () => {
+  suite.testOnFile("a page has 20 products by default, newest first, each as GET returns it", async () => {
     const { call, createProduct } = await suite.shop();
     await Promise.all(Array.from({ length: 21 }, (_, n) => createProduct({ slug: `p${n}` })));
     const first = await call<ProductReply[]>(request);
@@ -77,25 +77,28 @@ onEachDatabase((suite) => {
   });
 
   for (const key of Object.keys(sorts)) {
-    test(`pages sorted by ${key}, ascending and descending, have each product once and in order, also with equal keys`, async () => {
-      const { call } = await stock(suite);
-      const all = await readAll(call, { limit: 100 });
-      for (const [sort, sign] of [
-        [key, 1],
-        [`-${key}`, -1],
-      ] as const) {
-        for (const limit of [1, 2, 3, 9]) {
-          expect({ sort, limit, ids: ids(await readAll(call, { sort, limit })) }).toEqual({
-            sort,
-            limit,
-            ids: inOrder(all, key, sign),
-          });
+    suite.testOnFile(
+      `pages sorted by ${key}, ascending and descending, have each product once and in order, also with equal keys`,
+      async () => {
+        const { call } = await stock(suite);
+        const all = await readAll(call, { limit: 100 });
+        for (const [sort, sign] of [
+          [key, 1],
+          [`-${key}`, -1],
+        ] as const) {
+          for (const limit of [1, 2, 3, 9]) {
+            expect({ sort, limit, ids: ids(await readAll(call, { sort, limit })) }).toEqual({
+              sort,
+              limit,
+              ids: inOrder(all, key, sign),
+            });
+          }
         }
-      }
-    });
+      },
+    );
   }
 
-  test("filters combine across pages, and price ranges are inclusive", async () => {
+  suite.testOnFile("filters combine across pages, and price ranges are inclusive", async () => {
     const { call } = await stock(suite);
     const all = await readAll(call, { limit: 100 });
     const cases: [Query, (product: ProductReply) => boolean][] = [
@@ -126,7 +129,7 @@ onEachDatabase((suite) => {
     expect(ids(seen)).toEqual(before.filter((id) => id !== doomed));
   });
 
-  test("a page can end at a title of any length and script", async () => {
+  suite.testOnFile("a page can end at a title of any length and script", async () => {
     const { call, createProduct } = await suite.shop();
     for (const title of ["é".repeat(300), "灯".repeat(300), "\\\"'".repeat(100), "💡".repeat(150)]) {
       await createProduct({ title });
@@ -134,7 +137,7 @@ onEachDatabase((suite) => {
     expect(await readAll(call, { sort: "title", limit: 1 })).toHaveLength(4);
   });
 
-  test("a cursor is valid only for its own list", async () => {
+  suite.testOnFile("a cursor is valid only for its own list", async () => {
     const [{ call }, other] = [await stock(suite), await stock(suite)];
     const query = { limit: 2, sort: "price", status: "published", "price[gte]": 1 };
     const cursor = (await call(request, { query })).page.next_cursor as string;
@@ -152,7 +155,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a broken, forged or empty cursor is 5100, never 5000", async () => {
+  suite.testOnFile("a broken, forged or empty cursor is 5100, never 5000", async () => {
     const { call } = await stock(suite);
     const good = (await call(request, { query: { limit: 2 } })).page.next_cursor as string;
     const [bound] = JSON.parse(Buffer.from(good, "base64url").toString());

@@ -108,21 +108,24 @@ const hostile = [
 ];
 
 onEachDatabase((suite) => {
-  test("a search finds words in every text of a product, ignoring case and accents, in any script", async () => {
-    const shop = await suite.shop();
-    await stock(shop);
-    const answers = await Promise.all(found.map(async ([what, q]) => [what, q, await find(shop.call, q)]));
-    expect(answers).toEqual(found);
-  });
+  suite.testOnFile(
+    "a search finds words in every text of a product, ignoring case and accents, in any script",
+    async () => {
+      const shop = await suite.shop();
+      await stock(shop);
+      const answers = await Promise.all(found.map(async ([what, q]) => [what, q, await find(shop.call, q)]));
+      expect(answers).toEqual(found);
+    },
+  );
 
-  test("any search text returns a list, never the whole store", async () => {
+  suite.testOnFile("any search text returns a list, never the whole store", async () => {
     const shop = await suite.shop();
     await stock(shop);
     const answers = await Promise.all(hostile.map(async (q) => [q, await find(shop.call, q)]));
     expect(answers).toEqual(hostile.map((q) => [q, []]));
   });
 
-  test("a search of more than 200 characters, an empty one, and one sorted by price are 5102", async () => {
+  suite.testOnFile("a search of more than 200 characters, an empty one, and one sorted by price are 5102", async () => {
     const { call } = await suite.shop();
     for (const [query, field] of [
       [{ q: "a".repeat(201) }, "q"],
@@ -161,7 +164,7 @@ onEachDatabase((suite) => {
     expect(await find(call, "torch")).toEqual([]);
   });
 
-  test("a search never finds another store's products", async () => {
+  suite.testOnFile("a search never finds another store's products", async () => {
     const [mine, theirs] = [await suite.shop(), await suite.shop()];
     await mine.createProduct({ slug: "mine", title: "Common word" });
     await theirs.createProduct({ slug: "theirs", title: "Common word, secret word" });
@@ -172,7 +175,7 @@ onEachDatabase((suite) => {
     expect(page.total).toBe(0);
   });
 
-  test("customers find published products only", async () => {
+  suite.testOnFile("customers find published products only", async () => {
     const shop = await suite.shop();
     for (const status of ["draft", "published", "archived"])
       await shop.createProduct({ slug: status, title: "Lamp", status });
@@ -185,7 +188,7 @@ onEachDatabase((suite) => {
     expect(await find(shop.call, "lamp", { status: "draft" })).toEqual(["draft"]);
   });
 
-  test("a search can be filtered, counted, sorted and paged", async () => {
+  suite.testOnFile("a search can be filtered, counted, sorted and paged", async () => {
     const { call, createProduct } = await suite.shop();
     const made: ProductReply[] = [];
     for (let n = 1; n <= 7; n++) made.push(await createProduct({ title: "Lamp", slug: `n${n}`, price: n }));

@@ -19,56 +19,62 @@ onEachDatabase((suite) => {
     send(shop, `GET /products/${id}/`, lang === undefined ? {} : { query: { lang } });
   const texts = ({ lang, title, description }: ProductReply) => [lang, title, description];
 
-  test("each text is in the requested language, else its parents, the store's, the product's own", async () => {
-    const shop = await suite.shop({ tenant: { language: "fr" } });
-    const { call } = shop;
-    const body = {
-      title: "Lamp",
-      description: "Shines.",
-      price: 1,
-      translations: {
-        fr: { title: "Lampe fr" },
-        pt: { title: "Lâmpada", description: "Brilha." },
-        "zh-Hant": { title: "燈" },
-        zh: { title: "灯", description: "会亮。" },
-        it: { description: "Brilla." },
-      },
-    };
-    const { id } = (await call<ProductReply>("POST /products/", { body, query: { lang: "en" } })).data;
-    for (const [asked, lang, title, description] of [
-      ["en", "en", "Lamp", "Shines."],
-      ["en-GB", "en", "Lamp", "Shines."],
-      ["pt", "pt", "Lâmpada", "Brilha."],
-      ["pt-br", "pt", "Lâmpada", "Brilha."],
-      ["zh-Hant-TW", "zh-Hant", "燈", "会亮。"],
-      ["zh-Hant-u-co-stroke", "zh-Hant", "燈", "会亮。"],
-      ["zh-TW", "zh", "灯", "会亮。"],
-      // Nothing in Danish: the store's language, and where that has no text, the product's.
-      ["da", "fr", "Lampe fr", "Shines."],
-      [undefined, "fr", "Lampe fr", "Shines."],
-      // A text of its own comes before the title's language.
-      ["it", "fr", "Lampe fr", "Brilla."],
-    ] as const) {
-      expect([asked, ...texts(await read(shop, id, asked))]).toEqual([asked, lang, title, description]);
-    }
-  });
+  suite.testOnFile(
+    "each text is in the requested language, else its parents, the store's, the product's own",
+    async () => {
+      const shop = await suite.shop({ tenant: { language: "fr" } });
+      const { call } = shop;
+      const body = {
+        title: "Lamp",
+        description: "Shines.",
+        price: 1,
+        translations: {
+          fr: { title: "Lampe fr" },
+          pt: { title: "Lâmpada", description: "Brilha." },
+          "zh-Hant": { title: "燈" },
+          zh: { title: "灯", description: "会亮。" },
+          it: { description: "Brilla." },
+        },
+      };
+      const { id } = (await call<ProductReply>("POST /products/", { body, query: { lang: "en" } })).data;
+      for (const [asked, lang, title, description] of [
+        ["en", "en", "Lamp", "Shines."],
+        ["en-GB", "en", "Lamp", "Shines."],
+        ["pt", "pt", "Lâmpada", "Brilha."],
+        ["pt-br", "pt", "Lâmpada", "Brilha."],
+        ["zh-Hant-TW", "zh-Hant", "燈", "会亮。"],
+        ["zh-Hant-u-co-stroke", "zh-Hant", "燈", "会亮。"],
+        ["zh-TW", "zh", "灯", "会亮。"],
+        // Nothing in Danish: the store's language, and where that has no text, the product's.
+        ["da", "fr", "Lampe fr", "Shines."],
+        [undefined, "fr", "Lampe fr", "Shines."],
+        // A text of its own comes before the title's language.
+        ["it", "fr", "Lampe fr", "Brilla."],
+      ] as const) {
+        expect([asked, ...texts(await read(shop, id, asked))]).toEqual([asked, lang, title, description]);
+      }
+    },
+  );
 
-  test("a reply has the texts in all other languages, including the product's own if another is shown", async () => {
-    const shop = await suite.shop();
-    const { id } = await lampOf(shop, { de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
-    const own = await read(shop, id);
-    expect(own.translations).toEqual({ de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
-    const german = await read(shop, id, "de");
-    expect(german.translations).toEqual({
-      ja: { title: "ランプ", description: "光る。" },
-      en: { title: "Lamp", description: "Shines." },
-    });
-    // What is no text is the same to its last character.
-    const { title: _a, description: _b, lang: _c, translations: _d, ...rest } = own;
-    expect(german).toEqual({ ...german, ...rest });
-  });
+  suite.testOnFile(
+    "a reply has the texts in all other languages, including the product's own if another is shown",
+    async () => {
+      const shop = await suite.shop();
+      const { id } = await lampOf(shop, { de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
+      const own = await read(shop, id);
+      expect(own.translations).toEqual({ de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
+      const german = await read(shop, id, "de");
+      expect(german.translations).toEqual({
+        ja: { title: "ランプ", description: "光る。" },
+        en: { title: "Lamp", description: "Shines." },
+      });
+      // What is no text is the same to its last character.
+      const { title: _a, description: _b, lang: _c, translations: _d, ...rest } = own;
+      expect(german).toEqual({ ...german, ...rest });
+    },
+  );
 
-  test("a PUT of a reply in one language keeps the others", async () => {
+  suite.testOnFile("a PUT of a reply in one language keeps the others", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop);
     const { title, description, translations, lang, price } = await read(shop, id, "de");
@@ -77,7 +83,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Shines."]);
   });
 
-  test("a product has at most 50 languages beside its own, by any route", async () => {
+  suite.testOnFile("a product has at most 50 languages beside its own, by any route", async () => {
     const shop = await suite.shop();
     const names = Array.from({ length: 52 }, (_, n) => `q${String.fromCharCode(97 + (n % 26))}-A${n > 25 ? "B" : "A"}`);
     const all = (from: number, to: number) =>
@@ -106,7 +112,7 @@ onEachDatabase((suite) => {
     expect([after.version, Object.keys(after.translations).length]).toEqual([version + 3, 49]);
   });
 
-  test("PATCH with lang writes the texts of that language, and other fields", async () => {
+  suite.testOnFile("PATCH with lang writes the texts of that language, and other fields", async () => {
     const shop = await suite.shop();
     const { id, slug } = await lampOf(shop);
     const patch = (lang: string, body: object) => send(shop, `PATCH /products/${id}/`, { query: { lang }, body });
@@ -128,7 +134,7 @@ onEachDatabase((suite) => {
     expect(texts(await patch("en", { description: null }))).toEqual(["en", "Lamp", null]);
   });
 
-  test("PATCH without lang changes the text that a reader without lang sees", async () => {
+  suite.testOnFile("PATCH without lang changes the text that a reader without lang sees", async () => {
     const shop = await suite.shop({ tenant: { language: "fr" } });
     const { call } = shop;
     const body = { title: "Lamp", description: "Shines.", price: 1, translations: { fr: { title: "Lampe" } } };
@@ -139,7 +145,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Glows."]);
   });
 
-  test("PATCH merges translations: null removes a text or a language, others stay", async () => {
+  suite.testOnFile("PATCH merges translations: null removes a text or a language, others stay", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop, { de: { title: "Lampe", description: "Leuchtet." }, fr: { title: "Lampe" } });
     const patch = async (translations: object) =>
@@ -153,7 +159,7 @@ onEachDatabase((suite) => {
     expect(await patch({ "pt-BR": { title: null } })).toEqual({});
   });
 
-  test("PUT replaces the translations; lang sets the language of the texts", async () => {
+  suite.testOnFile("PUT replaces the translations; lang sets the language of the texts", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop);
     const put = (body: object, query = {}) =>
@@ -177,7 +183,7 @@ onEachDatabase((suite) => {
     expect(Object.keys(translations).toSorted()).toEqual(tags);
   });
 
-  test("a merge that makes translations too large is refused, and the product is unchanged", async () => {
+  suite.testOnFile("a merge that makes translations too large is refused, and the product is unchanged", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop, {});
     for (const [lang, code] of [
@@ -191,7 +197,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, id)).version).toBe(11);
   });
 
-  test("translations into the product's own language are refused", async () => {
+  suite.testOnFile("translations into the product's own language are refused", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop);
     for (const [request, query, tag] of [

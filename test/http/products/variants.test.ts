@@ -17,108 +17,114 @@ onEachDatabase((suite) => {
   const path = (product: ProductReply, index = 0) =>
     `/products/${product.id}/variants/${product.variants[index]?.id ?? ""}/`;
 
-  test("a product is created with its variants, which by default have its price and a title made of their options", async () => {
-    const shop = await suite.shop();
-    const product = await shirt(shop);
-    const at = new Date(suite.app.clock.now()).toISOString();
-    const common = { currency: "EUR", version: 1, created_at: at, updated_at: at };
-    const id = expect.stringMatching(/^var_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
-    expect(product.variants).toEqual([
-      {
-        ...common,
-        id,
-        title: "M / Red",
-        sku: "T-M",
-        options: { size: "M", colour: "Red" },
+  suite.testOnFile(
+    "a product is created with its variants, which by default have its price and a title made of their options",
+    async () => {
+      const shop = await suite.shop();
+      const product = await shirt(shop);
+      const at = new Date(suite.app.clock.now()).toISOString();
+      const common = { currency: "EUR", version: 1, created_at: at, updated_at: at };
+      const id = expect.stringMatching(/^var_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+      expect(product.variants).toEqual([
+        {
+          ...common,
+          id,
+          title: "M / Red",
+          sku: "T-M",
+          options: { size: "M", colour: "Red" },
+          price: 19.99,
+          price_minor: 1999,
+          compare_at_price: null,
+          has_own_price: false,
+          stock: 3,
+          available: 3,
+          position: 0,
+        },
+        {
+          ...common,
+          id,
+          title: "L / Red",
+          sku: "T-L",
+          options: { size: "L", colour: "Red" },
+          price: 21.5,
+          price_minor: 2150,
+          compare_at_price: 25,
+          has_own_price: true,
+          stock: 4,
+          available: 4,
+          position: 1,
+        },
+      ]);
+      expect([product.version, product.stock, product.available, product.sku]).toEqual([1, 7, 7, null]);
+      expect(await read(shop, product.id)).toEqual(product);
+      const list = await shop.call<VariantReply[]>(`GET /products/${product.id}/variants/`);
+      expect(list.data).toEqual(product.variants);
+      expect(list.page).toEqual({ next_cursor: null, has_more: false, limit: 100 });
+      const one = await shop.call<VariantReply>(`GET ${path(product, 1)}`);
+      expect([one.data, one.headers.get("etag")]).toEqual([product.variants[1] as VariantReply, '"1"']);
+    },
+  );
+
+  suite.testOnFile(
+    "each write of a variant increases its version and its product's by one, and returns the ETag",
+    async () => {
+      const shop = await suite.shop();
+      const { call } = shop;
+      const product = await shirt(shop);
+      suite.app.clock.advance(1000);
+      const added = await call<VariantReply>(`POST /products/${product.id}/variants/`, {
+        body: { title: "Sample", options: { size: "XL" } },
+      });
+      expect(added.status).toBe(201);
+      expect(added.headers.get("etag")).toBe('"1"');
+      expect([added.data.title, added.data.price, added.data.stock, added.data.position]).toEqual([
+        "Sample",
+        19.99,
+        null,
+        2,
+      ]);
+      expect((await read(shop, product.id)).version).toBe(2);
+
+      const patched = await call<VariantReply>(`PATCH ${path(product)}`, { body: { price: 18, position: 9 } });
+      expect(patched.headers.get("etag")).toBe('"2"');
+      const at = new Date(suite.app.clock.now()).toISOString();
+      expect(patched.data).toEqual({
+        ...(product.variants[0] as VariantReply),
+        price: 18,
+        price_minor: 1800,
+        has_own_price: true,
+        position: 9,
+        version: 2,
+        updated_at: at,
+      });
+      const now = await read(shop, product.id);
+      expect([now.version, now.updated_at]).toEqual([3, at]);
+      expect(now.variants.map(({ title }) => title)).toEqual(["L / Red", "Sample", "M / Red"]);
+      // One of the three is not counted, so neither is their sum.
+      expect([now.stock, now.available]).toEqual([null, null]);
+
+      const replaced = await call<VariantReply>(`PUT ${path(product, 1)}`, { body: { options: { size: "S" } } });
+      expect(replaced.data).toEqual({
+        ...(product.variants[1] as VariantReply),
+        title: "S",
+        sku: null,
+        options: { size: "S" },
         price: 19.99,
         price_minor: 1999,
         compare_at_price: null,
         has_own_price: false,
-        stock: 3,
-        available: 3,
-        position: 0,
-      },
-      {
-        ...common,
-        id,
-        title: "L / Red",
-        sku: "T-L",
-        options: { size: "L", colour: "Red" },
-        price: 21.5,
-        price_minor: 2150,
-        compare_at_price: 25,
-        has_own_price: true,
-        stock: 4,
-        available: 4,
-        position: 1,
-      },
-    ]);
-    expect([product.version, product.stock, product.available, product.sku]).toEqual([1, 7, 7, null]);
-    expect(await read(shop, product.id)).toEqual(product);
-    const list = await shop.call<VariantReply[]>(`GET /products/${product.id}/variants/`);
-    expect(list.data).toEqual(product.variants);
-    expect(list.page).toEqual({ next_cursor: null, has_more: false, limit: 100 });
-    const one = await shop.call<VariantReply>(`GET ${path(product, 1)}`);
-    expect([one.data, one.headers.get("etag")]).toEqual([product.variants[1] as VariantReply, '"1"']);
-  });
+        stock: null,
+        available: null,
+        version: 2,
+        updated_at: at,
+      });
+      const gone = await call(`DELETE ${path(product, 1)}`);
+      expect(gone.data).toEqual({ id: product.variants[1]?.id, deleted: true });
+      expect((await read(shop, product.id)).version).toBe(5);
+    },
+  );
 
-  test("each write of a variant increases its version and its product's by one, and returns the ETag", async () => {
-    const shop = await suite.shop();
-    const { call } = shop;
-    const product = await shirt(shop);
-    suite.app.clock.advance(1000);
-    const added = await call<VariantReply>(`POST /products/${product.id}/variants/`, {
-      body: { title: "Sample", options: { size: "XL" } },
-    });
-    expect(added.status).toBe(201);
-    expect(added.headers.get("etag")).toBe('"1"');
-    expect([added.data.title, added.data.price, added.data.stock, added.data.position]).toEqual([
-      "Sample",
-      19.99,
-      null,
-      2,
-    ]);
-    expect((await read(shop, product.id)).version).toBe(2);
-
-    const patched = await call<VariantReply>(`PATCH ${path(product)}`, { body: { price: 18, position: 9 } });
-    expect(patched.headers.get("etag")).toBe('"2"');
-    const at = new Date(suite.app.clock.now()).toISOString();
-    expect(patched.data).toEqual({
-      ...(product.variants[0] as VariantReply),
-      price: 18,
-      price_minor: 1800,
-      has_own_price: true,
-      position: 9,
-      version: 2,
-      updated_at: at,
-    });
-    const now = await read(shop, product.id);
-    expect([now.version, now.updated_at]).toEqual([3, at]);
-    expect(now.variants.map(({ title }) => title)).toEqual(["L / Red", "Sample", "M / Red"]);
-    // One of the three is not counted, so neither is their sum.
-    expect([now.stock, now.available]).toEqual([null, null]);
-
-    const replaced = await call<VariantReply>(`PUT ${path(product, 1)}`, { body: { options: { size: "S" } } });
-    expect(replaced.data).toEqual({
-      ...(product.variants[1] as VariantReply),
-      title: "S",
-      sku: null,
-      options: { size: "S" },
-      price: 19.99,
-      price_minor: 1999,
-      compare_at_price: null,
-      has_own_price: false,
-      stock: null,
-      available: null,
-      version: 2,
-      updated_at: at,
-    });
-    const gone = await call(`DELETE ${path(product, 1)}`);
-    expect(gone.data).toEqual({ id: product.variants[1]?.id, deleted: true });
-    expect((await read(shop, product.id)).version).toBe(5);
-  });
-
-  test("new options change the title, unless it was given", async () => {
+  suite.testOnFile("new options change the title, unless it was given", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop, [
       { options: { size: "M", cut: "A-line" } },
@@ -132,7 +138,7 @@ onEachDatabase((suite) => {
     expect(await patch(1, { stock: 1 })).toBe("Big");
   });
 
-  test("without variants a product is sold by its own stock again, and accepts stock and SKU", async () => {
+  suite.testOnFile("without variants a product is sold by its own stock again, and accepts stock and SKU", async () => {
     const shop = await suite.shop();
     const product = await shop.createProduct({ stock: 8, sku: "own" });
     const add = await shop.call<VariantReply>(`POST /products/${product.id}/variants/`, {
@@ -202,7 +208,7 @@ onEachDatabase((suite) => {
     expect((await shirt(await suite.shop())).variants).toHaveLength(2);
   });
 
-  test("two variants of a product cannot have the same options, in any order", async () => {
+  suite.testOnFile("two variants of a product cannot have the same options, in any order", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     const turned = { colour: "Red", size: "M" };
@@ -245,7 +251,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, product.id)).variants).toHaveLength(100);
   });
 
-  test("an outdated version is 412 for a variant, and nothing is written", async () => {
+  suite.testOnFile("an outdated version is 412 for a variant, and nothing is written", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     const at = path(product);
@@ -263,7 +269,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`DELETE ${at}`, { headers: { "if-match": '"2"' } })).status).toBe(200);
   });
 
-  test("customers read variants of published products only, and cannot write them", async () => {
+  suite.testOnFile("customers read variants of published products only, and cannot write them", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     const { call } = await openAccount(shop);
@@ -288,7 +294,7 @@ onEachDatabase((suite) => {
     expect((await staff.call(`PATCH ${path(product)}`, { body: { stock: 1 } })).status).toBe(200);
   });
 
-  test("a variant is found only under its own product and store, and not after it is deleted", async () => {
+  suite.testOnFile("a variant is found only under its own product and store, and not after it is deleted", async () => {
     const shop = await suite.shop();
     const other = await suite.shop();
     const product = await shirt(shop);
@@ -317,7 +323,7 @@ onEachDatabase((suite) => {
     expect(await read(other, foreign.id)).toEqual(foreign);
   });
 
-  test("a product is found by its current words, those of translations and variants included", async () => {
+  suite.testOnFile("a product is found by its current words, those of translations and variants included", async () => {
     const shop = await suite.shop();
     const find = async (q: string) => (await shop.call<ProductReply[]>("GET /products/", { query: { q } })).data.length;
     const translations = { de: { title: "Hemd" } };
@@ -335,46 +341,49 @@ onEachDatabase((suite) => {
     expect([await find("shirt"), await find("lamp")]).toEqual([0, 1]);
   });
 
-  test("every write of a variant records an event, and an edit of its stock a stock.changed event", async () => {
-    const shop = await suite.shop();
-    const product = await shirt(shop);
-    const at = path(product);
-    await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
-    await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
-    await shop.call(`PATCH ${at}`, { body: { price: 1 } });
-    await shop.call(`PATCH ${at}`, { body: { sku: "T-L" } });
-    await shop.call(`DELETE ${at}`);
-    const variants = `POST /products/${product.id}/variants/`;
-    const added = await shop.call<VariantReply>(variants, { body: { title: "Added", stock: 2 } });
-    await shop.call(variants, { body: { title: "Not counted", options: { a: "b" } } });
-    await shop.call(`DELETE /products/${product.id}/`);
-    const { rows } = await suite.database.db.execute({
-      sql: "select type, subject, data from events where tenant_id = (select id from tenants where namespace = ?) order by sequence",
-      args: [shop.namespace],
-    });
-    const change = (version: number) => ["product.updated", product.id, { version, fields: ["variants"] }];
-    const pieces = {
-      product_id: product.id,
-      variant_id: product.variants[0]?.id,
-      stock: 5,
-      reserved: 0,
-      reason: "edit",
-    };
-    expect(rows.map((row) => [row.type, row.subject, JSON.parse(String(row.data))])).toEqual([
-      ["product.created", product.id, { version: 1 }],
-      change(2),
-      ["stock.changed", product.id, pieces],
-      change(3),
-      change(4),
-      change(5),
-      // A reader that adds up pieces hears of those that come and go with their variant.
-      ["stock.changed", product.id, { ...pieces, stock: 0 }],
-      change(6),
-      ["stock.changed", product.id, { ...pieces, variant_id: added.data.id, stock: 2 }],
-      change(7),
-      ["product.deleted", product.id, { version: 8 }],
-    ]);
-  });
+  suite.testOnFile(
+    "every write of a variant records an event, and an edit of its stock a stock.changed event",
+    async () => {
+      const shop = await suite.shop();
+      const product = await shirt(shop);
+      const at = path(product);
+      await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
+      await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
+      await shop.call(`PATCH ${at}`, { body: { price: 1 } });
+      await shop.call(`PATCH ${at}`, { body: { sku: "T-L" } });
+      await shop.call(`DELETE ${at}`);
+      const variants = `POST /products/${product.id}/variants/`;
+      const added = await shop.call<VariantReply>(variants, { body: { title: "Added", stock: 2 } });
+      await shop.call(variants, { body: { title: "Not counted", options: { a: "b" } } });
+      await shop.call(`DELETE /products/${product.id}/`);
+      const { rows } = await suite.database.db.execute({
+        sql: "select type, subject, data from events where tenant_id = (select id from tenants where namespace = ?) order by sequence",
+        args: [shop.namespace],
+      });
+      const change = (version: number) => ["product.updated", product.id, { version, fields: ["variants"] }];
+      const pieces = {
+        product_id: product.id,
+        variant_id: product.variants[0]?.id,
+        stock: 5,
+        reserved: 0,
+        reason: "edit",
+      };
+      expect(rows.map((row) => [row.type, row.subject, JSON.parse(String(row.data))])).toEqual([
+        ["product.created", product.id, { version: 1 }],
+        change(2),
+        ["stock.changed", product.id, pieces],
+        change(3),
+        change(4),
+        change(5),
+        // A reader that adds up pieces hears of those that come and go with their variant.
+        ["stock.changed", product.id, { ...pieces, stock: 0 }],
+        change(6),
+        ["stock.changed", product.id, { ...pieces, variant_id: added.data.id, stock: 2 }],
+        change(7),
+        ["product.deleted", product.id, { version: 8 }],
+      ]);
+    },
+  );
 
   const bad: [field: string, body: Record<string, unknown>][] = [
     ["title", {}],

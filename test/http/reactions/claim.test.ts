@@ -57,7 +57,7 @@ onEachDatabase((suite) => {
     expect((await asUser("/likes/", token).list()).data).toHaveLength(2);
   });
 
-  test("a failed sign-in claims nothing; a visitor in the query beats one in the body", async () => {
+  suite.testOnFile("a failed sign-in claims nothing; a visitor in the query beats one in the body", async () => {
     const { shop, eve, one, two, asVisitor } = await open();
     const [first, second] = [
       await becomeVisitor(shop.callAnonymously, "/likes/", one),
@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     expect((await asVisitor("/likes/", second).get(two)).data).toEqual({ active: false, count: 1 });
   });
 
-  test("with two-factor on, only the sign-in that succeeds claims", async () => {
+  suite.testOnFile("with two-factor on, only the sign-in that succeeds claims", async () => {
     const { shop, eve, one, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await eve.enrol();
@@ -81,7 +81,7 @@ onEachDatabase((suite) => {
     expect((await asVisitor("/likes/", visitor).get(one)).data).toEqual({ active: false, count: 1 });
   });
 
-  test("an invalid or foreign visitor is ignored and not logged", async () => {
+  suite.testOnFile("an invalid or foreign visitor is ignored and not logged", async () => {
     const { shop, eve, one, asUser } = await open();
     const other = await suite.shop();
     const theirs = (await other.createProduct()).id;

@@ -48,41 +48,44 @@ onEachDatabase((suite) => {
     expect(seen).toEqual(ids.toSorted().toReversed());
   });
 
-  test("a list has public resources of the requested type, and its cursor is valid only for it", async () => {
-    const { shop, ids, me } = await open(4);
-    const [gone, draft, archived, left] = ids as [string, string, string, string];
-    for (const id of ids) await me.add(id);
-    const { next_cursor: cursor } = (await me.list({ limit: "1" })).page;
-    await shop.call(`DELETE /products/${gone}/`);
-    await shop.call(`PATCH /products/${draft}/`, { body: { status: "draft" } });
-    await shop.call(`PATCH /products/${archived}/`, { body: { status: "archived" } });
-    for (const query of [{}, { resource_type: "product" }] as Record<string, string>[]) {
-      const { data, page } = await me.list({ ...query, include_total: "true", limit: "1" });
-      expect([idsOf(data), page]).toEqual([[left], { next_cursor: null, has_more: false, limit: 1, total: 1 }]);
-    }
-    const likes = reacting(shop.callAnonymously, "/likes/", {
-      visitor: await becomeVisitor(shop.callAnonymously, "/likes/", left),
-    });
-    const nobody = reacting(shop.callAnonymously, "/bookmarks/", {});
-    for (const wrong of [
-      me.list({ resource_type: "product", cursor: cursor as string }),
-      likes.list({ cursor: cursor as string }),
-      nobody.list({ cursor: cursor as string }),
-      me.list({ cursor: "x" }),
-    ]) {
-      expect((await wrong).code).toBe(5100);
-    }
-    await shop.call(`PATCH /products/${draft}/`, { body: { status: "published" } });
-    expect(idsOf((await me.list()).data)).toEqual([left, draft].toSorted().toReversed());
-    expect((await nobody.list({ include_total: "true" })).page).toEqual({
-      next_cursor: null,
-      has_more: false,
-      limit: 20,
-      total: 0,
-    });
-  });
+  suite.testOnFile(
+    "a list has public resources of the requested type, and its cursor is valid only for it",
+    async () => {
+      const { shop, ids, me } = await open(4);
+      const [gone, draft, archived, left] = ids as [string, string, string, string];
+      for (const id of ids) await me.add(id);
+      const { next_cursor: cursor } = (await me.list({ limit: "1" })).page;
+      await shop.call(`DELETE /products/${gone}/`);
+      await shop.call(`PATCH /products/${draft}/`, { body: { status: "draft" } });
+      await shop.call(`PATCH /products/${archived}/`, { body: { status: "archived" } });
+      for (const query of [{}, { resource_type: "product" }] as Record<string, string>[]) {
+        const { data, page } = await me.list({ ...query, include_total: "true", limit: "1" });
+        expect([idsOf(data), page]).toEqual([[left], { next_cursor: null, has_more: false, limit: 1, total: 1 }]);
+      }
+      const likes = reacting(shop.callAnonymously, "/likes/", {
+        visitor: await becomeVisitor(shop.callAnonymously, "/likes/", left),
+      });
+      const nobody = reacting(shop.callAnonymously, "/bookmarks/", {});
+      for (const wrong of [
+        me.list({ resource_type: "product", cursor: cursor as string }),
+        likes.list({ cursor: cursor as string }),
+        nobody.list({ cursor: cursor as string }),
+        me.list({ cursor: "x" }),
+      ]) {
+        expect((await wrong).code).toBe(5100);
+      }
+      await shop.call(`PATCH /products/${draft}/`, { body: { status: "published" } });
+      expect(idsOf((await me.list()).data)).toEqual([left, draft].toSorted().toReversed());
+      expect((await nobody.list({ include_total: "true" })).page).toEqual({
+        next_cursor: null,
+        has_more: false,
+        limit: 20,
+        total: 0,
+      });
+    },
+  );
 
-  test("a visitor has at most ten thousand; at the maximum, removing and adding again works", async () => {
+  suite.testOnFile("a visitor has at most ten thousand; at the maximum, removing and adding again works", async () => {
     const { shop, ids, visitor, me } = await open(3);
     await fill(shop, visitor.split("-")[0] as string, 9998);
     const [first, second, third] = ids as [string, string, string];

@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
       expect((await read(shop, id)).likes_count).toBe(path === "/likes/" ? 1 : 0);
     });
 
-    test(`${path} of a signed-in user belong to the user, even with a visitor token`, async () => {
+    suite.testOnFile(`${path} of a signed-in user belong to the user, even with a visitor token`, async () => {
       const { shop, id, as } = await open();
       const eve = await openAccount(shop);
       const visitor = (await as().add(id)).data.visitor as string;
@@ -71,46 +71,49 @@ onEachDatabase((suite) => {
       expect((await reacting(shop.callAnonymously, path, { user_id: eve.id }).add(id)).code).toBe(5204);
     });
 
-    test(`${path} with app credentials belong to the visitor passed on; a user needs their own token`, async () => {
-      const { shop, id, as } = await open();
-      const eve = await openAccount(shop);
-      const visitor = (await reacting(shop.call, path, {}).add(id)).data.visitor as string;
-      expect(await stateOf(as(visitor), id)).toEqual([true, 1]);
-      expect((await reacting(shop.call, path, { visitor }).add(id)).data).toEqual({ active: true, count: 1 });
-      const forEve = reacting(shop.call, path, { user_id: eve.id });
-      for (const act of [forEve.add(id), forEve.remove(id), forEve.get(id), forEve.list()]) {
-        const { code, fields } = await act;
-        expect([code, fields]).toEqual([5102, ["user_id"]]);
-      }
-      expect(await stateOf(as(), id)).toEqual([false, 1]);
-
-      // With the token it is the user who acts, and who hears when it is wrong.
-      const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
-      expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
-      expect((await withToken(eve.token).remove(id)).data).toEqual({ active: false, count: 1 });
-      const { token: fresh } = await inTransaction(await tenantContext(shop), (tx) => issueToken(tx, eve.id));
-      for (const [token, code] of [
-        [eve.token, 5207],
-        [`v2.${"x".repeat(43)}`, 5205],
-        ["", 5204],
-      ] as const) {
-        const wrong = withToken(token);
-        for (const act of [wrong.add(id), wrong.remove(id), wrong.get(id), wrong.list()]) {
-          expect([token, (await act).code]).toEqual([token, code]);
+    suite.testOnFile(
+      `${path} with app credentials belong to the visitor passed on; a user needs their own token`,
+      async () => {
+        const { shop, id, as } = await open();
+        const eve = await openAccount(shop);
+        const visitor = (await reacting(shop.call, path, {}).add(id)).data.visitor as string;
+        expect(await stateOf(as(visitor), id)).toEqual([true, 1]);
+        expect((await reacting(shop.call, path, { visitor }).add(id)).data).toEqual({ active: true, count: 1 });
+        const forEve = reacting(shop.call, path, { user_id: eve.id });
+        for (const act of [forEve.add(id), forEve.remove(id), forEve.get(id), forEve.list()]) {
+          const { code, fields } = await act;
+          expect([code, fields]).toEqual([5102, ["user_id"]]);
         }
-      }
-      expect((await withToken(fresh).get(id)).data).toEqual({ active: false, count: 1 });
-      // In the body it says the same.
-      const body = { ...ofProduct(id), user_id: eve.id };
-      const send = (token: string) => shop.callAnonymously(`POST ${path}`, { body: { ...body, token } });
-      expect((await send(eve.token)).code).toBe(5207);
-      expect((await send(fresh)).data).toEqual({ active: true, count: 2 });
-      expect((await reacting(shop.callAnonymously, path, { user_id: eve.id, token: fresh }).list()).data).toHaveLength(
-        1,
-      );
-    });
+        expect(await stateOf(as(), id)).toEqual([false, 1]);
 
-    test(`${path} take the visitor from query or body, and the query wins`, async () => {
+        // With the token it is the user who acts, and who hears when it is wrong.
+        const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
+        expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
+        expect((await withToken(eve.token).remove(id)).data).toEqual({ active: false, count: 1 });
+        const { token: fresh } = await inTransaction(await tenantContext(shop), (tx) => issueToken(tx, eve.id));
+        for (const [token, code] of [
+          [eve.token, 5207],
+          [`v2.${"x".repeat(43)}`, 5205],
+          ["", 5204],
+        ] as const) {
+          const wrong = withToken(token);
+          for (const act of [wrong.add(id), wrong.remove(id), wrong.get(id), wrong.list()]) {
+            expect([token, (await act).code]).toEqual([token, code]);
+          }
+        }
+        expect((await withToken(fresh).get(id)).data).toEqual({ active: false, count: 1 });
+        // In the body it says the same.
+        const body = { ...ofProduct(id), user_id: eve.id };
+        const send = (token: string) => shop.callAnonymously(`POST ${path}`, { body: { ...body, token } });
+        expect((await send(eve.token)).code).toBe(5207);
+        expect((await send(fresh)).data).toEqual({ active: true, count: 2 });
+        expect(
+          (await reacting(shop.callAnonymously, path, { user_id: eve.id, token: fresh }).list()).data,
+        ).toHaveLength(1);
+      },
+    );
+
+    suite.testOnFile(`${path} take the visitor from query or body, and the query wins`, async () => {
       const { shop, id, as } = await open();
       const [first, second] = [
         await becomeVisitor(shop.callAnonymously, path, id),
@@ -130,7 +133,7 @@ onEachDatabase((suite) => {
       expect(await stateOf(as(first), id)).toEqual([true, 2]);
     });
 
-    test(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async () => {
+    suite.testOnFile(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async () => {
       const shop = await suite.shop();
       const hidden = async (status: string) => (await shop.createProduct({ status })).id;
       const deleted = (await shop.createProduct()).id;
@@ -155,27 +158,30 @@ onEachDatabase((suite) => {
       expect(rows[0]?.n).toBe(0);
     });
 
-    test(`${path} of an unpublished or deleted resource can be removed once, and show again when it is published`, async () => {
-      const { shop, id, as } = await open();
-      const visitors = [1, 2, 3].map(() => becomeVisitor(shop.callAnonymously, path, id));
-      const [me, two, three] = (await Promise.all(visitors)).map(as) as [Reacting, Reacting, Reacting];
-      const show = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
-      await show("draft");
-      for (const reply of [await me.get(id), await me.add(id), await as().remove(id)]) expect(reply.code).toBe(5301);
-      expect((await me.list({ include_total: "true" })).page.total).toBe(0);
-      expect((await me.remove(id)).data).toEqual({ active: false, count: 2 });
-      expect((await me.remove(id)).code).toBe(5301);
-      await show("published");
-      expect(await stateOf(me, id)).toEqual([false, 2]);
-      expect((await two.list()).data.map((one) => one.resource_id)).toEqual([id]);
-      await shop.call(`DELETE /products/${id}/`);
-      expect((await two.list()).data).toEqual([]);
-      expect((await two.remove(id)).data).toEqual({ active: false, count: 1 });
-      expect((await two.remove(id)).code).toBe(5301);
-      expect((await three.get(id)).code).toBe(5301);
-    });
+    suite.testOnFile(
+      `${path} of an unpublished or deleted resource can be removed once, and show again when it is published`,
+      async () => {
+        const { shop, id, as } = await open();
+        const visitors = [1, 2, 3].map(() => becomeVisitor(shop.callAnonymously, path, id));
+        const [me, two, three] = (await Promise.all(visitors)).map(as) as [Reacting, Reacting, Reacting];
+        const show = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
+        await show("draft");
+        for (const reply of [await me.get(id), await me.add(id), await as().remove(id)]) expect(reply.code).toBe(5301);
+        expect((await me.list({ include_total: "true" })).page.total).toBe(0);
+        expect((await me.remove(id)).data).toEqual({ active: false, count: 2 });
+        expect((await me.remove(id)).code).toBe(5301);
+        await show("published");
+        expect(await stateOf(me, id)).toEqual([false, 2]);
+        expect((await two.list()).data.map((one) => one.resource_id)).toEqual([id]);
+        await shop.call(`DELETE /products/${id}/`);
+        expect((await two.list()).data).toEqual([]);
+        expect((await two.remove(id)).data).toEqual({ active: false, count: 1 });
+        expect((await two.remove(id)).code).toBe(5301);
+        expect((await three.get(id)).code).toBe(5301);
+      },
+    );
 
-    test(`${path} refuse and name an invalid resource or field`, async () => {
+    suite.testOnFile(`${path} refuse and name an invalid resource or field`, async () => {
       const { shop, id } = await open();
       const of = ofProduct(id);
       const bad: [request: string, query: Record<string, string>, body: unknown, field: string][] = [
@@ -207,7 +213,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("likes and bookmarks, and those of other stores, are counted separately", async () => {
+  suite.testOnFile("likes and bookmarks, and those of other stores, are counted separately", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);

@@ -29,7 +29,7 @@ onEachDatabase((suite) => {
     return data;
   }
 
-  test("a new account is empty, and a balance shows its value", async () => {
+  suite.testOnFile("a new account is empty, and a balance shows its value", async () => {
     const { shop, customer, own, account } = await openShop();
     expect(await account()).toEqual({
       user_id: customer.id,
@@ -47,21 +47,24 @@ onEachDatabase((suite) => {
     expect(headers.get("etag")).toBe('"1"');
   });
 
-  test("points are earned when an order is paid, at the store's rate, and reversed in proportion by refunds", async () => {
-    const { shop, customer, account } = await openShop({ points_rate: 1500 });
-    const { id } = await shop.createProduct({ price: 10.5, stock: 10 });
-    const order = await makeOrder(shop, [{ product_id: id, quantity: 2 }], { customer_id: customer.id });
-    expect((await account()).balance).toBe(0);
-    expect((await payOrder(shop, order)).points_earned).toBe(31);
-    expect((await account()).balance).toBe(31);
-    const lines = [{ line_id: order.items[0]?.id, quantity: 1 }];
-    const half = await shop.call<OrderReply>(`POST /orders/${order.id}/refund/`, { body: { lines } });
-    const left = (await account()).balance;
-    expect(left).toBe(31 - half.data.points_reversed);
-    expect([15, 16]).toContain(left);
-    await shop.call(`POST /orders/${order.id}/refund/`, { body: {} });
-    expect(await checkAccount(shop, customer.id)).toBe(0);
-  });
+  suite.testOnFile(
+    "points are earned when an order is paid, at the store's rate, and reversed in proportion by refunds",
+    async () => {
+      const { shop, customer, account } = await openShop({ points_rate: 1500 });
+      const { id } = await shop.createProduct({ price: 10.5, stock: 10 });
+      const order = await makeOrder(shop, [{ product_id: id, quantity: 2 }], { customer_id: customer.id });
+      expect((await account()).balance).toBe(0);
+      expect((await payOrder(shop, order)).points_earned).toBe(31);
+      expect((await account()).balance).toBe(31);
+      const lines = [{ line_id: order.items[0]?.id, quantity: 1 }];
+      const half = await shop.call<OrderReply>(`POST /orders/${order.id}/refund/`, { body: { lines } });
+      const left = (await account()).balance;
+      expect(left).toBe(31 - half.data.points_reversed);
+      expect([15, 16]).toContain(left);
+      await shop.call(`POST /orders/${order.id}/refund/`, { body: {} });
+      expect(await checkAccount(shop, customer.id)).toBe(0);
+    },
+  );
 
   test("points pay for orders, and are returned when the order is cancelled", async () => {
     const { shop, customer, own, account } = await openShop();
@@ -101,7 +104,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(40);
   });
 
-  test("a source given by a caller cannot collide with the product's own sources", async () => {
+  suite.testOnFile("a source given by a caller cannot collide with the product's own sources", async () => {
     const { shop, customer, own, account } = await openShop();
     await givePoints(shop, customer.id, 10);
     const { id } = await shop.createProduct({ price: 50, stock: 1 });
@@ -111,7 +114,7 @@ onEachDatabase((suite) => {
     expect((await account()).balance).toBe(59);
   });
 
-  test("staff and keys adjust points, not below zero; customers cannot", async () => {
+  suite.testOnFile("staff and keys adjust points, not below zero; customers cannot", async () => {
     const { shop, customer, own } = await openShop();
     const staff = await openAccount(shop, { role: "staff" });
     const by = { user_id: staff.id, token: staff.token };
@@ -135,7 +138,7 @@ onEachDatabase((suite) => {
     expect(taken.data).toMatchObject({ kind: "adjust", points: -7, balance: 0 });
   });
 
-  test("keys and staff must name an existing customer; customers have only their own account", async () => {
+  suite.testOnFile("keys and staff must name an existing customer; customers have only their own account", async () => {
     const { shop, customer, own } = await openShop();
     const other = await openAccount(shop);
     const foreign = await openAccount(await suite.shop());
@@ -183,7 +186,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("the history is paged, filtered and counted", async () => {
+  suite.testOnFile("the history is paged, filtered and counted", async () => {
     const { shop, customer, own } = await openShop();
     for (let points = 1; points <= 5; points++) await givePoints(shop, customer.id, points);
     await own("POST /rewards/redeem/", { body: { points: 2 } });

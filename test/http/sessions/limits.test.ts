@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
     expect((await login(shop, email, goodPassword)).status).toBe(200);
   });
 
-  test("addresses of nobody and what is no address count alike, in the same bytes", async () => {
+  suite.testOnFile("addresses of nobody and what is no address count alike, in the same bytes", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
     const texts = new Set<string>();
@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     expect((await login(shop, "NO ADDRESS", otherPassword)).code).toBe(5213);
   });
 
-  test("a success forgets the failures, and the count is the store's own", async () => {
+  suite.testOnFile("a success forgets the failures, and the count is the store's own", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const { email } = await openAccount(shop);
     await openAccount(other, { email });
@@ -142,70 +142,79 @@ onEachDatabase((suite) => {
     await app.stop();
   });
 
-  test("the 31st login of an address in 20 minutes is 5213, whatever the email, until the first is 20 minutes old", async () => {
-    const { clock } = suite.app;
-    const [shop, other] = [await suite.shop(), await suite.shop()];
-    const { email } = await openAccount(shop);
-    const address = newAddress();
-    const start = clock.now();
-    for (let n = 0; n < 30; n++) {
-      if (n > 0 && n % 10 === 0) clock.advance(minute);
-      const good = n % 3 === 0;
-      const reply = await login(shop, good ? email : `nobody-${n}@example.com`, goodPassword, { address });
-      expect(reply.code).toBe(good ? undefined : 5212);
-    }
-    clock.advance(minute);
-    const seconds = (start + 20 * minute - clock.now()) / 1000;
-    const refused = await login(shop, email, goodPassword, { address });
-    expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
-    // The count is the address's in this store.
-    expect((await login(shop, email, goodPassword)).status).toBe(200);
-    expect((await login(other, "nobody@example.com", goodPassword, { address })).code).toBe(5212);
-    clock.advance((seconds - 1) * 1000);
-    expect((await login(shop, email, goodPassword, { address })).headers.get("retry-after")).toBe("1");
-    clock.advance(1000);
-    expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
-  });
-
-  test("Retry-After is the longer wait where both the email's failures and the address's calls are spent", async () => {
-    const { clock } = suite.app;
-    for (const failuresFirst of [true, false]) {
-      const shop = await suite.shop();
+  suite.testOnFile(
+    "the 31st login of an address in 20 minutes is 5213, whatever the email, until the first is 20 minutes old",
+    async () => {
+      const { clock } = suite.app;
+      const [shop, other] = [await suite.shop(), await suite.shop()];
       const { email } = await openAccount(shop);
       const address = newAddress();
-      const fail = async () => {
-        for (let n = 0; n < 3; n++) expect((await login(shop, email, otherPassword)).code).toBe(5212);
-      };
-      if (failuresFirst) await fail();
+      const start = clock.now();
+      for (let n = 0; n < 30; n++) {
+        if (n > 0 && n % 10 === 0) clock.advance(minute);
+        const good = n % 3 === 0;
+        const reply = await login(shop, good ? email : `nobody-${n}@example.com`, goodPassword, { address });
+        expect(reply.code).toBe(good ? undefined : 5212);
+      }
       clock.advance(minute);
-      await countCalls(shop, address, 30);
-      clock.advance(3 * minute);
-      if (!failuresFirst) await fail();
+      const seconds = (start + 20 * minute - clock.now()) / 1000;
       const refused = await login(shop, email, goodPassword, { address });
-      // The oldest call is three minutes old; the failures are four, or none.
-      const seconds = (failuresFirst ? 17 : 20) * 60;
       expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
-      clock.advance(seconds * 1000);
+      // The count is the address's in this store.
+      expect((await login(shop, email, goodPassword)).status).toBe(200);
+      expect((await login(other, "nobody@example.com", goodPassword, { address })).code).toBe(5212);
+      clock.advance((seconds - 1) * 1000);
+      expect((await login(shop, email, goodPassword, { address })).headers.get("retry-after")).toBe("1");
+      clock.advance(1000);
       expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
-    }
-  });
+    },
+  );
 
-  test("Retry-After of the account's failures also outlasts the address's calls that this one spends", async () => {
-    const { clock } = suite.app;
-    const shop = await suite.shop();
-    const { email } = await openAccount(shop);
-    for (let n = 0; n < 3; n++) await login(shop, email, otherPassword);
-    const address = newAddress();
-    clock.advance(minute);
-    await countCalls(shop, address, 29);
-    clock.advance(3 * minute);
-    const refused = await login(shop, email, goodPassword, { address });
-    expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(17 * 60)]);
-    clock.advance(17 * minute);
-    expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
-  });
+  suite.testOnFile(
+    "Retry-After is the longer wait where both the email's failures and the address's calls are spent",
+    async () => {
+      const { clock } = suite.app;
+      for (const failuresFirst of [true, false]) {
+        const shop = await suite.shop();
+        const { email } = await openAccount(shop);
+        const address = newAddress();
+        const fail = async () => {
+          for (let n = 0; n < 3; n++) expect((await login(shop, email, otherPassword)).code).toBe(5212);
+        };
+        if (failuresFirst) await fail();
+        clock.advance(minute);
+        await countCalls(shop, address, 30);
+        clock.advance(3 * minute);
+        if (!failuresFirst) await fail();
+        const refused = await login(shop, email, goodPassword, { address });
+        // The oldest call is three minutes old; the failures are four, or none.
+        const seconds = (failuresFirst ? 17 : 20) * 60;
+        expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
+        clock.advance(seconds * 1000);
+        expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
+      }
+    },
+  );
 
-  test("IPv6 addresses of one /64 share their thirty logins", async () => {
+  suite.testOnFile(
+    "Retry-After of the account's failures also outlasts the address's calls that this one spends",
+    async () => {
+      const { clock } = suite.app;
+      const shop = await suite.shop();
+      const { email } = await openAccount(shop);
+      for (let n = 0; n < 3; n++) await login(shop, email, otherPassword);
+      const address = newAddress();
+      clock.advance(minute);
+      await countCalls(shop, address, 29);
+      clock.advance(3 * minute);
+      const refused = await login(shop, email, goodPassword, { address });
+      expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(17 * 60)]);
+      clock.advance(17 * minute);
+      expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
+    },
+  );
+
+  suite.testOnFile("IPv6 addresses of one /64 share their thirty logins", async () => {
     const shop = await suite.shop();
     const net = `2001:db8:${(Math.random() * 0xffff + 1) | 0}`.replace(/\d+$/, (n) => Number(n).toString(16));
     await countCalls(shop, `${net}:1::ffff`, 28);
@@ -217,47 +226,53 @@ onEachDatabase((suite) => {
   });
 
   for (const path of ["login", "refresh", "logout", "password/forgot", "password/reset"]) {
-    test(`the eleventh call of /auth/${path}/ in a minute is 5209, and Retry-After is true to the second`, async () => {
-      const { clock } = suite.app;
-      const shop = await suite.shop();
-      const address = newAddress();
-      // Whatever the call is worth, and whatever it says of where it comes from.
-      const call = () =>
-        shop.callAnonymously(`POST /auth/${path}/`, { address, headers: { "x-forwarded-for": newAddress() } });
-      for (let n = 0; n < 10; n++) {
+    suite.testOnFile(
+      `the eleventh call of /auth/${path}/ in a minute is 5209, and Retry-After is true to the second`,
+      async () => {
+        const { clock } = suite.app;
+        const shop = await suite.shop();
+        const address = newAddress();
+        // Whatever the call is worth, and whatever it says of where it comes from.
+        const call = () =>
+          shop.callAnonymously(`POST /auth/${path}/`, { address, headers: { "x-forwarded-for": newAddress() } });
+        for (let n = 0; n < 10; n++) {
+          expect((await call()).code).not.toBe(5209);
+          clock.advance(1500);
+        }
+        const refused = await call();
+        expect([refused.code, refused.status, refused.headers.get("retry-after")]).toEqual([5209, 429, "45"]);
+        clock.advance(44_000);
+        expect((await call()).headers.get("retry-after")).toBe("1");
+        clock.advance(1000);
         expect((await call()).code).not.toBe(5209);
-        clock.advance(1500);
-      }
-      const refused = await call();
-      expect([refused.code, refused.status, refused.headers.get("retry-after")]).toEqual([5209, 429, "45"]);
-      clock.advance(44_000);
-      expect((await call()).headers.get("retry-after")).toBe("1");
-      clock.advance(1000);
-      expect((await call()).code).not.toBe(5209);
-    });
+      },
+    );
   }
 
-  test("calls of all /auth/ routes and failures elsewhere share the ten, each counts once, and good ones too", async () => {
-    const shop = await suite.shop();
-    const { id, email, token } = await openAccount(shop);
-    const address = newAddress();
-    const call = async (what: string, more: CallOptions = {}) =>
-      (await shop.callAnonymously(what, { address, ...more })).code;
-    const query = { user_id: id, token: "v2.x" };
-    expect(await call(request, { body: { email, password: goodPassword } })).toBeUndefined();
-    expect(await call("POST /auth/refresh/", { query })).toBe(5214);
-    expect(await call("POST /auth/logout/", { query: { token: "v2.x" } })).toBe(5204);
-    expect(await call("POST /auth/logout/", { auth: "Bearer a:b" })).toBe(5203);
-    expect(await call("POST /auth/logout/", { auth: shop.auth })).toBe(5300);
-    expect(await call("POST /auth/password/forgot/", { body: { email } })).toBeUndefined();
-    expect(await call("GET /products/", { query })).toBe(5205);
-    expect(await call("GET /products/", { query: { user_id: id, token } })).toBe(5207);
-    expect(await call("POST /auth/refresh/")).toBe(5206);
-    expect(await call(request, { body: {} })).toBe(5102);
-    expect(await call(request, { body: { email, password: goodPassword } })).toBe(5209);
-    expect(await call("GET /products/", { query })).toBe(5209);
-    expect(await call("POST /auth/logout/", { namespace: "no-such-store" })).toBe(5215);
-    // Good credentials are never held up.
-    expect(await call("GET /products/", { auth: shop.auth })).toBeUndefined();
-  });
+  suite.testOnFile(
+    "calls of all /auth/ routes and failures elsewhere share the ten, each counts once, and good ones too",
+    async () => {
+      const shop = await suite.shop();
+      const { id, email, token } = await openAccount(shop);
+      const address = newAddress();
+      const call = async (what: string, more: CallOptions = {}) =>
+        (await shop.callAnonymously(what, { address, ...more })).code;
+      const query = { user_id: id, token: "v2.x" };
+      expect(await call(request, { body: { email, password: goodPassword } })).toBeUndefined();
+      expect(await call("POST /auth/refresh/", { query })).toBe(5214);
+      expect(await call("POST /auth/logout/", { query: { token: "v2.x" } })).toBe(5204);
+      expect(await call("POST /auth/logout/", { auth: "Bearer a:b" })).toBe(5203);
+      expect(await call("POST /auth/logout/", { auth: shop.auth })).toBe(5300);
+      expect(await call("POST /auth/password/forgot/", { body: { email } })).toBeUndefined();
+      expect(await call("GET /products/", { query })).toBe(5205);
+      expect(await call("GET /products/", { query: { user_id: id, token } })).toBe(5207);
+      expect(await call("POST /auth/refresh/")).toBe(5206);
+      expect(await call(request, { body: {} })).toBe(5102);
+      expect(await call(request, { body: { email, password: goodPassword } })).toBe(5209);
+      expect(await call("GET /products/", { query })).toBe(5209);
+      expect(await call("POST /auth/logout/", { namespace: "no-such-store" })).toBe(5215);
+      // Good credentials are never held up.
+      expect(await call("GET /products/", { auth: shop.auth })).toBeUndefined();
+    },
+  );
 });

@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     expect([await login(account, goodPassword), await login(account, otherPassword)]).toEqual([5212, undefined]);
   });
 
-  test("a change is told to the mailbox and written down, without the passwords", async () => {
+  suite.testOnFile("a change is told to the mailbox and written down, without the passwords", async () => {
     const own = await suite.shop();
     const account = await openAccount(own);
     await account.call(request, { body: { ...good, current_password: otherPassword } });
@@ -72,7 +72,7 @@ onEachDatabase((suite) => {
     ["a new password without a digit", { ...good, password: "Vermilion-Kettle-Heron" }, 5217, ["password"]],
     ["a weak one beside a wrong current one", { current_password: "x", password: "weak" }, 5217, ["password"]],
   ] as const) {
-    test(`${what} is ${code}, and nothing has changed`, async () => {
+    suite.testOnFile(`${what} is ${code}, and nothing has changed`, async () => {
       const account = await openAccount(shop);
       const reply = await change(account, body);
       expect({ code: reply.code, fields: reply.fields }).toEqual({ code, fields: [...fields] });
@@ -81,7 +81,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("it is for signed-in users only", async () => {
+  suite.testOnFile("it is for signed-in users only", async () => {
     const { token } = await openAccount(shop);
     const foreign = await openAccount(await suite.shop());
     const call = (more: object) => shop.callAnonymously(request, { body: good, address: newAddress(), ...more });
@@ -92,7 +92,7 @@ onEachDatabase((suite) => {
     expect((await call({ body: { ...good, user_id: foreign.id, token } })).code).toBe(5206);
   });
 
-  test("wrong current passwords count with failed logins, and a change forgets them", async () => {
+  suite.testOnFile("wrong current passwords count with failed logins, and a change forgets them", async () => {
     const account = await openAccount(shop);
     const wrong = { ...good, current_password: otherPassword };
     expect(await login(account, otherPassword)).toBe(5212);
@@ -107,16 +107,19 @@ onEachDatabase((suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await login(account, goodPassword)).toBe(code);
   });
 
-  test("with two-factor on a change forgets no failures: it would give more tries at the code", async () => {
-    const account = await openAccount(shop);
-    await account.enrol();
-    const body = { email: account.email, password: goodPassword, otp: await account.wrongCode() };
-    const guess = async () => (await shop.callAnonymously("POST /auth/login/", { body, address: newAddress() })).code;
-    expect([await guess(), await guess()]).toEqual([5212, 5212]);
-    expect((await change(account)).status).toBe(200);
-    body.password = otherPassword;
-    expect([await guess(), await guess()]).toEqual([5212, 5213]);
-  });
+  suite.testOnFile(
+    "with two-factor on a change forgets no failures: it would give more tries at the code",
+    async () => {
+      const account = await openAccount(shop);
+      await account.enrol();
+      const body = { email: account.email, password: goodPassword, otp: await account.wrongCode() };
+      const guess = async () => (await shop.callAnonymously("POST /auth/login/", { body, address: newAddress() })).code;
+      expect([await guess(), await guess()]).toEqual([5212, 5212]);
+      expect((await change(account)).status).toBe(200);
+      body.password = otherPassword;
+      expect([await guess(), await guess()]).toEqual([5212, 5213]);
+    },
+  );
 
   test("of ten changes at once with one token, one is done", async () => {
     const account = await openAccount(shop);

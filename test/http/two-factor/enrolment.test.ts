@@ -13,7 +13,7 @@ onEachDatabase((suite) => {
   const isOn = async (account: Awaited<ReturnType<typeof open>>) =>
     (await account.call<typeof off>("GET /users/me/two-factor/")).data.enabled;
 
-  test("beginning gives secret, address and QR code, and turns nothing on", async () => {
+  suite.testOnFile("beginning gives secret, address and QR code, and turns nothing on", async () => {
     const shop = await suite.shop({ tenant: { title: "Lamps & Co" } });
     const account = await openAccount(shop);
     const begun = await account.begin();
@@ -42,7 +42,7 @@ onEachDatabase((suite) => {
     expect(others).toEqual([]);
   });
 
-  test("beginning again puts another secret in the place of the first", async () => {
+  suite.testOnFile("beginning again puts another secret in the place of the first", async () => {
     const account = await open();
     const first = await account.begin();
     const ofFirst = await account.code();
@@ -52,7 +52,7 @@ onEachDatabase((suite) => {
     expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
   });
 
-  test("once it is on, it can neither be begun nor confirmed again (5306)", async () => {
+  suite.testOnFile("once it is on, it can neither be begun nor confirmed again (5306)", async () => {
     const account = await open();
     await account.enrol();
     expect((await account.call(begin, { body: { password: goodPassword } })).code).toBe(5306);
@@ -60,33 +60,36 @@ onEachDatabase((suite) => {
     expect(await isOn(account)).toBe(true);
   });
 
-  test("what was begun can be confirmed for an hour; then it counts as none (5306), until it is begun again", async () => {
-    const account = await open();
-    await account.begin();
-    suite.app.clock.advance(3_600_000 - 1);
-    expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
-    suite.app.clock.advance(1);
-    for (const otp of [await account.code(), await account.wrongCode()]) {
-      expect((await account.call(confirm, { body: { otp } })).code).toBe(5306);
-    }
-    expect(await isOn(account)).toBe(false);
-    await account.begin();
-    suite.app.clock.advance(3_600_000 - 1);
-    expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
-  });
+  suite.testOnFile(
+    "what was begun can be confirmed for an hour; then it counts as none (5306), until it is begun again",
+    async () => {
+      const account = await open();
+      await account.begin();
+      suite.app.clock.advance(3_600_000 - 1);
+      expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
+      suite.app.clock.advance(1);
+      for (const otp of [await account.code(), await account.wrongCode()]) {
+        expect((await account.call(confirm, { body: { otp } })).code).toBe(5306);
+      }
+      expect(await isOn(account)).toBe(false);
+      await account.begin();
+      suite.app.clock.advance(3_600_000 - 1);
+      expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
+    },
+  );
 
-  test("nothing can be confirmed that was not begun (5306)", async () => {
+  suite.testOnFile("nothing can be confirmed that was not begun (5306)", async () => {
     const account = await open();
     expect((await account.call(confirm, { body: { otp: "123456" } })).code).toBe(5306);
   });
 
-  test("a wrong password begins nothing (5212)", async () => {
+  suite.testOnFile("a wrong password begins nothing (5212)", async () => {
     const account = await open();
     expect((await account.call(begin, { body: { password: wrongPassword } })).code).toBe(5212);
     expect((await account.call(confirm, { body: { otp: "123456" } })).code).toBe(5306);
   });
 
-  test("a wrong code does not turn it on (5212), and neither does a recovery code's form", async () => {
+  suite.testOnFile("a wrong code does not turn it on (5212), and neither does a recovery code's form", async () => {
     const account = await open();
     await account.begin();
     expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
@@ -94,7 +97,7 @@ onEachDatabase((suite) => {
     expect(await isOn(account)).toBe(false);
   });
 
-  test("a code of a minute ago, or of in a minute, does not turn it on", async () => {
+  suite.testOnFile("a code of a minute ago, or of in a minute, does not turn it on", async () => {
     const account = await open();
     await account.begin();
     expect((await account.call(confirm, { body: { otp: await account.code(-2) } })).code).toBe(5212);
@@ -102,7 +105,7 @@ onEachDatabase((suite) => {
     expect((await account.call(confirm, { body: { otp: await account.code(1) } })).status).toBe(200);
   });
 
-  test("the fourth failure in 20 minutes is 5213, and so is then the right code or password", async () => {
+  suite.testOnFile("the fourth failure in 20 minutes is 5213, and so is then the right code or password", async () => {
     const account = await open();
     await account.begin();
     const wrong = [

@@ -12,7 +12,7 @@ async function changesOf(shop: Shop) {
 }
 
 onEachDatabase((suite) => {
-  test("PATCH changes the fields given and leaves the others; null clears a name or a phone", async () => {
+  suite.testOnFile("PATCH changes the fields given and leaves the others; null clears a name or a phone", async () => {
     const shop = await suite.shop();
     const user = await makeUser(shop, { name: "Ada", phone: "123", addresses: [address], metadata: { a: 1 } });
     suite.app.clock.advance(1000);
@@ -36,7 +36,7 @@ onEachDatabase((suite) => {
     expect((await shop.call<UserReply>(`GET /users/${user.id}/`)).data.version).toBe(4);
   });
 
-  test("metadata is merged as RFC 7396 says, and refused once the merge is too large", async () => {
+  suite.testOnFile("metadata is merged as RFC 7396 says, and refused once the merge is too large", async () => {
     const shop = await suite.shop();
     const { id } = await makeUser(shop, { metadata: { a: 1, b: { c: 1, d: 2 }, e: [1, 2] } });
     const patch = (metadata: unknown) => shop.call<UserReply>(`PATCH /users/${id}/`, { body: { metadata } });
@@ -47,17 +47,20 @@ onEachDatabase((suite) => {
     expect({ code, fields }).toEqual({ code: 5102, fields: ["metadata"] });
   });
 
-  test("another address is unverified, unless the change says otherwise; another case is the same address", async () => {
-    const shop = await suite.shop();
-    const { id } = await makeUser(shop, { email: "ada@example.com", email_verified: true });
-    const patch = async (body: Record<string, unknown>) => {
-      const { data } = await shop.call<UserReply>(`PATCH /users/${id}/`, { body });
-      return [data.email, data.email_verified];
-    };
-    expect(await patch({ email: "ADA@example.com" })).toEqual(["ADA@example.com", true]);
-    expect(await patch({ email: "ada@example.org" })).toEqual(["ada@example.org", false]);
-    expect(await patch({ email: "ada@example.net", email_verified: true })).toEqual(["ada@example.net", true]);
-  });
+  suite.testOnFile(
+    "another address is unverified, unless the change says otherwise; another case is the same address",
+    async () => {
+      const shop = await suite.shop();
+      const { id } = await makeUser(shop, { email: "ada@example.com", email_verified: true });
+      const patch = async (body: Record<string, unknown>) => {
+        const { data } = await shop.call<UserReply>(`PATCH /users/${id}/`, { body });
+        return [data.email, data.email_verified];
+      };
+      expect(await patch({ email: "ADA@example.com" })).toEqual(["ADA@example.com", true]);
+      expect(await patch({ email: "ada@example.org" })).toEqual(["ada@example.org", false]);
+      expect(await patch({ email: "ada@example.net", email_verified: true })).toEqual(["ada@example.net", true]);
+    },
+  );
 
   test("an address that someone else has is 409 and named; one's own is none", async () => {
     const shop = await suite.shop();
@@ -79,7 +82,7 @@ onEachDatabase((suite) => {
     ["a bad phone", { phone: "x" }, "phone"],
     ["null addresses", { addresses: null }, "addresses"],
   ] as const) {
-    test(`PATCH with ${name} is 422 and named, and nothing is written`, async () => {
+    suite.testOnFile(`PATCH with ${name} is 422 and named, and nothing is written`, async () => {
       const shop = await suite.shop();
       const user = await makeUser(shop);
       const { code, fields } = await shop.call(`PATCH /users/${user.id}/`, { body: { name: "Eve", ...body } });
@@ -89,20 +92,23 @@ onEachDatabase((suite) => {
   }
 
   for (const method of ["PATCH", "DELETE"]) {
-    test(`${method} with a version that has passed is 412, and nothing happens; the present one, * and none are done`, async () => {
-      const shop = await suite.shop();
-      const send = (id: string, tag: string | null) =>
-        shop.call(`${method} /users/${id}/`, {
-          ...(method === "PATCH" && { body: { name: "Ada" } }),
-          headers: { "if-match": tag },
-        });
-      const { id } = await makeUser(shop);
-      await shop.call(`PATCH /users/${id}/`, { body: { name: "Bea" } });
-      for (const tag of ['"1"', '"3"', '"x"']) expect([tag, (await send(id, tag)).code]).toEqual([tag, 5303]);
-      expect((await send(id, "1")).code).toBe(5100);
-      expect(await readUsers(shop)).toMatchObject([{ id, name: "Bea", version: 2 }]);
-      for (const tag of ['"1"', "*", null]) expect((await send((await makeUser(shop)).id, tag)).status).toBe(200);
-    });
+    suite.testOnFile(
+      `${method} with a version that has passed is 412, and nothing happens; the present one, * and none are done`,
+      async () => {
+        const shop = await suite.shop();
+        const send = (id: string, tag: string | null) =>
+          shop.call(`${method} /users/${id}/`, {
+            ...(method === "PATCH" && { body: { name: "Ada" } }),
+            headers: { "if-match": tag },
+          });
+        const { id } = await makeUser(shop);
+        await shop.call(`PATCH /users/${id}/`, { body: { name: "Bea" } });
+        for (const tag of ['"1"', '"3"', '"x"']) expect([tag, (await send(id, tag)).code]).toEqual([tag, 5303]);
+        expect((await send(id, "1")).code).toBe(5100);
+        expect(await readUsers(shop)).toMatchObject([{ id, name: "Bea", version: 2 }]);
+        for (const tag of ['"1"', "*", null]) expect((await send((await makeUser(shop)).id, tag)).status).toBe(200);
+      },
+    );
   }
 
   test("of twenty PATCHes with the same version one wins; without one, all are done", async () => {
@@ -122,7 +128,7 @@ onEachDatabase((suite) => {
     expect([data.version, Object.keys(data.metadata).length]).toEqual([22, 20]);
   });
 
-  test("a removed user is gone, and removing again is 5301", async () => {
+  suite.testOnFile("a removed user is gone, and removing again is 5301", async () => {
     const shop = await suite.shop();
     const { id } = await makeUser(shop);
     expect((await shop.call(`DELETE /users/${id}/`)).data).toEqual({ id, deleted: true });
@@ -131,31 +137,34 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("the audit log says what was changed, by name and without values, and roles with theirs", async () => {
-    const shop = await suite.shop();
-    const { id } = await makeUser(shop, { email: "ada@example.com" });
-    const patch = (body: Record<string, unknown>) => shop.call(`PATCH /users/${id}/`, { body });
-    await patch({ name: "Ada", phone: "123", metadata: { secret: "tea" }, lang: "de" });
-    await patch({ role: "staff" });
-    await patch({ status: "disabled" });
-    await patch({ status: "active", role: "staff" });
-    await patch({ email: "ADA@example.com" });
-    await patch({ email: "eve@example.com", email_verified: true });
-    await patch({});
-    await patch({ email: "not an address" });
-    await shop.call(`DELETE /users/${id}/`);
-    const event = (name: string, details: unknown = null) => ({ event: `user.${name}`, subject: id, details });
-    expect(await changesOf(shop)).toEqual([
-      event("updated", { fields: ["name", "phone", "lang", "metadata"] }),
-      event("role_changed", { from: "customer", to: "staff" }),
-      event("disabled"),
-      event("enabled"),
-      event("updated", { fields: ["email"] }),
-      event("email_changed"),
-      event("updated", { fields: ["email_verified"] }),
-      event("deleted", { role: "staff" }),
-    ]);
-  });
+  suite.testOnFile(
+    "the audit log says what was changed, by name and without values, and roles with theirs",
+    async () => {
+      const shop = await suite.shop();
+      const { id } = await makeUser(shop, { email: "ada@example.com" });
+      const patch = (body: Record<string, unknown>) => shop.call(`PATCH /users/${id}/`, { body });
+      await patch({ name: "Ada", phone: "123", metadata: { secret: "tea" }, lang: "de" });
+      await patch({ role: "staff" });
+      await patch({ status: "disabled" });
+      await patch({ status: "active", role: "staff" });
+      await patch({ email: "ADA@example.com" });
+      await patch({ email: "eve@example.com", email_verified: true });
+      await patch({});
+      await patch({ email: "not an address" });
+      await shop.call(`DELETE /users/${id}/`);
+      const event = (name: string, details: unknown = null) => ({ event: `user.${name}`, subject: id, details });
+      expect(await changesOf(shop)).toEqual([
+        event("updated", { fields: ["name", "phone", "lang", "metadata"] }),
+        event("role_changed", { from: "customer", to: "staff" }),
+        event("disabled"),
+        event("enabled"),
+        event("updated", { fields: ["email"] }),
+        event("email_changed"),
+        event("updated", { fields: ["email_verified"] }),
+        event("deleted", { role: "staff" }),
+      ]);
+    },
+  );
 
   const ends: [
     name: string,

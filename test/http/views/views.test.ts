@@ -39,141 +39,156 @@ onEachDatabase((suite) => {
     expect((await readViews(call, id, { agent: browser })).data.active).toBe(true);
   });
 
-  test("each user, visitor, and address with its agent counts once a day, however often it comes and by whatever way", async () => {
-    const { shop, call, id } = await open();
-    const { id: other } = await shop.createProduct();
-    const eve = await openAccount(shop);
-    const visitor = await becomeVisitor(call, "/likes/", id);
-    const address = newAddress();
-    const user = { user_id: eve.id, token: eve.token };
-    const sameNetwork = "2001:db8:1:2:ffff::9";
-    const ways = [
-      [
-        { agent: browser, address },
-        { agent: browser, address },
-      ],
-      [{ agent: "Shop/2 (iPhone)", address }],
-      [
-        { agent: browser, address: "2001:db8:1:2::1" },
-        { agent: browser, address: sameNetwork },
-      ],
-      [{ agent: browser, address: "2001:db8:1:3::1" }],
-      [
-        { query: { visitor }, agent: browser, address },
-        { query: { visitor } },
-        { query: { visitor }, auth: shop.auth },
-      ],
-      [{ query: user }, { query: { ...user, visitor }, agent: browser, address }],
-    ];
-    for (const round of [1, 2]) {
-      for (const way of ways.flat()) {
-        expect([round, way, (await viewProduct(call, id, way)).data.active]).toEqual([round, way, true]);
+  suite.testOnFile(
+    "each user, visitor, and address with its agent counts once a day, however often it comes and by whatever way",
+    async () => {
+      const { shop, call, id } = await open();
+      const { id: other } = await shop.createProduct();
+      const eve = await openAccount(shop);
+      const visitor = await becomeVisitor(call, "/likes/", id);
+      const address = newAddress();
+      const user = { user_id: eve.id, token: eve.token };
+      const sameNetwork = "2001:db8:1:2:ffff::9";
+      const ways = [
+        [
+          { agent: browser, address },
+          { agent: browser, address },
+        ],
+        [{ agent: "Shop/2 (iPhone)", address }],
+        [
+          { agent: browser, address: "2001:db8:1:2::1" },
+          { agent: browser, address: sameNetwork },
+        ],
+        [{ agent: browser, address: "2001:db8:1:3::1" }],
+        [
+          { query: { visitor }, agent: browser, address },
+          { query: { visitor } },
+          { query: { visitor }, auth: shop.auth },
+        ],
+        [{ query: user }, { query: { ...user, visitor }, agent: browser, address }],
+      ];
+      for (const round of [1, 2]) {
+        for (const way of ways.flat()) {
+          expect([round, way, (await viewProduct(call, id, way)).data.active]).toEqual([round, way, true]);
+        }
+        expect([round, await counted(shop, id)]).toEqual([round, [ways.length, ways.length]]);
+        expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length);
       }
-      expect([round, await counted(shop, id)]).toEqual([round, [ways.length, ways.length]]);
-      expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length);
-    }
-    // A visitor may stand in the body as well, where the query's counts.
-    const body = { ...ofProduct(id), visitor };
-    await call("POST /views/", { body });
-    await call("POST /views/", { body, query: { visitor: "vis_x" }, headers: { "user-agent": "another" }, address });
-    expect(await counted(shop, id)).toEqual([ways.length + 1, ways.length + 1]);
-    expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length + 1);
-    await viewProduct(call, other, { query: { visitor } });
-    expect(await counted(shop, other)).toEqual([1, 1]);
-  });
+      // A visitor may stand in the body as well, where the query's counts.
+      const body = { ...ofProduct(id), visitor };
+      await call("POST /views/", { body });
+      await call("POST /views/", { body, query: { visitor: "vis_x" }, headers: { "user-agent": "another" }, address });
+      expect(await counted(shop, id)).toEqual([ways.length + 1, ways.length + 1]);
+      expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length + 1);
+      await viewProduct(call, other, { query: { visitor } });
+      expect(await counted(shop, other)).toEqual([1, 1]);
+    },
+  );
 
-  test("what was just asked of one product is not answered of another, nor in another store, nor once it has changed", async () => {
-    const { shop, call, id } = await open();
-    const { id: other } = await shop.createProduct();
-    const elsewhere = await suite.shop();
-    const how = { address: newAddress() };
-    for (const viewed of [id, other]) await viewProduct(call, viewed, how);
-    await viewProduct(call, id);
-    await flush();
-    const counts = [id, other, id].map((viewed) => viewProduct(call, viewed, how));
-    expect((await Promise.all(counts)).map(({ data }) => data.count)).toEqual([2, 1, 2]);
-    expect((await viewProduct(elsewhere.callAnonymously, id, how)).code).toBe(5301);
-    await shop.call(`PATCH /products/${id}/`, { body: { status: "draft" } });
-    expect((await viewProduct(call, id, how)).code).toBe(5301);
-    await shop.call(`PATCH /products/${id}/`, { body: { status: "published" } });
-    expect((await viewProduct(call, id, how)).data).toEqual({ active: true, count: 2 });
-  });
+  suite.testOnFile(
+    "what was just asked of one product is not answered of another, nor in another store, nor once it has changed",
+    async () => {
+      const { shop, call, id } = await open();
+      const { id: other } = await shop.createProduct();
+      const elsewhere = await suite.shop();
+      const how = { address: newAddress() };
+      for (const viewed of [id, other]) await viewProduct(call, viewed, how);
+      await viewProduct(call, id);
+      await flush();
+      const counts = [id, other, id].map((viewed) => viewProduct(call, viewed, how));
+      expect((await Promise.all(counts)).map(({ data }) => data.count)).toEqual([2, 1, 2]);
+      expect((await viewProduct(elsewhere.callAnonymously, id, how)).code).toBe(5301);
+      await shop.call(`PATCH /products/${id}/`, { body: { status: "draft" } });
+      expect((await viewProduct(call, id, how)).code).toBe(5301);
+      await shop.call(`PATCH /products/${id}/`, { body: { status: "published" } });
+      expect((await viewProduct(call, id, how)).data).toEqual({ active: true, count: 2 });
+    },
+  );
 
-  test("known bots are answered and not counted; libraries, apps and who says nothing are people", async () => {
-    const { shop, call, id } = await open();
-    const visitor = await becomeVisitor(call, "/likes/", id);
-    for (const query of [{}, { visitor }] as Record<string, string>[]) {
-      expect((await viewProduct(call, id, { agent: crawler, query })).data).toEqual({ active: false, count: 0 });
-      expect((await readViews(call, id, { agent: crawler, query })).data.active).toBe(false);
-    }
-    expect(await counted(shop, id)).toEqual([0, 0]);
-    for (const agent of ["", "curl/8.5.0", "Bun/1.4.5"]) await viewProduct(call, id, { agent });
-    expect(await counted(shop, id)).toEqual([3, 3]);
-  });
+  suite.testOnFile(
+    "known bots are answered and not counted; libraries, apps and who says nothing are people",
+    async () => {
+      const { shop, call, id } = await open();
+      const visitor = await becomeVisitor(call, "/likes/", id);
+      for (const query of [{}, { visitor }] as Record<string, string>[]) {
+        expect((await viewProduct(call, id, { agent: crawler, query })).data).toEqual({ active: false, count: 0 });
+        expect((await readViews(call, id, { agent: crawler, query })).data.active).toBe(false);
+      }
+      expect(await counted(shop, id)).toEqual([0, 0]);
+      for (const agent of ["", "curl/8.5.0", "Bun/1.4.5"]) await viewProduct(call, id, { agent });
+      expect(await counted(shop, id)).toEqual([3, 3]);
+    },
+  );
 
-  test("the series has every day asked for, in UTC and the oldest first; a view at midnight is of the day it was made", async () => {
-    const { shop, call, id } = await open();
-    const { clock } = suite.app;
-    const visitor = await becomeVisitor(call, "/likes/", id);
-    const look = (query: Record<string, string> = {}) => viewProduct(call, id, { query, address: newAddress() });
-    const untilMidnight = dayMs - (clock.now() % dayMs);
-    clock.advance(untilMidnight - 1);
-    const day = (back: number) => new Date(clock.now() - back * dayMs).toISOString().slice(0, 10);
-    const last = day(0);
-    await look({ visitor });
-    await look({ visitor });
-    clock.advance(1);
-    await look({ visitor });
-    await look();
-    await flush();
-    expect(day(1)).toBe(last);
-    clock.advance(2 * dayMs);
-    await look();
-    await flush();
-    const { data } = await readViews(call, id, { days: "5" });
-    expect([data.count, data.active]).toEqual([4, false]);
-    expect(data.days).toEqual([0, 1, 2, 0, 1].map((count, index) => ({ day: day(4 - index), count })));
-    expect((await readViews(call, id)).data.days.length).toBe(30);
-    expect((await readViews(call, id, { days: "1" })).data.days).toEqual([{ day: day(0), count: 1 }]);
-    const year = (await readViews(call, id, { days: "366" })).data.days;
-    expect([year.length, year[0]?.day, year.at(-1)?.day]).toEqual([366, day(365), day(0)]);
-    expect(await counted(shop, id)).toEqual([4, 4]);
-  });
+  suite.testOnFile(
+    "the series has every day asked for, in UTC and the oldest first; a view at midnight is of the day it was made",
+    async () => {
+      const { shop, call, id } = await open();
+      const { clock } = suite.app;
+      const visitor = await becomeVisitor(call, "/likes/", id);
+      const look = (query: Record<string, string> = {}) => viewProduct(call, id, { query, address: newAddress() });
+      const untilMidnight = dayMs - (clock.now() % dayMs);
+      clock.advance(untilMidnight - 1);
+      const day = (back: number) => new Date(clock.now() - back * dayMs).toISOString().slice(0, 10);
+      const last = day(0);
+      await look({ visitor });
+      await look({ visitor });
+      clock.advance(1);
+      await look({ visitor });
+      await look();
+      await flush();
+      expect(day(1)).toBe(last);
+      clock.advance(2 * dayMs);
+      await look();
+      await flush();
+      const { data } = await readViews(call, id, { days: "5" });
+      expect([data.count, data.active]).toEqual([4, false]);
+      expect(data.days).toEqual([0, 1, 2, 0, 1].map((count, index) => ({ day: day(4 - index), count })));
+      expect((await readViews(call, id)).data.days.length).toBe(30);
+      expect((await readViews(call, id, { days: "1" })).data.days).toEqual([{ day: day(0), count: 1 }]);
+      const year = (await readViews(call, id, { days: "366" })).data.days;
+      expect([year.length, year[0]?.day, year.at(-1)?.day]).toEqual([366, day(365), day(0)]);
+      expect(await counted(shop, id)).toEqual([4, 4]);
+    },
+  );
 
-  test("what is wrong is refused and named, and what is not shown, or another store's, is not there", async () => {
-    const { shop, call, id } = await open();
-    const hidden = [
-      await shop.createProduct({ status: "draft" }),
-      await shop.createProduct({ status: "archived" }),
-      await (await suite.shop()).createProduct(),
-      await shop.createProduct(),
-    ];
-    await shop.call(`DELETE /products/${hidden.at(-1)?.id}/`);
-    const user = await openAccount(shop);
-    const wrong: [input: Record<string, string>, code: number, fields: string[]][] = [
-      ...hidden.map(({ id: of }): [Record<string, string>, number, string[]] => [ofProduct(of), 5301, []]),
-      [ofProduct("prod_x"), 5301, []],
-      [{ resource_type: "user", resource_id: user.id }, 5102, ["resource_type"]],
-      [{ resource_type: "constructor", resource_id: id }, 5102, ["resource_type"]],
-      [{ resource_type: "product" }, 5102, ["resource_id"]],
-      [{ ...ofProduct(id), more: "x" }, 5102, ["more"]],
-    ];
-    for (const [input, code, fields] of wrong) {
-      const noted = await call("POST /views/", { body: input });
-      expect([input, noted.code, noted.fields]).toEqual([input, code, fields] as never);
-      const read = await call("GET /views/", { query: input });
-      expect([input, read.code, read.fields]).toEqual([input, code, fields] as never);
-    }
-    for (const days of ["0", "367", "1.5", "x"]) {
-      expect([days, (await readViews(call, id, { days })).fields]).toEqual([days, ["days"]]);
-    }
-    const subject = await shop.call("POST /views/", { query: { user_id: user.id }, body: ofProduct(id) });
-    expect([subject.code, subject.fields]).toEqual([5102, ["user_id"]]);
-    expect((await shop.call("GET /views/", { query: { ...ofProduct(id), user_id: user.id } })).code).toBe(5102);
-    expect((await viewProduct(call, id, { query: { user_id: user.id, token: "v2.x" } })).code).toBe(5205);
-    expect((await call("POST /views/", { namespace: null, body: ofProduct(id) })).code).toBe(5101);
-    expect(await counted(shop, id)).toEqual([0, 0]);
-  });
+  suite.testOnFile(
+    "what is wrong is refused and named, and what is not shown, or another store's, is not there",
+    async () => {
+      const { shop, call, id } = await open();
+      const hidden = [
+        await shop.createProduct({ status: "draft" }),
+        await shop.createProduct({ status: "archived" }),
+        await (await suite.shop()).createProduct(),
+        await shop.createProduct(),
+      ];
+      await shop.call(`DELETE /products/${hidden.at(-1)?.id}/`);
+      const user = await openAccount(shop);
+      const wrong: [input: Record<string, string>, code: number, fields: string[]][] = [
+        ...hidden.map(({ id: of }): [Record<string, string>, number, string[]] => [ofProduct(of), 5301, []]),
+        [ofProduct("prod_x"), 5301, []],
+        [{ resource_type: "user", resource_id: user.id }, 5102, ["resource_type"]],
+        [{ resource_type: "constructor", resource_id: id }, 5102, ["resource_type"]],
+        [{ resource_type: "product" }, 5102, ["resource_id"]],
+        [{ ...ofProduct(id), more: "x" }, 5102, ["more"]],
+      ];
+      for (const [input, code, fields] of wrong) {
+        const noted = await call("POST /views/", { body: input });
+        expect([input, noted.code, noted.fields]).toEqual([input, code, fields] as never);
+        const read = await call("GET /views/", { query: input });
+        expect([input, read.code, read.fields]).toEqual([input, code, fields] as never);
+      }
+      for (const days of ["0", "367", "1.5", "x"]) {
+        expect([days, (await readViews(call, id, { days })).fields]).toEqual([days, ["days"]]);
+      }
+      const subject = await shop.call("POST /views/", { query: { user_id: user.id }, body: ofProduct(id) });
+      expect([subject.code, subject.fields]).toEqual([5102, ["user_id"]]);
+      expect((await shop.call("GET /views/", { query: { ...ofProduct(id), user_id: user.id } })).code).toBe(5102);
+      expect((await viewProduct(call, id, { query: { user_id: user.id, token: "v2.x" } })).code).toBe(5205);
+      expect((await call("POST /views/", { namespace: null, body: ofProduct(id) })).code).toBe(5101);
+      expect(await counted(shop, id)).toEqual([0, 0]);
+    },
+  );
 
   test("another process counts nobody again, and neither do fifty calls at once", async () => {
     const { shop, call, id } = await open();
@@ -193,26 +208,29 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("neither address nor agent is written down anywhere, nor a visitor, nor logged beside the view", async () => {
-    const { call, id } = await open();
-    const visitor = await becomeVisitor(call, "/bookmarks/", id);
-    const [address, network, agent] = ["203.0.113.77", "2001:db8:77:88::99", "Peculiar/7.7 (Unmistakable; U)"];
-    await viewProduct(call, id, { address, agent });
-    await viewProduct(call, id, { address: network, agent });
-    await viewProduct(call, id, { address, agent, query: { visitor } });
-    await flush();
-    const secrets = [address, network, "2001:db8:77:88", agent, "Unmistakable", visitor];
-    expect(findInFiles(suite.database.dataDir, secrets)).toEqual([]);
-    const { rows: tables } = await suite.app.db.execute("select name from sqlite_schema where type = 'table'");
-    let seen = 0;
-    for (const { name } of tables) {
-      if (/^product_search|^sqlite_|^libsql_/.test(String(name))) continue;
-      const { rows } = await suite.app.db.execute(`select * from "${name}"`);
-      const text = JSON.stringify(rows.map((row) => ({ ...row })));
-      seen += rows.length;
-      expect([name, secrets.filter((secret) => text.includes(secret))]).toEqual([name, []]);
-    }
-    expect(seen).toBeGreaterThan(10);
-    expect(suite.app.lines.filter((line) => line.includes(agent) || line.includes("vis_"))).toEqual([]);
-  });
+  suite.testOnFile(
+    "neither address nor agent is written down anywhere, nor a visitor, nor logged beside the view",
+    async () => {
+      const { call, id } = await open();
+      const visitor = await becomeVisitor(call, "/bookmarks/", id);
+      const [address, network, agent] = ["203.0.113.77", "2001:db8:77:88::99", "Peculiar/7.7 (Unmistakable; U)"];
+      await viewProduct(call, id, { address, agent });
+      await viewProduct(call, id, { address: network, agent });
+      await viewProduct(call, id, { address, agent, query: { visitor } });
+      await flush();
+      const secrets = [address, network, "2001:db8:77:88", agent, "Unmistakable", visitor];
+      expect(findInFiles(suite.database.dataDir, secrets)).toEqual([]);
+      const { rows: tables } = await suite.app.db.execute("select name from sqlite_schema where type = 'table'");
+      let seen = 0;
+      for (const { name } of tables) {
+        if (/^product_search|^sqlite_|^libsql_/.test(String(name))) continue;
+        const { rows } = await suite.app.db.execute(`select * from "${name}"`);
+        const text = JSON.stringify(rows.map((row) => ({ ...row })));
+        seen += rows.length;
+        expect([name, secrets.filter((secret) => text.includes(secret))]).toEqual([name, []]);
+      }
+      expect(seen).toBeGreaterThan(10);
+      expect(suite.app.lines.filter((line) => line.includes(agent) || line.includes("vis_"))).toEqual([]);
+    },
+  );
 });

@@ -17,7 +17,7 @@ onEachDatabase((suite) => {
     eve.call<WishReply>(`PUT /wishlist/${id}/`, { body, ...(tag && { headers: { "if-match": tag } }) });
   const list = async (eve: Account) => (await eve.call<WishReply[]>("GET /wishlist/")).data;
 
-  test("an item shows its product, the price when added, the current price and availability", async () => {
+  suite.testOnFile("an item shows its product, the price when added, the current price and availability", async () => {
     const { shop, eve } = await open();
     const images = [{ url: "https://shop.example/lamp.png", alt: "A lamp" }];
     const product = await shop.createProduct({ title: "Lamp", price: 19.99, stock: 1, images });
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("adding an existing item returns it unchanged, also with another variant", async () => {
+  suite.testOnFile("adding an existing item returns it unchanged, also with another variant", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     const first = await add(eve, { product_id: id, note: "One" });
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect(await list(eve)).toHaveLength(1);
   });
 
-  test("PUT creates an item, or replaces its note and variant", async () => {
+  suite.testOnFile("PUT creates an item, or replaces its note and variant", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct({ price: 3 });
     const made = await put(eve, id, { note: "One" });
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("price_at_add is that of the chosen variant, and stays until another is chosen", async () => {
+  suite.testOnFile("price_at_add is that of the chosen variant, and stays until another is chosen", async () => {
     const { shop, eve } = await open({ currency: "KWD" });
     const variants = [
       { options: { size: "M" }, price: 2.125, stock: 1 },
@@ -102,7 +102,7 @@ onEachDatabase((suite) => {
     expect(shown(await put(eve, id, {}))).toEqual([null, 1, 1, true]);
   });
 
-  test("availability follows stock, reservations, variants and backorders", async () => {
+  suite.testOnFile("availability follows stock, reservations, variants and backorders", async () => {
     const { shop, eve } = await open();
     const sizes = [
       { options: { size: "M" }, stock: 0 },
@@ -141,32 +141,35 @@ onEachDatabase((suite) => {
     ["without its variant", (shop, id, variant) => shop.call(`DELETE /products/${id}/variants/${variant}/`), true],
   ];
   for (const [name, end, isShown] of ends) {
-    test(`an item whose product is ${name} stays on the list without a price, and can be changed and removed`, async () => {
-      const { shop, eve } = await open();
-      const { id, variants } = await shop.createProduct({ variants: [{ options: { size: "M" }, stock: 5 }] });
-      const variant = variants[0]?.id as string;
-      const made = await add(eve, { product_id: id, variant_id: variant });
-      await end(shop, id, variant);
-      const [item] = await list(eve);
-      const expected = { ...made.data, price: null, price_minor: null, available: false };
-      // What is not published is shown to nobody, so not in this way either.
-      expect(item).toEqual(isShown ? expected : { ...expected, product: null });
-      const noted = await put(eve, id, { variant_id: variant, note: "Pity" });
-      expect([noted.status, noted.data.note, noted.data.price_at_add]).toEqual([200, "Pity", made.data.price_at_add]);
-      if (!isShown) expect((await put(eve, id, {})).fields).toEqual(["variant_id"]);
-      expect((await eve.call(`DELETE /wishlist/${id}/`)).data).toEqual({
-        id: made.data.id,
-        product_id: id,
-        deleted: true,
-      });
-      expect(await list(eve)).toEqual([]);
-      if (isShown) return;
-      expect((await add(eve, { product_id: id })).fields).toEqual(["product_id"]);
-      expect((await put(eve, id, {})).code).toBe(5301);
-    });
+    suite.testOnFile(
+      `an item whose product is ${name} stays on the list without a price, and can be changed and removed`,
+      async () => {
+        const { shop, eve } = await open();
+        const { id, variants } = await shop.createProduct({ variants: [{ options: { size: "M" }, stock: 5 }] });
+        const variant = variants[0]?.id as string;
+        const made = await add(eve, { product_id: id, variant_id: variant });
+        await end(shop, id, variant);
+        const [item] = await list(eve);
+        const expected = { ...made.data, price: null, price_minor: null, available: false };
+        // What is not published is shown to nobody, so not in this way either.
+        expect(item).toEqual(isShown ? expected : { ...expected, product: null });
+        const noted = await put(eve, id, { variant_id: variant, note: "Pity" });
+        expect([noted.status, noted.data.note, noted.data.price_at_add]).toEqual([200, "Pity", made.data.price_at_add]);
+        if (!isShown) expect((await put(eve, id, {})).fields).toEqual(["variant_id"]);
+        expect((await eve.call(`DELETE /wishlist/${id}/`)).data).toEqual({
+          id: made.data.id,
+          product_id: id,
+          deleted: true,
+        });
+        expect(await list(eve)).toEqual([]);
+        if (isShown) return;
+        expect((await add(eve, { product_id: id })).fields).toEqual(["product_id"]);
+        expect((await put(eve, id, {})).code).toBe(5301);
+      },
+    );
   }
 
-  test("an unknown product, a foreign variant and an invalid note are refused and named", async () => {
+  suite.testOnFile("an unknown product, a foreign variant and an invalid note are refused and named", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     const draft = await shop.createProduct({ status: "draft" });
@@ -202,7 +205,7 @@ onEachDatabase((suite) => {
     expect(await list(eve)).toEqual([]);
   });
 
-  test("with If-Match an item is changed and removed only in that version, and not created", async () => {
+  suite.testOnFile("with If-Match an item is changed and removed only in that version, and not created", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     expect((await put(eve, id, {}, '"1"')).code).toBe(5303);
