@@ -17,7 +17,7 @@ change applies to the server's next request. \`tenant create\`, \`init\`, \`serv
 - Flags can be anywhere after the command; the flags of every command can also be before it. \`--name value\`,
   \`--name=value\`, \`-n value\` and \`-nvalue\` are the same; \`--\` ends the flags. An unknown, repeated or incomplete
   flag is an error, and nothing is changed.
-- A terminal asks for missing arguments. Elsewhere, and with \`--no-input\`, a missing argument is an error.
+- At a terminal, commands ask for missing arguments. Elsewhere, and with \`--no-input\`, a missing argument is an error.
 - Dangerous commands ask for confirmation, or need \`--yes\`. Commands that delete ask for the name, or need
   \`--confirm <name>\`.
 - Secrets are never arguments, because every user of a machine can read the arguments of commands.
