@@ -112,7 +112,7 @@ export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly details: FieldError[] | undefined;
   readonly remedy: string | undefined;
-  /** Exit code of a command that ends with it: 1 failed, 2 usage, 3 not found, 4 conflict or busy. */
+  /** Exit code of a command that fails with this error: 1 failed, 2 usage, 3 not found, 4 conflict or busy. */
   readonly exit: 1 | 2 | 3 | 4;
   readonly retryAfter: number | undefined;
   readonly headers: Record<string, string> | undefined;
@@ -129,7 +129,7 @@ export class AppError extends Error {
     this.headers = options.headers;
   }
 
-  /** The number that stands for its kind in replies, logs and the audit log. */
+  /** The numeric code of its kind in replies, logs and the audit log. */
   get code(): ErrorCode {
     return table[this.kind].code;
   }
@@ -197,12 +197,12 @@ export function invalidField(field: string, message: string): AppError {
   return validationFailed([{ field, message }]);
 }
 
-/** HTTP status that goes with an error. */
+/** The HTTP status of an error. */
 export function statusOf(kind: ErrorKind): number {
   return table[kind].status;
 }
 
-/** The number that stands for an error in replies, logs and the audit log. */
+/** The numeric code of an error in replies, logs and the audit log. */
 export function codeOf(kind: ErrorKind): ErrorCode {
   return table[kind].code;
 }

@@ -25,7 +25,7 @@ export default defineCommand({
     const { runServer } = await import("../../server/runtime/serve.ts");
     const demo = await import("../../server/admin/demo.ts");
     let store: DemoStore;
-    // A configured certificate belongs to a real store.
+    // Serves plain HTTP: a configured certificate is for a real store.
     return runServer(
       { ...config, tls: undefined },
       {

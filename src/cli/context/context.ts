@@ -23,7 +23,7 @@ export async function withContext<T>(
   return beginContext(flags, console, work);
 }
 
-/** The same for commands that may create the database: a new one gets its schema first. */
+/** As `withContext`, for commands that may create the database; a new one gets its schema first. */
 export function beginContext<T>(
   flags: DatabaseFlags,
   console: Console,
@@ -72,7 +72,7 @@ export function requireDatabase(flags: DatabaseFlags, console: Console): void {
   });
 }
 
-/** Opens the database whatever its schema, and closes it when the work is done or has failed. */
+/** Opens the database, also one with an older or newer schema, and closes it when the work is done or has failed. */
 export async function withDatabase<T>(
   flags: DatabaseFlags,
   console: Console,
@@ -84,8 +84,8 @@ export async function withDatabase<T>(
 }
 
 /**
- * The context of commands, for a database that has its schema.
- * @param options `leaveModes`: the file of the secret key keeps its mode, for commands that only read.
+ * Makes a command's context for a database that is migrated.
+ * @param options `leaveModes`: keeps the mode of the secret key's file, for commands that only read.
  */
 export async function makeContext(
   db: Database,
@@ -110,14 +110,14 @@ export async function recordMigration(ctx: SystemCtx, applied: string[]): Promis
   await recordAudit(ctx, { event: "database.migrated", details: { applied } });
 }
 
-/** The data directory, or the host of a server: its address may hold a secret. */
+/** The data directory, or only the host of a database server, because its address may contain a secret. */
 function formatPlace({ databaseUrl, dataDir }: DatabaseConfig): string {
   return databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).host : dataDir;
 }
 
 /**
- * The account that a command runs under, for the audit log: its name where the system's list has one, else its number.
- * Bun's own `userInfo` takes the name from `USER`, which anyone can set.
+ * The account that a command runs under, for the audit log: its name in `/etc/passwd`, or its number without one. Bun's
+ * own `userInfo` takes the name from `USER`, which anyone can set.
  */
 export function accountName(accountsFile = "/etc/passwd"): string {
   const uid = String(process.getuid?.() ?? "unknown");

@@ -15,12 +15,12 @@ export function readCliConfig(flags: DatabaseFlags, console: Console): Config {
   return readConfig(toConfigFlags(flags), console.env);
 }
 
-/** The sources of options, for commands that read only a part of the configuration. Errors: as above. */
+/** The sources of options, for commands that read only a part of the configuration. Errors: as `readCliConfig`. */
 export function openCliOptions(flags: DatabaseFlags, console: Console): Options {
   return openOptions(toConfigFlags(flags), console.env);
 }
 
-/** The database that flags and environment name. Errors: as above. */
+/** Reads which database the flags and the environment name. Errors: as `readCliConfig`. */
 export function readDatabaseFlags(flags: DatabaseFlags, console: Console): DatabaseConfig {
   return readDatabaseConfig(openCliOptions(flags, console));
 }
@@ -33,7 +33,7 @@ function toConfigFlags(flags: DatabaseFlags): ConfigFlags {
 }
 
 /**
- * Refuses an address with a password or token in it as a flag's value, without repeating it.
+ * Refuses a flag's address that contains a password or token. The error does not repeat the address.
  * @throws UsageError
  */
 export function refuseSecret(flag: string, url: string, hint: string): void {

@@ -23,7 +23,7 @@ export interface FlagArg {
   allowEmpty?: boolean;
   /** Environment variable used when the flag is missing. */
   env?: string;
-  /** The same, for a variable that the configuration reads itself. */
+  /** Environment variable that the configuration reads itself; help names it. */
   configEnv?: string;
   /** The field's name in errors of the service, where it is not the flag's name. */
   field?: string;
@@ -31,7 +31,7 @@ export interface FlagArg {
   completes?: "file" | "directory" | NameKind;
 }
 
-/** A value that is identified by its place. */
+/** A value that is identified by its position. */
 export interface PositionalArg {
   type: "positional";
   description: string;
@@ -51,7 +51,7 @@ export interface PositionalArg {
 
 export type Arg = FlagArg | PositionalArg;
 
-/** The arguments of a command by name; positionals in the order of their places. */
+/** The arguments of a command by name; positionals in their order. */
 export type CommandArgs = Record<string, Arg>;
 
 type ArgValue<A> = A extends { type: "boolean" }

@@ -32,7 +32,7 @@ interface CommandDefinition<T extends CommandArgs> {
   examples: readonly string[];
   notes?: readonly string[];
   longRunning?: boolean;
-  /** Without a terminal, the command itself refuses none and more than one. */
+  /** Without a terminal, the command itself must refuse none or several. */
   oneOf?: OneOf & { ways: { readonly [K in keyof T]?: string } };
   /**
    * Calls one service and prints what it answers.

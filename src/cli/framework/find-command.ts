@@ -31,7 +31,7 @@ export function findCommand(
   return { kind: isFound ? "run" : "help", path, rest };
 }
 
-/** The leading words and their places; scanning ends at the word that completes a command. */
+/** The leading words and their positions; scanning ends at the word that completes a command. */
 function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places: number[]; help: boolean } {
   const { tokens, typed } = tokenize(argv, leadingArgs);
   const words: string[] = [];
@@ -52,7 +52,7 @@ function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places
   return { words, places, help };
 }
 
-/** The words as a path into the tree; one word too many is left to the command, unless help was asked for. */
+/** Returns the words as a path into the tree. The command itself refuses an extra word, unless help was asked for. */
 function checkPath(tree: CommandTree, [first, second]: string[]): string[] {
   if (first === undefined) return [];
   if (!Object.hasOwn(tree, first)) throw unknownCommand([first], [...Object.keys(tree), "help"]);

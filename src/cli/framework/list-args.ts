@@ -50,7 +50,7 @@ export function readPastTime(flag: string, text: string | undefined, now: number
   return parseTime(flag, isDay ? `${text}T00:00:00Z` : text, now, -1);
 }
 
-/** Notes below a list that was cut at its limit. */
+/** Prints a note below a list that was cut at its limit. */
 export function noteLimit(console: Console, limit: number): Promise<void> {
   return info(console, `Only the first ${limit} rows are listed. To list more, use a higher --limit.`);
 }

@@ -19,9 +19,9 @@ interface SecretRecord<T> {
 
 /**
  * Makes a secret, then delivers it once: into a new file, or on standard output. `-q` prints its id, and the secret
- * behind it where no file takes it.
- * @throws UsageError or conflict before anything is made, where the secret could not be delivered; internalError with the
- * command that makes another one, where that fails afterwards.
+ * after it unless a file gets the secret.
+ * @throws UsageError or conflict before anything is made, if the secret could not be delivered; internalError with the
+ * command that makes another one, if delivery fails afterwards.
  */
 export async function deliverSecret<T extends object>(
   console: Console,

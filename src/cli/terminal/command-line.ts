@@ -2,7 +2,6 @@ import { dirname, relative } from "node:path";
 import { quoteWord } from "../../server/values/shell-quote.ts";
 import { isExecutable } from "./build-info.ts";
 
-/** The flags that name the database, as they were given. */
 interface GivenFlags {
   "data-dir"?: unknown;
   "database-url"?: unknown;
@@ -31,7 +30,7 @@ export function splitCommand(
   return { prose, command: words === undefined ? undefined : complete(words) };
 }
 
-/** The same in one piece. */
+/** As `splitCommand`, in one piece. */
 export function completeCommand(text: string, complete: (words: string) => string): string {
   const { prose, command } = splitCommand(text, complete);
   return prose + (command ?? "");

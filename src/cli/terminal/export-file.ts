@@ -36,7 +36,6 @@ export function formatOf(path: string): "csv" | "ndjson" | undefined {
 }
 
 interface Export {
-  /** The value of `--output`. */
   output: string;
   /** Permissions of a new file; a file that is replaced keeps its own. */
   mode?: number;
@@ -44,7 +43,7 @@ interface Export {
   header: string;
   /** Plural noun of the exported records, for the progress bar. */
   noun: string;
-  /** Their number, where that is known. */
+  /** The total number of records, if known. */
   total?: number | undefined;
   pages: AsyncIterable<{ text: string; count: number }>;
 }

@@ -81,7 +81,7 @@ export function fitSentence({ columns, command: complete }: Reader, text: string
   return `${above}\n${inset}${wrapCommand(escapeControls(command), columns - inset.length, `${inset}  `)}`;
 }
 
-/** The same for standard error. */
+/** As `fitSentence`, for standard error. */
 export function onScreen({ screen, command }: Pick<Console, "screen" | "command">): Reader {
   return { columns: screen?.columns, command };
 }

@@ -5,7 +5,6 @@ import { truncateText } from "./table.ts";
 export interface Progress {
   /** @param done out of the total; `note` is printed after the bar. */
   show(done: number, note: string): void;
-  /** Removes the line. */
   end(): void;
 }
 

@@ -8,7 +8,7 @@ export function formatRelativeTime(at: string | null, now: number): string {
   return ms < 0 ? `${formatDuration(ms)} ago` : `in ${formatDuration(ms)}`;
 }
 
-/** The same with the time itself: `3 hours ago (2030-01-31T12:00:00Z)`. */
+/** As `formatRelativeTime`, with the time itself: `3 hours ago (2030-01-31T12:00:00Z)`. */
 export function formatTime(at: string | null, now: number): string {
   return at === null ? "never" : `${formatRelativeTime(at, now)} (${at.replace(/\.\d+Z$/, "Z")})`;
 }

@@ -7,7 +7,7 @@ export interface Column<Row> {
   value(row: Row): string;
   /** Ids and states: useless when cut, so other columns are cut or hidden instead. */
   whole?: boolean;
-  /** A state, such as `published`: coloured at a terminal, and whole. */
+  /** A state, such as `published`: coloured at a terminal, and never cut. */
   state?: boolean;
   /** In a narrow terminal the column with the lowest priority is hidden first, of equals the last. Default 0. */
   priority?: number;
@@ -46,8 +46,8 @@ export function bold(text: string): string {
 }
 
 /**
- * A line for each field, its value beside its label. Where the terminal is too narrow the value goes on below, cut
- * between words only: a word that no line can hold, such as a secret, stays whole, so that it can be copied.
+ * A line for each field, its value beside its label. In a narrow terminal the value wraps between words; a word that is
+ * too long for a line, such as a secret, stays whole so that it can be copied.
  */
 export function renderFields(fields: readonly (readonly [label: string, value: string])[], { width, color }: Layout) {
   const labelWidth = Math.max(...fields.map(([label]) => Bun.stringWidth(label))) + gap;
@@ -97,7 +97,7 @@ export function layOutTable<Row>(
   return { text: lines.join(""), hidden };
 }
 
-/** The same without the headers of the hidden columns. */
+/** As `layOutTable`, without the headers of the hidden columns. */
 export function renderTable<Row>(...args: Parameters<typeof layOutTable<Row>>): string {
   return layOutTable(...args).text;
 }

@@ -3,7 +3,7 @@ import { addAbortSignal } from "node:stream";
 import { internalError, validationFailed } from "../../server/errors.ts";
 import { formatBytes } from "../../server/values/bytes.ts";
 
-/** Streams, environment and signals of the process. Commands use nothing else of it. */
+/** Streams, environment and signals of the process. Commands use the process only through it. */
 export type Terminal = ReturnType<typeof openTerminal>;
 
 const interruptedExitCode = 130;
@@ -26,7 +26,7 @@ export function openTerminal(host: NodeJS.Process) {
     /** Standard error where it is a terminal, to draw on. */
     screen: host.stderr.isTTY ? host.stderr : undefined,
     /**
-     * Writes the answer to standard output, and waits until it is taken. A reader that has gone (`| head`) is no error.
+     * Writes the answer to standard output, and waits until it is written. A closed pipe (`| head`) is no error.
      * @throws internalError when it cannot be written, for instance to a full disk.
      */
     async write(text: string): Promise<void> {
@@ -73,7 +73,7 @@ export function openTerminal(host: NodeJS.Process) {
     },
     /**
      * From now on SIGINT, SIGTERM and SIGHUP do not end the process.
-     * @returns a function that ends this, and returns the first signal that came.
+     * @returns a function that lets them end it again, and returns the first signal received meanwhile.
      */
     holdSignals(): () => NodeJS.Signals | undefined {
       let first: NodeJS.Signals | undefined;

@@ -1,4 +1,4 @@
-/** One argument at fault: the flag (`--name`) or positional (`<app_id>`) as a person types it. */
+/** The wrong argument: the flag (`--name`) or positional (`<app_id>`) as a person types it. */
 export interface ArgumentFault {
   field: string;
   message: string;

@@ -3,7 +3,7 @@ export function wrapWords(text: string, width: number): string[] {
   return breakWords(text.split(" "), width);
 }
 
-/** The same for words that may have spaces in them. */
+/** As `wrapWords`, for words that may contain spaces. */
 export function breakWords(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const word of words) {

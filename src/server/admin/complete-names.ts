@@ -87,8 +87,9 @@ const kinds: Record<string, Kind> = {
 };
 
 /**
- * The names of a kind with a prefix, at most a hundred of each sort: ids where the prefix is that of an id or there is no
- * other name. Except for namespaces and key ids they are those of one store. An unknown kind or store has none.
+ * The names of a kind that begin with a prefix, at most a hundred of each sort. Ids are included when the prefix begins
+ * like an id, or when there is no other name. All but namespaces and key ids are looked up in one store. An unknown
+ * kind or store has none.
  * @param namespace of the store; undefined where the command line has none.
  */
 export async function completeNames(

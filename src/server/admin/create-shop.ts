@@ -51,10 +51,10 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 }
 
 /**
- * Creates the missing parts of a shop in one transaction, and leaves existing parts as they are. It can be repeated, and two
- * callers at once create one shop.
+ * Creates the missing parts of a shop in one transaction, and leaves existing parts as they are. It can be repeated,
+ * and two callers at once create one shop.
  * @throws notFound for a store that neither exists nor is planned, conflict when another user has the owner's address,
- * validationFailed for an invalid field, wrongState for a server's key that is not the database's.
+ * validationFailed for an invalid field, wrongState when the secret key is not the one of the database.
  */
 export async function setUpShop(ctx: SystemCtx, plan: ShopPlan): Promise<ShopSetup> {
   const { namespace } = plan;

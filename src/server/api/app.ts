@@ -33,7 +33,7 @@ export interface AppDeps {
   /** Without it, only Web Push to public endpoints is sent. */
   push?: PushOptions;
   trustedProxies: readonly string[];
-  /** Whether requests come as https. */
+  /** Whether requests arrive over https. */
   isEncrypted?: boolean;
   bodyLimits?: BodyLimits;
   /** Address of the socket's peer; null without a socket. */
@@ -44,7 +44,7 @@ export interface AppDeps {
   freeBytes?: () => number | null;
   /** Enables `/metrics` for requests with this token. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
-  /** Told how a call of `/health/live` arrived whose request id begins with `doctor-`. */
+  /** Receives how a call of `/health/live` arrived, if its request id begins with `doctor-`. */
   onSeen?: (seen: RecentRequest) => void;
   /** The product's version, for the API description. */
   version: string;

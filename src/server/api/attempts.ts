@@ -19,8 +19,8 @@ export type CountAttempt = (by: AttemptBy) => Promise<void>;
 
 /**
  * Creates the counter of authentication attempts (specification, sections 7 and 8: 10 a minute per address). The
- * database counts for all processes. That an address is over the limit is cached until its next attempt is allowed, so
- * that a flood costs no reads or writes; the audit log records each start of it.
+ * database counts for all processes. An address over the limit is cached until its next attempt is allowed, so that a
+ * flood costs no reads or writes; the audit log records when one starts.
  */
 export function createAttemptCounter(db: Database, vault: Vault, now: () => number): CountAttempt {
   const freeAt = new Map<string, number>();
@@ -28,7 +28,7 @@ export function createAttemptCounter(db: Database, vault: Vault, now: () => numb
     const address = addressGroup(clientIp ?? "unknown");
     const known = freeAt.get(address);
     let waitMs = known === undefined ? 0 : known - now();
-    // A longer wait comes from before the clock was set back.
+    // A longer wait means that the clock was set back.
     if (waitMs <= 0 || waitMs > 2 * authAttempts.windowMs) {
       freeAt.delete(address);
       waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp));

@@ -92,7 +92,7 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
   if (app && "error" in app) failures.push(app.error);
   try {
     const actor = app && "value" in app && verifyApp(deps, app.value, attempt);
-    // On a public route a user token says in whose name the key calls; if it is wrong, the caller must be told.
+    // On a public route a user token names the user that the key acts for, so a wrong one is refused.
     if (actor && !(isOpen(access) && user.token !== undefined)) return actor;
   } catch (error) {
     failures.push(requireAuthError(error));
@@ -146,7 +146,7 @@ function combineErrors([first, second]: AppError[]): AppError {
   return second ? notAuthenticated("Several methods were sent and none succeeded.") : (first as AppError);
 }
 
-/** Passes on an error of authentication; throws unavailable and bugs, which say nothing about the credentials. */
+/** Returns an error of authentication. Throws any other, such as unavailable, which says nothing about the credentials. */
 function requireAuthError(error: unknown): AppError {
   if (error instanceof AppError && countedKinds.has(error.kind)) return error;
   throw error;

@@ -20,8 +20,8 @@ export interface BodyMemory {
 }
 
 /**
- * The share of one body in that memory. Only received bytes beyond the first 64 KiB count, so that connections that
- * send nothing and many ordinary bodies keep nobody out.
+ * The share of one body in that memory. Only received bytes beyond the first 64 KiB count, so that idle connections and
+ * many ordinary bodies do not use it up.
  */
 class HeldMemory {
   readonly #memory: BodyMemory;

@@ -88,7 +88,7 @@ export function parseIfMatch(header: string | null): number[] | null {
 }
 
 /**
- * Answers with the first matching version; an attempt with another one throws and writes nothing.
+ * Calls `attempt` with one version after another until one matches. An attempt with a wrong version writes nothing.
  * @throws preconditionFailed when none matches; any other error of an attempt.
  */
 export async function answerFirstMatch<T>(

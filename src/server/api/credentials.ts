@@ -135,8 +135,8 @@ export function readSent(
 ): Sent {
   const { user_id, token } = query;
   const common = takeCommon(query, body, route.ownField);
-  // User credentials belong in the query. A body may hold them where the call is about the token itself, and on public
-  // routes, where a request would otherwise be done in another caller's name.
+  // User credentials belong in the query. A body may contain them where the call is about the token itself, and on
+  // public routes, where ignoring them would attribute the request to another caller.
   const user = asksOwnToken(route.access) || isOpen(route.access) ? common : { user_id, token };
   return { common, app: isUnsigned(route.access) ? null : readAppCredentials(authorization, common), user };
 }

@@ -114,7 +114,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
   };
 }
 
-/** The schema of a success whose `data` has this one. */
+/** The schema of a successful reply with this schema of `data`. */
 function envelope(data: unknown, page = false): Json {
   return {
     type: "object",
@@ -149,7 +149,7 @@ function errorResponses(kinds: readonly ErrorKind[]): Record<string, Json> {
   return responses;
 }
 
-/** The 200 reply of a route that else answers 201: a dry run, or a record that existed before. */
+/** The 200 reply of a route that otherwise answers 201: a dry run, or a record that existed before. */
 function notCreated({ query, reply }: Route, success: Json): Json {
   const isTry = query?.properties.dry_run && reply.status === 201;
   const description = isTry ? "With `dry_run=true`: the record that would be created." : reply.existing;

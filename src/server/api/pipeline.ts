@@ -52,7 +52,7 @@ interface Incoming {
 
 /**
  * Answers one request of a route. The steps run in the order of the specification's conventions. An error of any step
- * becomes the error envelope; for it and for the log, the function keeps what the earlier steps have found.
+ * becomes the error envelope, which uses the results of the earlier steps, as the log does.
  */
 export async function answerRoute(
   deps: PipelineDeps,
@@ -117,7 +117,7 @@ export async function answerRoute(
   return response;
 }
 
-/** Answers a request that no route takes: routeNotFound, methodNotAllowed, an OPTIONS, and the pages beside the API. */
+/** Answers a request that matches no route: routeNotFound, methodNotAllowed, an OPTIONS, and the pages beside the API. */
 export function answerElsewhere(
   deps: PipelineDeps,
   request: Request,

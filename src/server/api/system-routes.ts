@@ -14,11 +14,11 @@ interface SystemPages {
   version: string;
   /** `/metrics` for requests with this token; without it there is no such route. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
-  /** Called for a request of `/health/live` that checks the way to the server. */
+  /** Called for a request of `/health/live` that `bodega doctor` sends. */
   onSeen?: ((request: Request) => void) | undefined;
 }
 
-/** Prefix of the request ids that `bodega doctor` sends when it checks the way to the server. */
+/** Prefix of the request ids that `bodega doctor` sends to check the proxy in front of the server. */
 export const probePrefix = "doctor-";
 
 /** The pages beside the API, which need no namespace: health checks, API description, and metrics for Prometheus. */
@@ -52,7 +52,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
 
 type Answer = Parameters<typeof answerElsewhere>[3];
 
-/** Mounts a page for GET and HEAD. `decide` returns what answers the request, or the error that does. */
+/** Mounts a page for GET and HEAD. `decide` returns the reply or the error. */
 function mountPage(
   server: Elysia,
   pipeline: PipelineDeps,

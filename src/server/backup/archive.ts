@@ -127,7 +127,7 @@ async function readText(entry: AsyncIterable<unknown>, size: number, maxBytes: n
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Waits for both sides of an archive, so that nothing is left running, and throws the error of the first that failed. */
+/** Waits for both pipelines of an archive, so that neither is left running, and throws the first error. */
 async function both(
   archive: { destroy(error: Error): void },
   inner: Promise<void>,

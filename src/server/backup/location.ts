@@ -71,7 +71,7 @@ export function parseSource(given: string, source: string): BackupLocation {
   return { kind: "folder", path: dirname(path), name: basename(path) };
 }
 
-/** A location as people write it. */
+/** A location as text, as `parseSource` reads it. */
 export function formatLocation(location: BackupLocation, name = ""): string {
   switch (location.kind) {
     case "stdout":

@@ -36,8 +36,9 @@ interface BackupOptions extends BackupJob {
 
 /**
  * Makes a backup: a copy of the database at one moment, verified, and packed with its manifest. Verifying blocks the
- * process, so that it needs one of its own.
- * @throws notFound without a database, unavailable when the location or the disk cannot be used, validationFailed when the copy is damaged.
+ * process, so it must run in its own.
+ * @throws notFound without a database, unavailable when the location or the disk cannot be used, validationFailed when
+ * the copy is damaged.
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
   const { location, signal, onStep } = options;
@@ -109,7 +110,7 @@ function requireSecret(config: Config): string {
   return secret;
 }
 
-/** A data directory makes one backup at a time, so that unfinished files of others are known to be abandoned. */
+/** A data directory makes one backup at a time, so unfinished files of other backups are known to be abandoned. */
 async function waitForLock(dataDir: string, onStep: BackupOptions["onStep"], signal: AbortSignal): Promise<FileLock> {
   makeDataDir(dataDir);
   const lock = new FileLock(await loadLibsql(), join(dataDir, "backup.lock"));
@@ -146,7 +147,7 @@ async function copyDatabase(config: Config, copy: string, { onStep, signal }: Ba
   }
 }
 
-/** Inspects the copy; the result says what of its schema a restore would reject. */
+/** Inspects the copy. The result includes the faults of its schema that a restore would reject. */
 function inspect(copy: string, key: string | undefined): Promise<{ found: Inspection; result: string | undefined }> {
   return inspectIntact(copy, "The copy", async (connection, found) => {
     if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
@@ -192,8 +193,8 @@ function makeReport(backup: string, bytes: number, manifest: Manifest): BackupRe
 }
 
 /**
- * Removes the oldest backups of this database, so that `keep` stay. Other files, and backups of other databases, stay. The
- * backup is complete by now, so that a failure is a warning only.
+ * Removes the oldest backups of this database, until `keep` are left. Other files, and backups of other databases, are
+ * not touched. The new backup is complete, so a failure is only a warning.
  */
 async function prune(storage: BackupStorage, manifest: Manifest, keep: number, report: BackupReport): Promise<void> {
   try {
@@ -212,7 +213,7 @@ async function prune(storage: BackupStorage, manifest: Manifest, keep: number, r
   }
 }
 
-/** The same holds for its entry in the audit log. */
+/** Records the backup in the audit log. A failure is only a warning. */
 async function audit(config: Config, actor: Actor, report: BackupReport): Promise<void> {
   const { backup, bytes, key_included, removed } = report;
   try {

@@ -43,7 +43,7 @@ export function damaged(message: string, { remedy, cause }: { remedy?: string; c
   return validationFailed(message, { exit: 1, remedy, cause });
 }
 
-/** The same for an archive as a whole. */
+/** As `damaged`, for a whole archive. */
 export function damagedBackup(reason: string): AppError {
   return damaged(`The file is not a Bodega backup or is damaged: ${reason}.`);
 }

@@ -13,7 +13,7 @@ const partBytes = 16 * 1024 * 1024;
 const abortMs = 1000;
 /**
  * Opens the storage of a location.
- * @param config `dataDir` is set where backups are made: what lies within it belongs to its owner, whoever makes it.
+ * @param config `dataDir` is set where backups are made: files within it get its owner, even if root makes the backup.
  * @throws validationFailed for an S3 location without an account.
  */
 export function openStorage(
@@ -25,7 +25,7 @@ export function openStorage(
   throw validationFailed("For s3:// set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
 }
 
-/** Stores backups as objects of a bucket. Larger ones are uploaded in parts; an object appears when all of it is there. */
+/** Stores backups as objects of a bucket. Larger ones are uploaded in parts; an object appears when it is complete. */
 function openS3({ bucket, prefix }: S3Location, account: NonNullable<Config["s3"]>): BackupStorage {
   const client = new Bun.S3Client({ ...account, bucket });
   return {
@@ -86,7 +86,7 @@ function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupU
     async discard() {
       sink.destroy();
       void writer.abort(new Error("The backup was cancelled.")).catch(() => {});
-      // An upload whose last call was under way leaves a whole object.
+      // If the last call was already under way, the upload leaves a complete object.
       const removed = uploaded.then(() => client.delete(key)).catch(() => {});
       await Promise.race([removed, Bun.sleep(abortMs)]);
       await Bun.sleep(abortMs);

@@ -28,12 +28,12 @@ const lowPriority = 5;
 const maxStderrBytes = 2000;
 /** An S3 upload in parts needs this time to be removed. */
 const abortS3Ms = 3000;
-/** Long enough for three parts on a slow line. A store or a disk that never answers must not block later backups. */
+/** Long enough for three parts on a slow line. An S3 server or a disk that never answers must not block later backups. */
 const defaultSilenceMs = 10 * 60_000;
 
 /**
- * Makes a backup in a process of its own, because copying blocks a process, and notes the result in `backups/last.json`.
- * However that process ends, nothing unfinished stays.
+ * Makes a backup in a process of its own, because copying blocks a process, and notes the result in
+ * `backups/last.json`. Unfinished files are removed however that process ends.
  * @throws AppError as `makeBackup`; unavailable when the process was killed or made no progress.
  */
 export async function runBackup(run: BackupRun): Promise<BackupReport> {
@@ -56,7 +56,7 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   return outcome;
 }
 
-/** Removes what a backup has left unfinished. */
+/** Removes the unfinished files of a backup. */
 export function removeUnfinished({ dataDir }: Pick<Config, "dataDir">, { location, id }: BackupJob): void {
   rmSync(stagingFolder(dataDir, id), { recursive: true, force: true });
   if (location.kind !== "folder") return;

@@ -12,8 +12,8 @@ import { type BackupRun, runBackup } from "./run-backup.ts";
 const retryMs = 5 * 60_000;
 
 /**
- * Makes backups until stopped: the first when the last one to the same destination is old enough, so that a restart
- * neither makes one each time nor postpones it.
+ * Makes backups until stopped: the first when the last one to the same destination is old enough, so that restarts
+ * neither add backups nor postpone them.
  * @throws validationFailed when the destination cannot take several backups, or has no account.
  */
 export function startBackups(

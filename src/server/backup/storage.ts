@@ -3,11 +3,9 @@ import { AppError, unavailable } from "../errors.ts";
 
 /** A backup that is being written. */
 export interface BackupUpload {
-  /** Takes the bytes of the archive. */
   sink: Writable;
   /** Makes the whole archive appear under its name; returns its size in bytes. */
   finish(): Promise<number>;
-  /** Removes what has been written. */
   discard(): Promise<void>;
 }
 
@@ -15,7 +13,7 @@ export interface BackupUpload {
 export interface BackupStorage {
   /** @param id distinguishes the unfinished files of several processes. */
   create(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;
-  /** Names that backups have, oldest first. */
+  /** The names of the backups, oldest first. */
   list(): Promise<string[]>;
   /** The beginning of an archive: enough bytes for its manifest. */
   head(name: string): Promise<Uint8Array>;
@@ -43,7 +41,10 @@ const reasons: Record<string, string> = {
   FailedToOpenSocket: "the S3 server cannot be reached",
 };
 
-/** An error of a disk or an S3 service in words; other errors stay. S3's own sentences may name the account. */
+/**
+ * Explains an error of a disk or an S3 service; returns others unchanged. The message of S3 is left out, because it may
+ * name the account.
+ */
 export function storageError(error: unknown, place: string, what: string): unknown {
   if (error instanceof AppError) return error;
   const code = String((error as { code?: unknown }).code ?? "unknown");
@@ -52,7 +53,7 @@ export function storageError(error: unknown, place: string, what: string): unkno
 
 /**
  * Calls `onSilence` when a step makes no progress for `maxMs`.
- * @returns `progress` to report some, and whether the next step is watched; `stop` ends the watch.
+ * @returns `progress` reports progress and whether the next step is watched; `stop` ends the watch.
  */
 export function createWatchdog(maxMs: number, onSilence: () => void) {
   let timer = setTimeout(onSilence, maxMs);

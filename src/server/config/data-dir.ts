@@ -20,7 +20,7 @@ export function databaseFile(dataDir: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
 
-/** Sets the mode of a file, by default for its owner only, if it exists and this account may. */
+/** Sets the mode of a file, by default for its owner only, if it exists and this account is allowed to. */
 export function restrictFile(path: string, mode = 0o600): void {
   try {
     chmodSync(path, mode);
@@ -30,8 +30,8 @@ export function restrictFile(path: string, mode = 0o600): void {
 }
 
 /**
- * Gives a file that root has created to the owner of the place, so that a server of that account can open it. Other
- * accounts change nothing.
+ * Gives a file that root has created to the owner of its directory, so that a server of that account can open it. Does
+ * nothing for other accounts.
  * @param like a file or folder of the right owner.
  */
 export function giveToOwner(path: string, like: string): void {

@@ -50,7 +50,8 @@ export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
 }
 
 /**
- * Compares variables with the env file of a data directory: which it lacks, and which it sets to another value.
+ * Compares variables with the env file of a data directory.
+ * @returns which ones it lacks, and which ones it sets to another value.
  * @throws validationFailed when the file cannot be read.
  */
 export function compareEnvFile(dataDir: string, wanted: Record<string, string>) {

@@ -5,7 +5,7 @@ import { type Environment, nonEmpty, type Option, readVariable } from "./environ
 /** Values of the command line by flag: `{ "data-dir": "/srv" }`. An empty list and `false` count as not given. */
 export type ConfigFlags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
-/** Looks up options. Flags take precedence over the environment, and that over `bodega.env` of the data directory. */
+/** Looks up options. Flags take precedence over the environment, and the environment over `bodega.env` of the data directory. */
 export interface Options {
   /** Absolute. */
   dataDir: string;

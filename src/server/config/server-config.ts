@@ -64,7 +64,7 @@ function proxies({ value = "", source }: Option): string[] {
 
 function tlsFiles(cert: Option, key: Option): TlsFiles | undefined {
   if (cert.value === undefined && key.value === undefined) return undefined;
-  // The missing one is named like the given one: by its flag or by its variable.
+  // The error names the missing option as the given one was: by its flag or by its variable.
   const nameOf = (missing: Option, flag: string, given: Option) =>
     given.source.startsWith("--") ? flag : missing.source;
   if (cert.value === undefined) throw invalidOption(nameOf(cert, "--tls-cert", key), `is required with ${key.source}`);

@@ -10,7 +10,7 @@ const maxInteger = 2n ** 63n - 1n;
 /**
  * Turns one argument into the value that SQLite stores. Whole numbers become bigint, because both engines bind every
  * JavaScript number as REAL. Errors: validationFailed for text with a NUL, where SQLite would cut it; TypeError or
- * RangeError for the rest.
+ * RangeError for other values that cannot be stored.
  */
 export function bindValue(value: unknown): BoundValue {
   if (typeof value === "string") {

@@ -7,15 +7,14 @@ export interface SchemaFault {
   object: SchemaObject;
 }
 
-/** Whether no migration is applied while one before it is not: else nobody can say what the schema should be. */
+/** Whether every applied migration follows applied ones only. Otherwise the expected schema is unknown. */
 export function isWithoutGaps(applied: ReadonlySet<string>): boolean {
   return migrations.slice(0, applied.size).every(({ name }) => applied.has(name));
 }
 
 /**
- * Holds tables, indexes, triggers and views against those that the applied migrations make, an earlier schema against its
- * own.
- * @param standing all that `selectSchema` finds.
+ * Compares tables, indexes, triggers and views with those that the applied migrations create.
+ * @param standing the rows of `selectSchema`.
  * @param applied names of known migrations, without gaps.
  */
 export async function compareSchema(

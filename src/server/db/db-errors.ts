@@ -27,8 +27,8 @@ interface CodedError extends Error {
 }
 
 /**
- * The error to throw for one that an engine threw: unavailable when waiting or a repeat can help (busy, disk), a
- * `LibsqlError` for what SQL itself refused, anything else unchanged. The cause stays for the log.
+ * The error to throw for one that an engine threw: unavailable when a retry can help (busy, disk), a `LibsqlError` for
+ * a statement that SQL refused, any other error unchanged. The cause is kept for the log.
  */
 export function mapDbError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
@@ -77,7 +77,7 @@ export function isCheckViolation(error: unknown, name?: string): boolean {
   return violates(error, /CHECK constraint failed: ([^\n]*)/, name);
 }
 
-/** True for a row that refers to one that does not exist, or that others still refer to. */
+/** True for a row that refers to a missing row, or that other rows still refer to. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return chainOf(error).some((one) => /FOREIGN KEY constraint failed/.test(one.message));
 }

@@ -8,7 +8,7 @@ import { type CompiledStatement, get, param, statement } from "./statement.ts";
 
 /** A list of a store's rows. */
 interface KeysetList {
-  /** Binds its cursors to it. */
+  /** Its cursors are valid for lists of this name only. */
   name: string;
   /** Names for `fields`; undefined if the list has no such parameter. */
   fields?: readonly string[];
@@ -16,7 +16,7 @@ interface KeysetList {
   json: SQL;
   /** `from …` */
   from: SQL;
-  /** The same with the tables that `json` needs. */
+  /** `from …` with the tables that `json` needs. */
   joined?: SQL;
   /** Condition of all rows. Default: those of the store. */
   base?: SQL;

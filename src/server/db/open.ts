@@ -29,7 +29,7 @@ export interface DatabaseOptions {
 
 type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken">;
 
-/** How long a command waits for the write lock: longer than a request, because no browser waits for it. */
+/** How long a command waits for the write lock: longer than for a request, because no browser waits for the answer. */
 export const commandLockDeadlineMs = 30_000;
 
 /** Opens the database that a configuration names. Errors: those of `openDatabase`. */
@@ -73,7 +73,7 @@ async function openFile(dataDir: string, { lockDeadlineMs, leaveModes }: FileOpt
     const closeToOthers = () => {
       for (const suffix of fileSuffixes) {
         const mode = left.get(suffix);
-        // Never adds what was taken from the mode meanwhile.
+        // Never adds permissions that were removed meanwhile.
         if (mode !== undefined) restrictFile(path + suffix, mode & (modeOf(path + suffix) ?? 0));
         else {
           restrictFile(path + suffix);

@@ -8,7 +8,7 @@ export interface SqlShape {
   reads: boolean;
   /** How many parameters it has. They are `?` or `?1`; the data layer takes no named ones. */
   params: number;
-  /** True when text follows the first statement; preparing such SQL drops the rest in silence. */
+  /** True when text follows the first statement; preparing such SQL silently drops the rest. */
   several: boolean;
 }
 

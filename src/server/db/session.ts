@@ -20,8 +20,8 @@ export interface Executor {
 /** The database as services get it in `ctx.db`. */
 export interface Session extends Executor {
   /**
-   * Runs `fn` in one write transaction and resolves after its COMMIT; inside a transaction it joins. `fn` must wait for
-   * nothing but its `tx`, since it holds up every writer; after 5 s it ends with unavailable.
+   * Runs `fn` in one write transaction and resolves after its COMMIT; inside a transaction it joins. `fn` must await
+   * nothing but its `tx`, because it blocks every other writer; after 5 s it ends with unavailable.
    */
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }

@@ -9,7 +9,7 @@ export interface CompiledStatement<Row> {
   readonly sql: string;
   /** One entry per parameter: a value fixed at compile time, or the name that a caller fills. */
   readonly slots: readonly Slot[];
-  /** Only for the type. */
+  /** Never set; carries the type of the rows. */
   readonly row?: Row;
 }
 
@@ -57,7 +57,7 @@ export async function get<Row>(
   params?: Params,
 ): Promise<Row | undefined> {
   const bound = bind(stmt, params);
-  // Returned without `await`: the cheapest requests feel each layer.
+  // Returned without `await`, which would slow down the cheapest requests.
   if (executor.first !== undefined) return executor.first(bound) as Promise<Row | undefined>;
   return (await executor.execute(bound)).rows[0] as Row | undefined;
 }

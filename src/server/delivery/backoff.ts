@@ -2,13 +2,16 @@
 export interface RetrySchedule {
   /** Waits after the first, second, … attempt. */
   delaysMs: readonly number[];
-  /** Waits are longer by up to this part, so that deliveries that failed together do not come back together. */
+  /** The part by which waits are longer at most, so that deliveries that failed together are not retried together. */
   jitter?: number;
-  /** Whether the last wait repeats; otherwise one attempt follows it, and no more. */
+  /** Whether the last wait repeats; otherwise one last attempt follows it. */
   repeatsLast?: boolean;
 }
 
-/** A delivery waits this long where its receiver has no room, and deliveries to an open circuit return within `spreadMs`. */
+/**
+ * How long a delivery waits whose receiver has no free permit. Deliveries behind an open circuit are tried again within
+ * `spreadMs` of its end.
+ */
 const noRoomMs = 1000;
 const spreadMs = 10_000;
 
@@ -26,14 +29,14 @@ export function retryDelayMs(
   return delay === undefined ? null : Math.max(Math.round(delay * (1 + Math.random() * jitter)), retryAfterMs);
 }
 
-/** Whether a claim counts more attempts than the schedule allows: each was interrupted, or ended its process. */
+/** Whether a claim has had more attempts than the schedule allows, because each was interrupted or ended its process. */
 export function isExhausted({ delaysMs }: RetrySchedule, attempts: number): boolean {
   return attempts > delaysMs.length + 1;
 }
 
 /**
- * When to claim a delivery again that had no room, in epoch milliseconds: soon where permits are short, spread out after
- * an open circuit.
+ * When to claim a delivery again that got no permit, in epoch milliseconds: soon, or spread out after the end of an
+ * open circuit.
  */
 export function nextClaimAt(openUntil: number, now: number): number {
   const openMs = Math.max(openUntil - now, 0);

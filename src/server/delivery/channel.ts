@@ -2,17 +2,17 @@ import type { Source } from "./scheduler.ts";
 
 /** How an attempt ended. */
 export interface Answer {
-  /** Refused: the receiver works, but did not take this message. Failed: it is down, busy, or did not answer. */
+  /** Refused: the receiver works, but did not accept this message. Failed: it is down, busy, or did not answer. */
   result: "accepted" | "refused" | "failed";
-  /** Whether another attempt is of no use. */
+  /** Whether another attempt would be useless. */
   isFinal?: boolean;
   /** The target does not exist any more. */
   isGone?: boolean;
   /** The HTTP status; null where there was none. */
   status: number | null;
-  /** For operators; null where it was accepted. */
+  /** A message for operators; null when the delivery was accepted. */
   error: string | null;
-  /** How long the receiver asks to be left alone, in milliseconds; 0 if it does not. */
+  /** The pause that the receiver asks for, in milliseconds; 0 for none. */
   retryAfterMs: number;
   /** Settles when the connection is closed; until then the attempt keeps its permit. */
   closed?: Promise<void>;
@@ -20,18 +20,18 @@ export interface Answer {
 
 /** A claimed delivery that is ready to be sent. */
 export interface Attempt {
-  /** Whose circuit its answer counts for, and which of the receiver's targets it goes to. */
+  /** The receiver whose circuit counts the answer, and the receiver's target that the attempt goes to. */
   receiver: string;
   target: string;
   timeoutMs: number;
-  /** The timeout where the receiver is not trusted, if it is another. */
+  /** The timeout for a receiver that is not trusted, if it differs. */
   untrustedTimeoutMs?: number | undefined;
   send(signal: AbortSignal): Promise<Answer>;
   /** Turns an error of `send` into its answer; a plain failure unless given. */
   explain?(error: unknown): Answer;
 }
 
-/** An answer opened or closed the circuit of a receiver. */
+/** A circuit of a receiver that an answer opened or closed. */
 export interface CircuitChange {
   circuit: "opened" | "closed";
   receiver: string;
@@ -40,7 +40,7 @@ export interface CircuitChange {
 
 /** A kind of message: its queue in the database, how a delivery is sent, and what an answer means. */
 export interface Channel<Task> {
-  /** Makes deliveries of new messages, a batch of each. Answers whether there are more to make. */
+  /** Makes deliveries of new messages, a batch of each. Resolves to whether more are left to make. */
   createDeliveries?(isStopping: () => boolean): Promise<boolean>;
   /** Sources with deliveries that are due. */
   listReady(): Promise<Source[]>;
@@ -50,14 +50,13 @@ export interface Channel<Task> {
   release(claims: { task: Task; next: number }[]): Promise<unknown>;
   /** Prepares an attempt; null for a delivery that cannot be sent, which it has ended. */
   prepare(task: Task, source: Source): Promise<Attempt | null>;
-  /** When to try again, in epoch milliseconds; null when that is of no use. */
+  /** When to try again, in epoch milliseconds; null when it should not be tried again. */
   nextAttemptAt(task: Task, answer: Answer): number | null;
   recordDelivered(task: Task, answer: Answer): Promise<unknown>;
   reschedule(task: Task, next: number, answer: Answer): Promise<unknown>;
-  /** Ends a delivery that did not arrive. */
+  /** Ends a delivery as failed. */
   end(task: Task, answer: Answer): Promise<unknown>;
   /** Tells operators of an answer. @param change of the circuit of its receiver; null when there was none. */
   notify?(task: Task, answer: Answer, change: CircuitChange | null): void;
-  /** Closes connections. */
   close?(): Promise<void> | void;
 }

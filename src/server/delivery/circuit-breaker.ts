@@ -1,4 +1,4 @@
-/** An answer that takes longer is slow, and counts like none. */
+/** An answer that takes longer counts as none. */
 export const slowMs = 2000;
 /** How long a circuit stays open: doubled with each failed probe, up to the second. */
 const openMs = { first: 5000, longest: 60_000 };
@@ -12,7 +12,7 @@ export interface CircuitPolicy {
   maxScore: number;
   /** Whether every failure and refusal lowers the score, or only a missing or slow answer. */
   scoreLostBy: "failure" | "silence";
-  /** A receiver can keep its circuit open for this long by Retry-After. */
+  /** How long a receiver can keep its circuit open by Retry-After, in milliseconds. */
   maxRetryAfterMs: number;
   /** Receivers that are always trusted. */
   isWellKnown?: (receiver: string) => boolean;
@@ -22,10 +22,10 @@ export interface CircuitPolicy {
 
 /** A failed attempt. */
 export interface Failure {
-  /** The device or address that failed: one target alone does not stand for its receiver. */
+  /** The device or address that failed; failures of one target alone do not open the circuit. */
   target: string;
   isSilent: boolean;
-  /** How long the receiver asks to be left alone, 0 if it does not. */
+  /** The pause that the receiver asks for, in milliseconds; 0 for none. */
   retryAfterMs: number;
 }
 
@@ -39,7 +39,6 @@ interface Circuit {
   openings: number;
   /** Epoch milliseconds; after that one probe at a time is sent. */
   openUntil: number;
-  /** Attempts in progress. */
   busy: number;
   /** When an attempt began or ended last. */
   movedAt: number;
@@ -47,7 +46,6 @@ interface Circuit {
 
 interface Receiver {
   score: number;
-  /** By pool. */
   circuits: Circuit[];
 }
 
@@ -80,7 +78,7 @@ export class CircuitBreakers {
     this.#now = options.now;
   }
 
-  /** The circuit of a receiver in a pool, to read. */
+  /** The circuit of a receiver in a pool. */
   stateOf(receiver: string, pool: number): Readonly<Circuit> {
     return this.#receivers.get(receiver)?.circuits[pool] ?? untried;
   }

@@ -5,7 +5,7 @@ import { all, bind, type CompiledStatement, param, statement } from "../db/state
 import { toTimestamp } from "../values/timestamp.ts";
 import type { Answer } from "./channel.ts";
 
-/** No other process claims a delivery for so long, which is longer than an attempt can take. */
+/** For this long no other process claims the delivery. No attempt takes as long. */
 export const leaseMs = 60_000;
 
 /** The columns of a table of deliveries that follow its status. */
@@ -74,7 +74,7 @@ export function claimStatements(
 ) {
   // The delivery of a claim, unless another process has claimed or ended it since.
   const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
-  // Not bound to the lease: a message that arrived is not sent again, whoever has claimed or ended it since.
+  // Not bound to the lease: a message that arrived is not sent again, even if another process has claimed or ended it since.
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, last_status = ${param("status")}, last_error = null,
       leased_until = null, finished_at = ${param("now")}
@@ -96,7 +96,7 @@ export function claimStatements(
   return {
     delivered: ({ now }: QueueCtx, { id }: Claim, { status }: Reason) =>
       bind(markDelivered, { id, status, now: toTimestamp(now()) }),
-    /** It did not arrive. */
+    /** Statement for a delivery that failed. */
     ended: (
       { now }: QueueCtx,
       { id, lease }: Claim,

@@ -10,8 +10,8 @@ const recordDelaysMs = [500, 2000, 8000];
 const releaseMs = 1000;
 
 /**
- * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work: a delivery is leased
- * in the database before it is sent, and sent again only if its process ends before it is recorded.
+ * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work: a delivery is
+ * leased in the database before it is sent, and sent again only if its process ends before the result is recorded.
  */
 export class DeliveryEngine<Task> {
   readonly #channel: Channel<Task>;
@@ -170,7 +170,7 @@ export class DeliveryEngine<Task> {
       this.#attempts += 1;
       answer = await this.#send(attempt);
     } catch (error) {
-      // It may have arrived nevertheless; receivers know a message by its id.
+      // It may have arrived nevertheless; receivers recognise a message by its id.
       if (this.#isHalted) return this.#channel.release([{ task, next: this.#now() }]);
       answer = attempt.explain?.(error) ?? {
         result: "failed",
@@ -194,7 +194,7 @@ export class DeliveryEngine<Task> {
     signal.addEventListener("abort", () => aborted.reject(signal.reason));
     this.#sending.add(controller);
     try {
-      // A name resolver that hangs does not heed the signal.
+      // A name resolver that hangs ignores the signal.
       return await Promise.race([send(signal), aborted.promise]);
     } finally {
       clearTimeout(timer);

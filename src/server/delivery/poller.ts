@@ -4,13 +4,13 @@ import type { Database } from "../db/session.ts";
 const pauseMs = { file: 250, elsewhere: 2000 };
 /** The pause after the database could not answer. */
 const failurePauseMs = 5000;
-/** Attempts in progress when the server stops may take as long. */
+/** How long attempts in progress may take when the server stops. */
 const graceMs = 5000;
 
 /**
- * Polls for deliveries that are due, for as long as a server runs. It does not wait for attempts in progress, so that a slow
- * one holds up no other. Any number of servers may poll one database.
- * @param onFailure called once each time that the database begins not to answer.
+ * Polls for deliveries that are due, for as long as a server runs. It does not wait for attempts in progress, so a slow
+ * one does not delay others. Any number of servers may poll one database.
+ * @param onFailure called once each time the database stops answering.
  */
 export function startPolling(
   db: Database,

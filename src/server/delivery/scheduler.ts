@@ -12,7 +12,7 @@ export interface SchedulerPolicy {
   pools: number;
   /** The permits of each pool. */
   permits: Limits;
-  /** How many of them receivers that are not trusted may use. */
+  /** How many of `permits` untrusted receivers may use. */
   untrusted: Limits;
   /** How many deliveries one claim may take. */
   batch: number;
@@ -24,7 +24,7 @@ export interface Source {
   key: string;
   tenantId: string;
   pool: number;
-  /** Where all its deliveries go; undefined when each delivery has its own receiver. */
+  /** The receiver of all its deliveries; undefined when each delivery has its own. */
   receiver?: string;
 }
 
@@ -66,8 +66,9 @@ const createPool = (): Pool => ({
 });
 
 /**
- * Decides who may send next, and where to. Stores take turns, and the store that sends least comes first. Receivers that are
- * slow, failing or unknown share few permits, so that trusted ones always have most; one whose circuit is open gets none.
+ * Decides which store may send next, and to which receiver. The store with the fewest attempts in progress comes first.
+ * Receivers that are slow, failing or unknown share few permits, so that trusted ones always have most; one whose
+ * circuit is open gets none.
  */
 export class Scheduler {
   readonly circuits: CircuitBreakers;
@@ -115,7 +116,7 @@ export class Scheduler {
 
   /**
    * Asks whether a claimed delivery may go to its receiver now.
-   * @returns 0 if it may; otherwise the time, in epoch milliseconds, until which it has no chance.
+   * @returns 0 if it may; otherwise the time until which it will be refused, in epoch milliseconds.
    */
   admit(permit: Permit, receiver: string): number {
     if (permit.receiver !== undefined) return 0;
@@ -131,14 +132,13 @@ export class Scheduler {
     const isMoving = isFull && !circuit.isOpen && now - circuit.movedAt < slowMs;
     const skipped = (pool.skipped.get(tenantId) ?? 0) + 1;
     pool.skipped.set(tenantId, skipped);
-    // Where a permit comes free at once, searching for other receivers only costs.
+    // Where permits become free quickly, searching for other receivers is not worth it.
     if (skipped >= skip.max) this.#limitTenant(pool, tenantId, 0);
     else if (isMoving && this.circuits.isTrusted(receiver)) this.#limitTenant(pool, tenantId, 1);
     const waitMs = isMoving ? 0 : skipped <= skip.few ? skip.shortMs : skip.waitMs;
     return Math.max(circuit.openUntil, now + waitMs);
   }
 
-  /** Returns a permit. */
   release(permit: Permit): void {
     const pool = this.#poolOf(permit.source);
     const { tenantId } = permit.source;
@@ -176,7 +176,7 @@ export class Scheduler {
   #roomOf(pool: Pool, source: Source): number {
     const { permits, batch } = this.#policy;
     const limit = pool.tenantLimits.get(source.tenantId) ?? permits.tenant;
-    // The permits that are left are for all who ask.
+    // All sources that ask share the permits that are left.
     const part = Math.ceil((permits.total - pool.total) / Math.max(pool.asking.size, 1));
     const room = Math.min(batch, part, limit - (pool.tenants.get(source.tenantId) ?? 0));
     if (source.receiver === undefined || room <= 0) return room;
@@ -218,7 +218,7 @@ export class Scheduler {
   }
 }
 
-/** Counts, and forgets what is down to zero. */
+/** Adds to a count, and removes it at zero. */
 function add(counts: Map<string, number>, key: string, by: number): void {
   const sum = (counts.get(key) ?? 0) + by;
   if (sum === 0) counts.delete(key);

@@ -31,7 +31,7 @@ import { type Report, Run, type RunOptions } from "./run.ts";
 
 /** Checks of the data directory, which run before its database is opened. */
 const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
-/** All other checks of the environment. They run side by side. */
+/** All other checks of the environment. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [
   ...[server, secretKey, clock, backups, mail, tls, publicUrl],
   ...[stores, accounts, keys, push, webhooks],

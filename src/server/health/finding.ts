@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { SystemCtx, Tenant } from "../context.ts";
 
-/** Severities in ascending order: a note is information, a warning may become a fault, an error is a fault now. */
+/** Severities in ascending order: a note is information, a warning may become an error, an error needs action now. */
 export const severities = ["note", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
@@ -23,7 +23,7 @@ export interface Finding {
   field?: string;
   is?: string | number | null;
   should?: string | number | null;
-  /** Fixes it, safely beside a running server; may throw. */
+  /** Fixes it; safe while a server runs; may throw. */
   fix?(): Promise<void>;
 }
 
@@ -66,8 +66,9 @@ export interface CheckSubject {
 export type StoreSubject = CheckSubject & { ctx: SystemCtx };
 
 /**
- * A check of what surrounds the records of a server. Checks run side by side, so none may rely on another. An error that it
- * throws becomes a finding. The id is one word, as `doctor` prints it; `ofStores` checks also run for a single store (`-n`).
+ * A check of the environment of a server. Checks run concurrently, so none may depend on another. An error that it
+ * throws becomes a finding. The id is one word, as `doctor` prints it; `ofStores` checks also run for a single store
+ * (`-n`).
  */
 export type EnvironmentCheck = { id: string; ofStores?: boolean } & (
   | { needsDatabase?: false; run(subject: CheckSubject): Promise<Finding[]> }

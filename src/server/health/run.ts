@@ -40,7 +40,7 @@ export interface RunOptions {
   fix?: boolean;
   /** Counts warnings as failures. */
   strict?: boolean;
-  /** Is called as checks begin and end. */
+  /** Called as checks begin and end. */
   onProgress?: ((done: number, total: number, running: readonly string[]) => void) | undefined;
   deps: { timeoutMs: number; command: CommandLine };
 }
@@ -79,7 +79,7 @@ export class Run {
   /** Runs one check of the database. */
   readonly databaseStep = (check: string, work: () => Promise<Finding[]>) => this.add("database", check, work);
 
-  /** Runs checks side by side. An error of one of them is a finding. */
+  /** Runs checks concurrently. An error of one of them is a finding. */
   async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
     const { timeoutMs, command } = this.#options.deps;
     const { ctx } = subject;

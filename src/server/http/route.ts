@@ -14,7 +14,7 @@ export interface Call<P = Record<string, unknown>, Q = Record<string, unknown>, 
   body: B;
   /** The language of `lang`, in canonical form. */
   lang: string | undefined;
-  /** The user that the call is about: `user_id` beside app credentials; undefined without it and for other callers. */
+  /** The user that an app key names by `user_id`; undefined without it and for other callers. */
   subject: string | undefined;
   /** The version required by `If-Match`; null for any. */
   ifMatch: number | null;
@@ -24,14 +24,14 @@ export interface Call<P = Record<string, unknown>, Q = Record<string, unknown>, 
 interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, W> {
   tag: string;
   summary: string;
-  /** Allowed callers. An empty list is an error: a route is closed until it names them. */
+  /** Allowed callers. An empty list is an error. */
   access: readonly [Access, ...Access[]];
   params?: P;
   query?: Q;
   body?: B;
   /**
-   * Schema of `data`, and whether the reply has `page`. `existing` describes the 200 reply of a route that else answers
-   * 201; `single` is the schema of `data`, without `page`, for a call about one record.
+   * Schema of `data`, and whether the reply has `page`. `existing` describes the 200 reply of a route that otherwise
+   * answers 201; `single` is the schema of `data`, without `page`, for a call about one record.
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema };
   /** Errors besides those that access and input imply. */

@@ -45,7 +45,7 @@ export function createLogWriter(
     writing = writing
       .then(() => write(text))
       .catch(() => {
-        // There is nowhere to report that the log cannot be written.
+        // A log that cannot be written cannot report that.
       })
       .then(() => {
         waiting -= text.length;

@@ -68,7 +68,6 @@ export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): st
   return `${line}\n`;
 }
 
-/** Milliseconds with two decimals. */
 function round(ms: number): number {
   return Math.round(ms * 100) / 100;
 }

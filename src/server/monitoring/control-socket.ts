@@ -31,15 +31,16 @@ export async function askServer(dataDir: string, path: string, signal?: AbortSig
     const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
     return await fetch(`http://localhost${path}`, { unix, signal: AbortSignal.any(signals) });
   } catch {
-    // A left-over socket, a socket of another account, or a server that hangs.
+    // The socket was left by a killed server or belongs to another account, or the server hangs.
     return null;
   }
 }
 
 /**
- * Listens on the control socket of a data directory, which only the account of the server can open. A socket left behind
- * by a killed server is replaced.
- * @returns null where another server, beside the same database server, listens on it already.
+ * Listens on the control socket of a data directory, which only the account of the server can open. A socket left
+ * behind by a killed server is replaced.
+ * @returns null when another server of this data directory already listens; servers of one libSQL database can share a
+ * directory.
  * @throws unavailable when the system refuses it, for instance because the path is too long.
  */
 export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {

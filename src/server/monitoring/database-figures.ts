@@ -42,7 +42,7 @@ const selectQueues = statement<{ queues: string }>(sql`select json_object(
   'webhooks', ${figuresOf(webhookDeliveries, isWaiting, hasFailed)},
   'pushes', ${figuresOf(pushDeliveries, isWaiting, hasFailed)}) as queues`);
 
-/** Makes a reader of the figures that asks the database at most every five seconds. */
+/** Creates the function that reads the figures, from the database at most every five seconds. */
 export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFigures> {
   let kept: Promise<DatabaseFigures> | undefined;
   let readAt = 0;

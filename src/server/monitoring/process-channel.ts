@@ -17,10 +17,10 @@ type Message =
 export type ProcessChannel = ReturnType<typeof createChannel>;
 
 interface ChannelOptions {
-  /** Passes a message to the system; may throw when the other end is gone. */
+  /** Sends a message through the pipe; may throw when the other end is gone. */
   send: (message: unknown) => void;
   answer: (question: Question) => unknown;
-  /** Receives values that were not asked for. */
+  /** Receives values that the other end reports. */
   onReport?: (value: unknown) => void;
 }
 
@@ -58,9 +58,9 @@ export function createChannel({ send, answer, onReport }: ChannelOptions) {
         waiting.delete(id);
       });
     },
-    /** Sends a value that was not asked for. */
+    /** Reports a value to the other end. */
     report: (value: unknown) => post({ kind: "report", value }),
-    /** Takes a message from the pipe; messages of other kinds are ignored. */
+    /** Handles a message from the pipe; messages of other kinds are ignored. */
     receive(given: unknown): void {
       if (typeof given !== "object" || given === null || !("kind" in given)) return;
       const message = given as Message;

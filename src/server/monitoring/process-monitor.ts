@@ -46,7 +46,6 @@ export function monitorProcess(db: Database): ProcessMonitor {
   };
 }
 
-/** Rounds to tenths of a millisecond. */
 function round(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
@@ -69,7 +68,7 @@ const keptMs = 60_000;
 /** Anyone may send such requests, so only this many are kept. */
 const maxKept = 100;
 
-/** Keeps for a minute how the last requests of `bodega doctor` arrived. */
+/** Keeps the last requests of `bodega doctor` for a minute. */
 export class RecentRequests {
   readonly #now: () => number;
   readonly #kept = new Map<string, { request: RecentRequest; until: number }>();

@@ -8,7 +8,7 @@ import { withTimeout } from "../values/with-timeout.ts";
 const minFreeBytes = 1_048_576;
 const unanswered: FieldError = { field: "database", message: "The database does not answer." };
 
-/** Shorter than the usual five seconds of health probes, so that they still get the reason. */
+/** Shorter than the usual five seconds of health probes, so that they get an answer with the reason. */
 const defaultTimeoutMs = 3000;
 
 interface ReadinessDeps {
@@ -23,8 +23,8 @@ interface ReadinessDeps {
 
 /**
  * Makes the readiness check of this process. Concurrent calls share one query.
- * @returns a function that resolves to undefined when ready; otherwise to an `unavailable` whose `details` name what is
- * not ready: `server` (it is stopping), `database`, `schema` or `disk`.
+ * @returns a function that resolves to undefined when ready; otherwise to an `unavailable` error whose `details` name
+ * the parts that are not ready: `server` (it is stopping), `database`, `schema` or `disk`.
  */
 export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | undefined> {
   const { db, isDraining, freeBytes, timeoutMs = defaultTimeoutMs } = deps;
@@ -45,7 +45,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | u
   };
 }
 
-/** Free space in bytes for this account on the disk of a folder; null where the system does not say. */
+/** Free space in bytes for this account on the disk of a folder; null where the system does not report it. */
 export function freeDiskBytes(folder: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(folder);

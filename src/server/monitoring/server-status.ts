@@ -9,7 +9,7 @@ export interface LatencyHistogram {
 
 /** One process of a server. */
 export interface ProcessStatus {
-  /** `main`, or the place of a worker, from `1`. */
+  /** `main`, or the number of a worker, from `1`. */
   name: string;
   pid: number;
   started_at: string;
@@ -34,9 +34,7 @@ export interface RouteStatus {
   /** The template, such as `/products/:id/`; `(none)` for requests that match no route. */
   route: string;
   requests: number;
-  /** Answers of each HTTP status. */
   statuses: Record<string, number>;
-  /** Answers of each error code. */
   errors: Record<string, number>;
   latency: LatencyHistogram;
 }
@@ -45,7 +43,6 @@ export interface RouteStatus {
 export interface TenantStatus {
   namespace: string;
   requests: number;
-  /** Requests that were answered with an error. */
   errors: number;
 }
 
@@ -66,9 +63,8 @@ export interface ServerStatus {
   started_at: string;
   /** The time of this reply by the server's clock. */
   at: string;
-  /** The address of the server. */
   url: string;
-  /** Processes that answer. */
+  /** Processes that answer requests. */
   workers: number;
   processes: ProcessStatus[];
   requests: {

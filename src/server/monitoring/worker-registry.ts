@@ -3,13 +3,13 @@ import { createChannel, type ProcessChannel, type Question } from "./process-cha
 import type { ProcessFigures } from "./process-monitor.ts";
 import type { RecentRequest } from "./server-status.ts";
 
-/** A worker that hangs delays the figures of the others by no more. */
+/** A hanging worker delays the figures of the others by at most this time. */
 const defaultTimeoutMs = 500;
 /** After this many checks without a message a worker counts as hanging. */
 const maxSilentChecks = 3;
 
 interface Worker {
-  /** The place that the worker was started in, from 1. */
+  /** The number of the worker, from 1; its replacement gets the same. */
   place: number;
   label: string;
   /** Undefined until its first message. */
@@ -27,7 +27,7 @@ interface RegistryOptions {
   notice?: (level: "info" | "warn", message: string) => void;
 }
 
-/** Knows the workers of a server, and what they count. */
+/** The workers of a server and their counts. */
 export class WorkerRegistry {
   readonly #workers = new Set<Worker>();
   readonly #options: Required<RegistryOptions>;
@@ -39,7 +39,7 @@ export class WorkerRegistry {
   }
 
   /**
-   * Adds a worker that was started in a place.
+   * Adds a started worker.
    * @returns `receive` for its messages, and `remove` for when it has ended; its counts stay in the totals.
    */
   add(place: number, send: (message: unknown) => void, pid?: number) {
@@ -62,8 +62,8 @@ export class WorkerRegistry {
   }
 
   /**
-   * Finds workers that hang; to be called as often as workers report. It counts checks instead of time, which goes on
-   * while the machine sleeps.
+   * Finds workers that hang. Call it as often as workers report: it counts calls, because time also passes while the
+   * machine sleeps.
    */
   checkSilence(): void {
     for (const worker of this.#workers) {
@@ -77,7 +77,7 @@ export class WorkerRegistry {
     return Promise.all([...this.#workers].map(({ channel }) => channel.ask(question, timeoutMs)));
   }
 
-  /** The figures of all workers by place; for one that does not answer, the last that it reported. */
+  /** The figures of all workers by number; for a worker that does not answer, its last reported ones. */
   async readFigures(): Promise<{ name: string; figures: ProcessFigures; answers: boolean }[]> {
     const asked = [...this.#workers].map(async (worker) => {
       const figures = await worker.channel.ask({ kind: "figures" }, this.#options.timeoutMs);

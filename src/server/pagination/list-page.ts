@@ -8,7 +8,7 @@ export interface PageRow {
   /** JSON array of sort value and id of the page's last row; null when the page is not full. */
   last: string | null;
   has_more: number;
-  /** The number of all matches, where the caller asked for it. */
+  /** The number of all matches, if the caller asked for it. */
   total: number | null;
 }
 
@@ -17,7 +17,7 @@ export interface Page {
   next_cursor: string | null;
   has_more: boolean;
   limit: number;
-  /** The number of all matches, where the caller asked for it. */
+  /** The number of all matches, if the caller asked for it. */
   total?: number;
 }
 
@@ -27,7 +27,7 @@ export interface ListPage {
   page: Page;
 }
 
-/** The page of a statement's row. `asked` is everything that decides which rows come in which order. */
+/** Makes the page from a statement's row. `asked` contains everything that determines the rows and their order. */
 export function toListPage(
   row: PageRow | undefined,
   { asked, limit, fields }: { asked: readonly unknown[]; limit: number; fields: Fields | undefined },

@@ -94,7 +94,7 @@ function readTime(field: string, given: string, bound: Bound): string {
     : Number.NaN;
   // The engine moves an invalid day, such as 31 February, into the next month.
   if (!(ms >= 0) || !isDay(day)) throw invalidField(field, "must be a time such as 2026-01-31T12:00:00Z, or a date");
-  // Rows have whole milliseconds: a bound between two of them is rounded up where it is a lower one.
+  // Rows have whole milliseconds: a lower bound between two of them is rounded up.
   const isBetween = /[1-9]/.test(digits.slice(3)) && (bound === "gte" || bound === "lt");
   return toTimestamp(isBetween ? ms + 1 : ms);
 }

@@ -37,7 +37,7 @@ interface JobOptions {
 }
 
 /**
- * Starts what one process does for the whole server: checkpoints, backups, delivery of mail, webhooks and push
+ * Starts the jobs that one process does for the whole server: checkpoints, backups, delivery of mail, webhooks and push
  * notifications, expiry, and purging old rows.
  */
 export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions) {
@@ -71,7 +71,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   };
 }
 
-/** Loaded where it is used only: most servers make no backups. */
+/** Loaded only when used: most servers make no backups. */
 async function startScheduledBackups(config: Config, { command, env, log }: JobOptions) {
   const { backupEveryMs } = config;
   if (backupEveryMs === undefined) return undefined;
@@ -110,7 +110,7 @@ function startPurging(db: Database, notice: LogWriter["notice"]): { stop(): Prom
         running = undefined;
       });
   };
-  // Products that a migration added are served meanwhile, and found as soon as they are indexed.
+  // Products without an index entry after a migration are served meanwhile, and can be found once they are indexed.
   begin(indexProducts, "products could not be indexed for the search");
   const failure = "unpaid orders, expired points or old rows could not be purged";
   const timer = setInterval(() => begin(purgeAll, failure), purgeMs);

@@ -63,7 +63,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   });
   peerOf = (request) => open.peerOf(received.get(request) ?? request);
   return {
-    /** Such as `http://127.0.0.1:8080`. */
+    /** The address, such as `http://127.0.0.1:8080`. */
     url: open.url,
     port: open.port,
     present: open.present,
@@ -76,7 +76,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   };
 }
 
-/** The original requests of those with a completed URL. */
+/** Original requests by the requests with a completed URL. */
 const received = new WeakMap<Request, Request>();
 
 /** Elysia finds a route after a scheme and a host, which with https needs at least three characters. */

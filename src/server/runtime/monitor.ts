@@ -11,7 +11,7 @@ import { WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { Certificate, KeyPair } from "../tls/certificate.ts";
 import type { OpenPort } from "./port.ts";
 
-/** The monitor of a server's main process, which speaks for its workers. */
+/** The monitor of a server's main process; its figures include the workers. */
 export type ServerMonitor = ReturnType<typeof startMonitor>;
 
 /** Counts the requests of a process, and renders the metrics of the whole server. */
@@ -19,7 +19,7 @@ export type Monitor = Pick<ServerMonitor, "meter" | "recentRequests" | "metricsT
 
 /** How often a worker reports its counts, so that one that is killed loses few. */
 const reportMs = 2000;
-/** Longer than the half second that the server waits for workers that hang. */
+/** Longer than the half second that the main process waits for hanging workers. */
 const timeoutMs = 2000;
 /** The parent may be busy while all workers start. */
 const certificateTimeoutMs = 10_000;
@@ -78,7 +78,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
         socket = await openControlSocket(dataDir, { status, metrics: metricsText, findRequest });
         if (socket === null) log.notice("warn", `bodega top shows another server that uses ${dataDir}`);
       } catch (error) {
-        // A server without monitoring is better than none.
+        // The server runs without monitoring rather than not at all.
         log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
       }
       return listener?.url;

@@ -17,7 +17,7 @@ interface PortOptions {
 
 /** Longer than a body may take, so that a slow one gets an answer before Bun closes the connection. */
 export const idleSeconds = 30;
-/** For so long the previous listener still answers, and asks clients to reconnect, before it drains. */
+/** How long the previous listener still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
 
 /**

@@ -28,8 +28,8 @@ export async function prepareDatabase(config: Config, db: Database, log: LogWrit
 }
 
 /**
- * Opens the vault of a server. The only server of a file refuses to start with another key. One of several servers of a
- * libSQL database goes on without what needs the key, and logs an error.
+ * Opens the vault of a server. The only server of a file refuses to start with another key. A server of a libSQL
+ * database, which may be one of several, logs an error and runs without the features that need the key.
  * @returns the vault, and whether its key is the database's.
  * @throws wrongState for the key of another database, unavailable when the key can be neither read nor created.
  */

@@ -81,7 +81,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   }
 }
 
-/** The main process. With workers it answers no requests itself, but does what is done once for all of them. */
+/** The main process. With workers it answers no requests itself, but runs the jobs that run once for all of them. */
 async function runMain(config: Config, run: Run): Promise<number> {
   const { version, log, stopSignal } = run;
   const certificate = await openTls(config, log);
@@ -157,15 +157,15 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
 }
 
 /**
- * Closes a database. When its file was removed or replaced, closing would merge the WAL and remove it by its name, which
- * may belong to another file by now; the WAL is then moved aside.
+ * Closes a database. When its file was removed or replaced, closing would merge the WAL and remove it by its name,
+ * which may belong to another file by now, so the WAL is moved aside instead.
  */
 async function closeInPlace(db: Database): Promise<void> {
   if (db.isInPlace()) await db.close();
   else db.setWalAside();
 }
 
-/** Loaded where it is used only: most servers are behind a proxy that terminates TLS. */
+/** Loaded only when used: most servers are behind a proxy that terminates TLS. */
 async function openTls(config: Config, log: LogWriter): Promise<CertificateWatcher | null> {
   if (config.tls === undefined) return null;
   const { watchCertificate } = await import("../tls/watch-certificate.ts");

@@ -5,14 +5,15 @@ import { lastWritesMs } from "../modules/views/view-buffer.ts";
 const echoMs = 500;
 /** How long requests in flight may take after a signal to stop. */
 export const graceMs = 10_000;
-/** After this further time the process ends, whatever hangs. */
+/** After this further time the process ends, even if something hangs. */
 const hardExitMs = lastWritesMs + 5000;
 /** How long the last lines of the log may delay the exit. */
 export const lastLinesMs = 1000;
 
 /**
- * Resolves with the first signal to stop; a second one ends the process at once. A worker gets each signal several times,
- * from its parent, the terminal or a supervisor: only its first SIGTERM counts, and the parent's end ends it at once.
+ * Resolves with the first signal to stop; a second one ends the process at once. A worker gets each signal several
+ * times, from its parent, the terminal or a supervisor: only its first SIGTERM counts, and it ends at once when its
+ * parent ends.
  */
 export function nextStopSignal(isWorker: boolean): Promise<string> {
   return new Promise((resolve) => {

@@ -20,7 +20,7 @@ const minUptimeMs = 10_000;
 const maxFailures = 5;
 /** A supervisor that stops the whole group may reach a worker first, and the parent within this time. */
 const replaceDelayMs = 100;
-/** One that hangs does not block the others for longer; it presents the certificate later. */
+/** A hanging worker blocks the others for at most this time; it presents the certificate later. */
 const presentTimeoutMs = 2000;
 
 /**
@@ -30,7 +30,7 @@ const presentTimeoutMs = 2000;
 export async function startWorkers(config: Config, options: WorkerOptions) {
   const { log, registry } = options;
   const workers = new Set<Subprocess>();
-  // However this process ends, no worker may keep the port.
+  // No worker may keep the port after this process ends, for whatever reason.
   process.on("exit", () => {
     for (const worker of workers) worker.kill("SIGKILL");
   });
@@ -88,7 +88,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   };
 }
 
-/** Starts one worker; resolves when it answers requests. It does not do the work that the parent does for all. */
+/** Starts one worker; resolves when it answers requests. It does not run the jobs that the parent runs for all. */
 function startWorker(
   config: Config,
   options: WorkerOptions,

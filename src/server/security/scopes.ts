@@ -31,7 +31,7 @@ export function parseScopes(scopes: readonly string[]): string[] {
 }
 
 /**
- * The scopes of one name, which may be a family.
+ * Expands one name, which may be a family, to scopes.
  * @throws validationFailed naming `field` for an unknown scope.
  */
 export function parseScope(field: string, scope: string): string[] {
@@ -44,7 +44,7 @@ function isFamilyOf(pattern: string, scope: string): boolean {
   return pattern.endsWith(":*") && scope.startsWith(pattern.slice(0, -1));
 }
 
-/** Whether a key with these scopes may do what the scope names. Writing does not include reading. */
+/** Whether these scopes of a key include a scope. Writing does not include reading. */
 export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
   return scopes.has("*") || scopes.has(scope);
 }

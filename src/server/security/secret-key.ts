@@ -107,7 +107,7 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
 
 /**
  * Creates the file, readable by its owner only. It is written under another name and linked into place, so that of
- * several processes the first one's stays, and none reads half of it.
+ * several processes the first one wins, and none reads an incomplete file.
  * @throws unavailable when that is impossible.
  */
 function makeSecret(dataDir: string, path: string): string {
@@ -149,7 +149,10 @@ function linkUnlessThere(made: string, path: string): void {
   }
 }
 
-/** The secret of a file, undefined where there is no file. Errors: unavailable unreadable, wrongState not a secret. */
+/**
+ * The secret of a file, undefined where there is no file. Errors: unavailable for an unreadable file, wrongState for a
+ * file without a valid secret.
+ */
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {

@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * A fingerprint of the key that this database's sealed values were made with, so that a server with another key says so
- * at its start instead of failing at somebody's sign-in.
+ * A fingerprint of the key that sealed the values of this database, so that a server with another key reports it at its
+ * start instead of failing at a sign-in.
  */
 export const secretFingerprint = sqliteTable(
   "secret_fingerprint",

@@ -13,18 +13,18 @@ export type VaultPurpose =
   | "limit"
   | "push";
 
-/** The server's key, and the only things that are done with it. */
+/** The server's key and all operations that use it. */
 export interface Vault {
   /**
-   * Encrypts a text (AES-256-GCM) for one place.
-   * @param place what it belongs to, such as a row's id; elsewhere it cannot be opened.
+   * Encrypts a text (AES-256-GCM).
+   * @param place the record that it belongs to, such as a row's id; with another place it cannot be opened.
    */
   seal(purpose: VaultPurpose, place: string, text: string): string;
   /** The text of a sealed value; null when it was sealed with another key, for another place, or altered. */
   open(purpose: VaultPurpose, place: string, sealed: string): string | null;
-  /** HMAC-SHA256 of a text, in hex: the same text has the same value, and only with the key can it be found again. */
+  /** HMAC-SHA256 of a text, in hex: the same text has the same value, which cannot be computed without the key. */
   mac(purpose: VaultPurpose, text: string): string;
-  /** Tells keys apart and says nothing of them. */
+  /** Identifies the key without revealing it. */
   fingerprint(): string;
 }
 
@@ -33,7 +33,7 @@ const tagBytes = 16;
 
 /**
  * Makes the vault of a secret.
- * @param readSecret asked at the first use, so that whoever needs no secret needs no file either.
+ * @param readSecret called at the first use, so that no file is needed where no secret is.
  */
 export function createVault(readSecret: () => string): Vault {
   const keys = new Map<string, Buffer>();
@@ -69,7 +69,7 @@ export function createVault(readSecret: () => string): Vault {
       }
     },
     mac(purpose, text) {
-      // A copy of one that has its key costs half as much as making another, and visitors' tokens are read by it.
+      // Copying a keyed hasher costs half as much as making one, and every visitor token needs it.
       let hasher = hashers.get(purpose);
       if (!hasher) {
         hasher = new Bun.CryptoHasher("sha256", keyOf(`mac ${purpose}`));

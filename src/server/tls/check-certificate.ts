@@ -65,7 +65,7 @@ function checkNames(certificate: Certificate, path: string, publicUrl: string | 
   };
 }
 
-/** Whether every account of this machine can read the key; null when not, or when the file cannot be examined. */
+/** Whether every account of this machine can read the key; null if not, or if the file cannot be examined. */
 async function checkKeyMode(path: string): Promise<CertificateProblem | null> {
   const mode = (await stat(path).catch(() => null))?.mode;
   if (mode === undefined || (mode & 0o007) === 0) return null;

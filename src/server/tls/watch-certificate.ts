@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 export interface CertificateWatcher {
   /** The certificate presented now. */
   current(): Certificate;
-  /** Logs the certificate, then polls the files. `present` puts another certificate to use and may throw. */
+  /** Logs the certificate, then polls the files. `present` switches to another certificate and may throw. */
   start(present: (certificate: Certificate) => Promise<void>): void;
   /** Polls the files now; resolves when a change has been handled. */
   poll(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The languages that can stand for a BCP 47 tag: `zh-Hant-TW`, `zh-Hant`, `zh`. Empty for a text that is no tag. */
+/** A BCP 47 tag and its more general forms: `zh-Hant-TW`, `zh-Hant`, `zh`. Empty for a text that is no tag. */
 function fallbacksOf(tag: string): string[] {
   try {
     const parts = Intl.getCanonicalLocales(tag)[0]?.split("-") ?? [];
@@ -10,7 +10,7 @@ function fallbacksOf(tag: string): string[] {
 
 /**
  * The first wanted language that is available, or English.
- * @param wanted BCP 47 tags in order of preference; each also stands for the languages that it is a variety of.
+ * @param wanted BCP 47 tags in order of preference; each also matches its more general forms.
  */
 export function chooseLanguage(
   wanted: readonly (string | null | undefined)[],

@@ -13,7 +13,7 @@ export function parseDuration(text: string): number | undefined {
   return unit === undefined ? undefined : Number(amount) * (msPerUnit[unit] as number);
 }
 
-/** Milliseconds for people, rounded in the largest unit that fits, whatever their sign: `3 days`, `1 hour`, `0 seconds`. */
+/** Formats milliseconds for people, rounded in the largest unit that fits, without a sign: `3 days`, `1 hour`, `0 seconds`. */
 export function formatDuration(ms: number): string {
   // With 1% of tolerance, 59 minutes and 59 seconds are an hour and not 60 minutes.
   const [unit, length] = units.find(([, length]) => Math.abs(ms) >= 0.99 * length) ?? ["second", 1000];

@@ -1,6 +1,6 @@
 /**
- * A number whose text a double cannot hold (`19.990000000000000001`, `1e400`). No schema accepts it, so that no amount
- * is rounded silently; in free JSON it is the nearest double.
+ * A number whose text a double cannot represent (`19.990000000000000001`, `1e400`). No schema accepts it, so that no
+ * amount is rounded silently; in free JSON it is the nearest double.
  */
 export class InexactNumber {
   readonly nearest: number;
@@ -17,7 +17,7 @@ export class InexactNumber {
 /** Only numbers with this many digits or an exponent can lose precision. */
 const suspicious = /\d[\d.]{15,}|\d[eE]/;
 
-/** Parses JSON; numbers that a double cannot hold become `InexactNumber`. Errors: SyntaxError for invalid JSON. */
+/** Parses JSON; numbers that a double cannot represent become `InexactNumber`. Errors: SyntaxError for invalid JSON. */
 export function parseExactJson(text: string): unknown {
   if (!suspicious.test(text)) return JSON.parse(text);
   const revive = (_key: string, value: unknown, context?: { source?: string }) => {

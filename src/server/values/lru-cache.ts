@@ -7,7 +7,7 @@ export class LruCache<T> {
   #young = new Map<string, T>();
   #old = new Map<string, T>();
 
-  /** Keeps at least `half`, at most twice as many entries. */
+  /** @param half the minimum number of kept entries; the maximum is twice as many. */
   constructor(half: number) {
     this.#half = half;
   }

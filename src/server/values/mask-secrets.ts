@@ -2,7 +2,7 @@
 const secret = /(sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{43,}/i;
 const everySecret = new RegExp(secret, "gi");
 
-/** Whether a text contains a secret, sent by mistake. */
+/** Whether a text contains a secret that was sent by mistake. */
 export function holdsSecret(text: string): boolean {
   return text.length >= 46 && secret.test(text);
 }

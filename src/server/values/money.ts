@@ -1,6 +1,6 @@
 import { invalidField } from "../errors.ts";
 
-/** The power of two below which every amount with so many decimals is a double of its own. */
+/** The power of two below which amounts with `digits` decimals are distinct doubles. */
 function exactBelow(digits: number): number {
   return 2 ** Math.floor(53 - digits * Math.log2(10));
 }
@@ -25,17 +25,17 @@ export function parseMoney(field: string, amount: number, digits: number): numbe
   return Number(whole + decimals.padEnd(digits, "0"));
 }
 
-/** The amount on the wire of minor units: 1999 in EUR is 19.99, the double whose shortest form has these digits. */
+/** Converts minor units to the amount in JSON: 1999 in EUR is 19.99, the double whose shortest form has these digits. */
 export function toAmount(minor: number, digits: number): number {
   return Number(`${minor}e-${digits}`);
 }
 
-/** The largest sum of minor units that is exact on the wire as well. */
+/** The largest sum of minor units that is exact in JSON as well. */
 export function largestMinor(digits: number): number {
   return Math.ceil(exactBelow(digits)) * 10 ** digits - 1;
 }
 
-/** SQL for the wire form of minor units: an exact JSON number, by integer arithmetic alone; null stays null. */
+/** SQL that converts minor units to an exact JSON number, by integer arithmetic only; null stays null. */
 export function moneyJson(minor: string, digits: string): string {
   const scale = `case ${digits} when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end`;
   return `case when ${minor} is null or ${digits} = 0 then ${minor}
@@ -50,7 +50,7 @@ export function splitAmount(amount: number, weights: readonly number[]): number[
   const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
   if (total === 0n) return weights.map((_, index) => (index === 0 ? amount : 0));
   const shares = weights.map((weight, index) => {
-    // Products of two amounts leave the range in which doubles are exact.
+    // Products of two amounts can exceed the range in which doubles are exact.
     const product = BigInt(amount) * BigInt(weight);
     return { index, part: product / total, remainder: product % total };
   });

@@ -1,11 +1,11 @@
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 
-/** Null beside another type. */
+/** A type that may also be null. */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A time as replies show it. */
+/** A time in replies. */
 export const timestamp = Type.String({ format: "date-time", description: "RFC 3339, UTC." });
 
 /** The named schema of a JSON body, which refuses other fields. */

@@ -15,7 +15,7 @@ export interface SemaphoreOptions {
   fullMessage: string;
 }
 
-/** Lets a limited number of callers work at a time. The others wait in the order in which they came. */
+/** Limits the number of callers that work at a time. The others wait in order of arrival. */
 export class Semaphore {
   readonly #fullMessage: string;
   #permits: number;
@@ -66,7 +66,7 @@ export class Semaphore {
     });
   }
 
-  /** Runs `work` while it holds a permit, at once where one is free. Errors: those of `acquire` and of `work`. */
+  /** Runs `work` while it holds a permit; at once if one is free. Errors: those of `acquire` and of `work`. */
   async run<T>(work: () => Promise<T>, timeoutMs?: number): Promise<T> {
     const release = this.#tryAcquire() ?? (await this.acquire(timeoutMs));
     try {

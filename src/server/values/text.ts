@@ -23,7 +23,7 @@ export function checkNote(field: string, value: string | null, max: number): str
   return value === null ? null : requireText(field, value, max, inNote);
 }
 
-/** Words as a sentence lists them: `a, b and c`. */
+/** Joins words for a sentence: `a, b and c`. */
 export function listWords(words: readonly string[]): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }

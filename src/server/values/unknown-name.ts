@@ -20,7 +20,7 @@ export function unknownName(thing: string, given: string, { names, list, store }
   return notFound(thing, given, { ...place, remedy: `${hint}List them all: ${list}` });
 }
 
-/** The conflict error about a name that several records have. */
+/** The conflict error for a name that several records share. */
 export function ambiguousName(message: string, ids: readonly string[]): AppError {
   return conflict(message, { remedy: `Name one by its id: ${ids.join(", ")}` });
 }
@@ -39,7 +39,7 @@ export function suggestWord(word: string, candidates: Iterable<string>): string 
   const meant = word.toLowerCase();
   for (const candidate of candidates) {
     const known = candidate.toLowerCase();
-    // The lengths alone differ too much, so the distance need not be computed.
+    // The lengths differ too much already, so the distance need not be computed.
     if (Math.abs(known.length - meant.length) >= bestDistance) continue;
     const distance = measureDistance(meant, known);
     if (distance < bestDistance) {

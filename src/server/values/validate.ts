@@ -14,7 +14,7 @@ const sizeErrors = new Set([
 
 /**
  * Checks a value against a schema. The error names every field at fault and repeats no value.
- * @param root what to call the value itself, such as `body`.
+ * @param root the name of the value itself, such as `body`.
  * @throws validationFailed with `details`.
  */
 export function validate<T extends TSchema>(schema: T, value: unknown, root: string): Static<T> {
@@ -41,8 +41,8 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
 }
 
 /**
- * The errors, with the inner errors of a union instead of its own where one branch fits the value's kind: of an object
- * that may be null, the field at fault is one of the object's.
+ * The errors of a value. If one branch of a union fits the value's kind, its errors replace that of the union: for an
+ * object that may be null, they name the invalid fields of the object.
  */
 function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
@@ -89,7 +89,7 @@ function explain({ type, schema, value }: ValueError): string {
   return `must be ${describe(schema)}`;
 }
 
-/** The values that a schema accepts, in words; `expects` of a schema says it better than its limits. */
+/** Describes the values that a schema accepts in words: by its `expects` if it has one, otherwise by its limits. */
 function describe(schema: TSchema): string {
   if (typeof schema.expects === "string") return schema.expects;
   const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;

@@ -46,7 +46,7 @@ export async function runBackupJob(job: BackupJob, config: Config): Promise<numb
   }
 }
 
-/** Aborts when the parent has ended or gives up; this process then ends too, whatever it waits for. */
+/** Aborts when the parent ends or cancels. This process then exits too, even while it waits for something. */
 function abortWithParent(cleanUp: () => void): AbortSignal {
   const aborting = new AbortController();
   const abort = () => {

@@ -75,7 +75,6 @@ export default defineCommand({
   },
 });
 
-/** Shows a progress bar. Ctrl-C cancels the work. */
 async function showProgress(
   console: Console,
   work: (onStep: (step: BackupStep) => void, signal: AbortSignal) => Promise<BackupReport>,

@@ -19,7 +19,7 @@ export default defineCommand({
   async run(args, console) {
     const config = readCliConfig(args, console);
     const { runDatabaseCheck } = await import("../../../server/health/doctor.ts");
-    // Reading blocks the process, so that it could not handle ctrl-C itself. Nothing is left half-done.
+    // Reading blocks the process, which could not handle ctrl-C. The check writes nothing, so it may be killed at any time.
     console.releaseSignals();
     const command = commandLine(args);
     return runAndPrint(console, command("doctor --fix"), (onProgress) =>

@@ -127,7 +127,6 @@ function listenForStop(console: Console): Stop {
   return stop;
 }
 
-/** Runs a step with a progress bar; ctrl-C ends it. */
 async function showProgress<T>(
   console: Console,
   stop: Stop,

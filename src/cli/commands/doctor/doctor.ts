@@ -47,7 +47,7 @@ export default defineCommand({
   },
 });
 
-/** The configuration, or why it is invalid, which is a finding. An invalid flag is thrown. */
+/** Returns the configuration, or the error in it, which becomes a finding. Throws the error of an invalid flag. */
 function readConfigOrError(args: DatabaseFlags, console: Console) {
   try {
     return readCliConfig(args, console);

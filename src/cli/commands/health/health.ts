@@ -12,7 +12,6 @@ interface Health {
   /** HTTP status of the answer; null when there was none. */
   http_status: number | null;
   message: string;
-  /** Milliseconds until the answer. */
   took_ms: number;
 }
 
@@ -58,8 +57,9 @@ export function formatServerUrl({ host, port, tls }: { host: string; port: numbe
 }
 
 /**
- * Checks a server, over https too where its port cuts off http: flags that this command does not have may set a certificate.
- * @param isOwn the server of this machine. Its certificate is for its public name and is not verified.
+ * Checks a server over http, then over https if its port closes http connections: `serve` may have got a certificate by
+ * a flag.
+ * @param isOwn true for the server of this machine: its certificate is for its public name, so it is not verified.
  */
 async function probeHealth(base: string, timeoutMs: number, isOwn: boolean): Promise<Health> {
   const { isCut, health } = await askReady(base, timeoutMs, isOwn);
@@ -71,7 +71,7 @@ async function probeHealth(base: string, timeoutMs: number, isOwn: boolean): Pro
 }
 
 /**
- * Requests `/health/ready` without following redirects, because a login page is no healthy server.
+ * Requests `/health/ready` without following redirects, because the login page of a proxy is not a healthy server.
  * @returns also `isCut`: the server accepted the connection and closed it, as a TLS port does for plain HTTP.
  */
 async function askReady(base: string, timeoutMs: number, isOwn: boolean): Promise<{ isCut: boolean; health: Health }> {

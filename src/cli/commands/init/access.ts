@@ -54,7 +54,7 @@ async function askOrigins(): Promise<string[]> {
   return split(await askText(message, { optional: true, check: (text) => split(text).map(checks.origin) }));
 }
 
-/** The path for the key's secret; undefined for the screen, which also gets it where no file can be created. */
+/** Returns the path of the file for the key's secret; undefined to print it, also when no file can be created. */
 export async function takeSecretFile(
   args: InitArgs,
   console: Console,

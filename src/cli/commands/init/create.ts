@@ -23,7 +23,7 @@ export interface Outcome {
   settings: EnvFileChange;
   run: RunMode;
   unit: (Unit & { written: boolean; started: boolean }) | null;
-  /** Sentences about flags whose values differ from existing ones, which stay. */
+  /** One sentence for each flag whose value differs from the existing one, which is kept. */
   kept: string[];
 }
 
@@ -71,7 +71,7 @@ export async function createShop(args: InitArgs, console: Console, plan: Plan): 
   return outcome;
 }
 
-/** The error for a store whose new secrets reached nobody, with the commands that replace them. */
+/** The error when new secrets could not be delivered, with the commands that replace them. */
 export function secretsLost({ setup, secrets, config }: Outcome, reason: string, cause: unknown) {
   const { key, owner, store } = setup;
   const command = commandLine({ "data-dir": config.dataDir, "database-url": config.databaseUrl });

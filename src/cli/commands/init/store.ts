@@ -6,14 +6,14 @@ import type { Console } from "../../terminal/console.ts";
 import { checks, type InitArgs } from "./flags.ts";
 import { askChoice, askSearch, askText } from "./questions.ts";
 
-/** The namespace that the flags name directly, through --title, or as the only existing store. */
+/** The namespace from --namespace or --title, or of the only existing store. */
 export function findNamespace({ namespace, title }: InitArgs, existing: readonly string[]): string | undefined {
   if (namespace !== undefined) return namespace;
   if (title !== undefined) return suggestNamespace(title) || undefined;
   return existing.length === 1 ? existing[0] : undefined;
 }
 
-/** Asks which store to set up, unless the flags say so. The title is returned too, where it was asked for. */
+/** Asks which store to set up, unless the flags say so. Returns the title too, if it was asked for. */
 export async function askNamespace(
   args: InitArgs,
   existing: readonly string[],
@@ -82,7 +82,7 @@ function suggestFromLocale(env: Environment): { currency: string; language: stri
   return { language, currency };
 }
 
-/** Currencies in use. Names of former ones end in years; codes with an X are gold, tests and the like but for five. */
+/** Currencies in use. Names of former ones end in years. Codes with an X, except five, are not money but gold, tests and the like. */
 function listCurrencies(): { value: string; name: string }[] {
   const names = new Intl.DisplayNames("en", { type: "currency" });
   return Intl.supportedValuesOf("currency")

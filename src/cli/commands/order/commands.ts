@@ -20,7 +20,6 @@ import { info, printJson, printList } from "../../terminal/output.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
 
-/** Flags that filter orders by status, customer and age. */
 const orderFilterFlags = {
   status: {
     type: "enum",

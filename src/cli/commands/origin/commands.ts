@@ -10,7 +10,6 @@ import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
 import { type AppKey, printKey } from "../key/print.ts";
 
-/** Origins for an allowlist. */
 const originsArg = {
   type: "positional",
   required: true,

@@ -18,7 +18,6 @@ import { UsageError } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
 import { openSource } from "./product-file.ts";
 
-/** The product that a command works on. */
 const productArg = {
   type: "positional",
   required: true,

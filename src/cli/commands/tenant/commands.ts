@@ -17,14 +17,12 @@ const tenantArg = {
   description: "Namespace of the store",
 } as const satisfies PositionalArg;
 
-/** The namespace of a new store. */
 const newTenantArg = {
   ...tenantArg,
   completes: undefined,
   description: "Namespace of the new store, such as my-shop",
 } as const satisfies PositionalArg;
 
-/** Fields of a store besides its namespace. */
 const tenantFlags = {
   title: { type: "string", valueHint: "text", description: "Name of the store" },
   domain: { type: "string", valueHint: "host", allowEmpty: true, description: "Host name of the store" },

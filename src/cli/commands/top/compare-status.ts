@@ -90,7 +90,6 @@ function latencies(histogram: LatencyHistogram): Latencies {
   return { p50, p95, p99 };
 }
 
-/** Rounds to two decimals. */
 function round(number: number): number {
   return Math.round(number * 100) / 100;
 }

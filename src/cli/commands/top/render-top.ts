@@ -135,7 +135,6 @@ function formatMs(ms: number | null): string {
   return `${ms >= 9.95 ? Math.round(ms) : ms >= 1 ? ms.toFixed(1) : ms.toFixed(2)} ms`;
 }
 
-/** One decimal below ten. */
 function formatRate(count: number): string {
   return count >= 9.95 || count === 0 ? String(Math.round(count)) : count.toFixed(1);
 }

@@ -63,7 +63,7 @@ export default defineCommand({
 
 async function watch(readStatus: ReadStatus, intervalMs: number, console: Console): Promise<number> {
   const { renderTop } = await import("./render-top.ts");
-  // Without a server the screen stays as it is.
+  // Throws without a server, before the screen is cleared.
   let before = await readStatus();
   let activity = compareStatus(before, before);
   let pauseMs = Math.min(firstIntervalMs, intervalMs);
@@ -151,7 +151,6 @@ function openScreen(host: NodeJS.Process) {
       // Some terminals report no size.
       return { columns: columns || 80, rows: rows || 24 };
     },
-    /** Replaces the shown lines. */
     draw: (lines: readonly string[]) =>
       stdout.write(`${begin}${lines.map((line) => `${line}\u001b[K`).join("\r\n")}${end}`),
     onResize: (act: () => void) => stdout.on("resize", act),

@@ -14,7 +14,6 @@ import { secretFileArg } from "../key/args.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
-/** The webhook that a command works on. */
 const webhookIdArg = {
   type: "positional",
   required: true,

@@ -31,7 +31,7 @@ export async function copyLive(path: string, target: string, { onProgress, signa
     const connection = new Connection(libsql, path, { readOnly: true });
     const pacer = createPacer(signal);
     try {
-      // While somebody reads, no process resets the WAL.
+      // While a read transaction is open, no process resets the WAL.
       connection.run("BEGIN");
       connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
       const wal = await open(`${path}-wal`, "r").catch(() => undefined);

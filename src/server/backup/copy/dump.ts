@@ -16,7 +16,7 @@ export interface CopyOptions {
 }
 
 const cacheKiB = 64 * 1024;
-// A copy takes rows as they are; whether they are intact is checked later. Before its one COMMIT it need not be durable.
+// Rows are copied unchecked, and verified later. The copy need not be durable before its one COMMIT.
 const pragmas = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
 
 /**

@@ -34,7 +34,7 @@ const selectColumns = `SELECT m.name, c.name, c.pk, c.type FROM sqlite_schema m,
   WHERE m.type = 'table' AND c.hidden = 0 ORDER BY m.rowid, c.cid`;
 const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'";
 
-/** `place` is the one in the primary key, from 1; 0 outside of it. */
+/** `place` is the position in the primary key, from 1; 0 for other columns. */
 type Column = { name: string; place: number; type: string };
 
 /** Plans how to copy a database from its schema. */

@@ -17,7 +17,7 @@ export async function withCopy<T>(path: string, work: (connection: Connection) =
 }
 
 /**
- * Inspects a database file and checks every page and reference of it, which takes as long as reading it twice.
+ * Inspects a database file and checks all of its pages and references, which takes as long as reading it twice.
  * @param what names the file in errors.
  * @param work further checks.
  * @throws validationFailed that names the first fault.

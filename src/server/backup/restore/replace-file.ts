@@ -34,7 +34,7 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
     yield "the old WAL is merged";
     kept = join(makeBackupsFolder(dataDir), `${keptPrefix}${now.toISOString().replace(/[-:]/g, "")}.db`);
     if (hasWal(path)) {
-      // Copies: a second name without a swap is removed later, and a damaged database needs its WAL.
+      // Copied, not linked: links of a restore that never swapped are removed, but a damaged database needs its WAL.
       copyWhole(`${path}-wal`, `${kept}-wal`);
       copyWhole(path, kept);
     } else linkOrCopy(path, kept);
@@ -47,7 +47,7 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
     if (kept !== null) for (const suffix of ["", "-wal"]) rmSync(kept + suffix, { force: true });
     throw error;
   }
-  // SQLite would apply a WAL that stays to the new file.
+  // SQLite would apply the old WAL to the new file.
   removeWal(path);
   syncFile(dirname(path));
   yield "the old WAL is gone";
@@ -66,7 +66,7 @@ async function mergeWalIfIntact(path: string): Promise<void> {
   }
 }
 
-/** A second name for a file costs nothing; on another disk it is copied. */
+/** Links the file, which costs nothing; copies it to another disk. */
 function linkOrCopy(path: string, target: string): void {
   try {
     linkSync(path, target);

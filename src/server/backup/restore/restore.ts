@@ -62,11 +62,11 @@ export async function planRestore(fetched: FetchedBackup, config: Config): Promi
 }
 
 /**
- * Replaces the database by a backup: a file by renaming, so that the old or the new one is there at any moment; a
- * database server's in batches. Aborting the signal of the former changes nothing up to the renaming.
+ * Replaces the database by a backup. A file is replaced by renaming, so that the old or the new one exists at any
+ * moment; until then the signal can abort the restore without a change. The database of a server is loaded in batches.
  * @returns where the previous file is kept, null where there was none; and whether the key was restored.
- * @throws wrongState while a server runs on the data directory, conflict for `withKey` where another key is, unavailable
- * when a command keeps the database open or the disk cannot be written.
+ * @throws wrongState while a server runs on the data directory, conflict for `withKey` when another key exists,
+ * unavailable when a command keeps the database open or the disk cannot be written.
  */
 export async function applyRestore(plan: RestorePlan, config: Config, options: RestoreOptions) {
   const { fetched, key } = plan;
@@ -123,7 +123,7 @@ async function swap(
 }
 
 /**
- * Lets signals in that came while native code blocked the process.
+ * Handles signals that arrived while native code blocked the process.
  * @throws the signal's reason when it is aborted.
  */
 export async function stopIfAborted(signal: AbortSignal | undefined): Promise<void> {

@@ -23,8 +23,9 @@ export const keptPrefix = "before-restore-";
 
 /**
  * Creates the folder beside the database, so that renaming can put the new file into place. For a data directory that
- * does not exist and may not be created, it is in the system's temporary folder. What killed restores left is removed.
- * @throws unavailable when that is impossible.
+ * does not exist and may not be created, it is in the system's temporary folder. Files that killed restores left are
+ * removed.
+ * @throws unavailable when it cannot be created.
  */
 export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
   const beside = dirname(databaseFile(dataDir));
@@ -41,7 +42,7 @@ export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
   }
 }
 
-/** Removes what killed restores left, unless a restore is running. */
+/** Removes the files that killed restores left, unless a restore is running. */
 export async function removeStaleRestores(dataDir: string): Promise<void> {
   const beside = dirname(databaseFile(dataDir));
   if (listStale(dataDir).length === 0) return;
@@ -54,7 +55,7 @@ export async function removeStaleRestores(dataDir: string): Promise<void> {
   }
 }
 
-/** Temp dirs, each as large as a database, and second names of the present database that no swap followed. */
+/** Temp dirs, each as large as a database, and links to the present database of restores that never swapped. */
 function listStale(dataDir: string): string[] {
   const path = databaseFile(dataDir);
   const list = (folder: string, start: string) =>

@@ -25,8 +25,8 @@ export function startCheckpointer(db: Database, options: CheckpointerOptions = {
     const started = performance.now();
     const emptied = await db.checkpoint().catch(() => false);
     const ended = performance.now();
-    // A backup holds the readers' lock, so the attempt ends at once. An open transaction of another program stops this
-    // process for the whole busy timeout, and must not do so again and again.
+    // A backup holds the readers' lock, so the attempt ends at once. An open transaction of another program blocks this
+    // process for the whole busy timeout, so the next attempt is later.
     if (!emptied) pausedUntil = ended + (ended - started > 1000 ? longPauseMs : shortPauseMs);
     running = undefined;
   }

@@ -7,7 +7,7 @@ import type { Result } from "../session.ts";
 import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
 import { createRowMaker, type RowMaker } from "./row.ts";
 
-/** Half of the statements that a connection keeps at most. */
+/** Half of the maximum number of statements that a connection caches. */
 const generationSize = 128;
 const openingTimeoutMs = 5000;
 const dataVerbs = ["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "VALUES", "PRAGMA"];
@@ -89,7 +89,7 @@ export class Connection {
       const raw = kept.getter.get(bound);
       return raw === undefined ? undefined : this.#makeRow(kept, raw);
     } catch (error) {
-      // After an error `get` would run with this call's arguments once more.
+      // After an error the next `get` would run with the arguments of this call.
       kept.getter = undefined;
       throw mapDbError(error);
     }

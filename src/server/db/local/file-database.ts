@@ -14,8 +14,8 @@ import { WriteQueue, type WriteQueueOptions } from "./write-queue.ts";
 import { WriteSession } from "./write-session.ts";
 
 /**
- * A checkpoint falls back to one beside the writers only when it gives up waiting for the write lock, and that has just
- * been seen free. It also waits this long for readers of other programs, and this process with it.
+ * A checkpoint that gives up waiting for the write lock would run while others write; the lock has just been seen free.
+ * The process also blocks for this long when another program reads.
  */
 const checkpointTimeoutMs = 2000;
 const writerCacheKiB = 8 * 1024;
@@ -28,13 +28,13 @@ export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
   kind?: "memory" | "file";
   /** Runs after everything is closed, such as the removal of a temporary directory. */
   afterClose?: () => void;
-  /** Whether a server uses the file, whose checkpointer then does the work that is due at close. */
+  /** Whether a server uses the file: its checkpointer then does what closing would do otherwise. */
   isServerRunning?: () => Promise<boolean>;
 }
 
 interface CheckpointParts {
   connection: Connection;
-  /** Shared by every process that keeps a snapshot of the file for long, such as a backup; a checkpoint takes it alone. */
+  /** Processes that keep a snapshot of the file for long, such as a backup, share this lock; a checkpoint holds it exclusively. */
   readersLock: FileLock;
 }
 
@@ -116,8 +116,8 @@ export class FileDatabase implements Database {
 
   /**
    * Moves the WAL into the database file and empties it; false when a reader or another process is in the way. The
-   * bundled SQLite can lose pages when a commit runs beside a checkpoint, so only TRUNCATE is used, which holds the write
-   * lock: see `#truncateWal`.
+   * bundled SQLite can lose pages when a commit runs during a checkpoint, so only TRUNCATE is used, which holds the
+   * write lock: see `#truncateWal`.
    */
   async checkpoint(): Promise<boolean> {
     // The WAL of a file that was removed holds writes that nothing else has, and opening its path would make a new one.
@@ -176,8 +176,8 @@ export class FileDatabase implements Database {
 
   /**
    * Synchronous, so that no write begins after the write lock was seen free: this connection's long busy timeout then
-   * keeps SQLite from falling back to a checkpoint beside the writers. That timeout would also stop the process behind a
-   * long reader, so it is not begun while there is one.
+   * keeps SQLite from falling back to a checkpoint during writes. That timeout would also block the process behind a
+   * long reader, so no checkpoint begins while there is one.
    */
   #truncateWal({ connection, readersLock }: CheckpointParts): boolean {
     if (!readersLock.tryExclusive()) return false;

@@ -2,7 +2,7 @@ import { AppError, unavailable } from "../../errors.ts";
 import { mapDbError } from "../db-errors.ts";
 import type { Connection } from "./connection.ts";
 
-/** Tells the session of a write that its time is over, so that late calls are refused instead of joining another write. */
+/** Marks the end of a write, so that late calls of its session are refused instead of joining another write. */
 export interface WriteScope {
   hasEnded: boolean;
 }
@@ -120,7 +120,7 @@ function abandonGroup(connection: Connection): void {
 function answer(outcome: Outcome, loss: unknown): void {
   const { job } = outcome;
   if (!outcome.hasFailed && loss === undefined) job.resolve(outcome.value as never);
-  // A refusal that rests on rows of a lost group would be wrong; "try again" is right.
+  // A refusal because of rows of a lost group would be wrong: the write can succeed when it is tried again.
   else if (outcome.hasFailed && (loss === undefined || !outcome.isTainted)) job.reject(mapDbError(outcome.error));
   else job.reject(lossError(loss));
 }

@@ -26,8 +26,8 @@ export type Libsql = new (path: string, options: { timeout?: number }) => Engine
 let loaded: Promise<Libsql> | undefined;
 
 /**
- * Loads the database engine when a database is first opened: help and version work without the unpacked add-on.
- * Errors: unavailable whose message says what to do when the add-on cannot be unpacked.
+ * Loads the database engine when a database is first opened: help and version work without the unpacked add-on. Errors:
+ * unavailable when the add-on cannot be unpacked; its message says what to do.
  */
 export function loadLibsql(): Promise<Libsql> {
   loaded ??= import("libsql").then(

@@ -8,9 +8,9 @@ const pauseMs = 5;
 const freshMs = 30;
 
 /**
- * Fairness between processes that write to one file. SQLite's lock is not fair: a server that commits without a pause would
- * keep the others out. A waiting process stamps the time of a small file; a process that has just committed pauses when
- * the stamp is fresh. A process that dies leaves nothing but a date.
+ * Fairness between processes that write to one file. SQLite's lock is not fair: a server that commits without a pause
+ * would keep the others out. A waiting process stamps the time of a small file; a process that has just committed
+ * pauses when the stamp is fresh. A process that dies leaves only an old time behind.
  */
 export class LockFairness {
   readonly #file: number;
@@ -27,7 +27,7 @@ export class LockFairness {
     }
   }
 
-  /** Waits 1 to 5 ms before the next try, and tells other processes that this one waits. */
+  /** Waits 1 to 5 ms before the next try, and stamps the file so that other processes see it. */
   async waitForLock(): Promise<void> {
     if (this.#isOpen) this.#stamp();
     await Bun.sleep(1 + Math.random() * (pauseMs - 1));

@@ -42,8 +42,8 @@ export class Reader {
   }
 
   /**
-   * SQLite's counter of commits by other connections, the writer of this process included. It is asked at the start of a
-   * request: until the event loop turns, all reads share the snapshot that this begins, and with it one pair of file
+   * SQLite's counter of commits by other connections, including the writer of this process. Reading it at the start of
+   * a request begins a snapshot that all reads share until the event loop turns. They also share one pair of file
    * locks, which cost as much as a short query.
    */
   dataVersion(): number {

@@ -7,7 +7,7 @@ export type RowMaker = (values: Values) => Row;
 
 const valuesOf = Symbol("values");
 
-/** Builds the row maker for these columns. Where a name comes twice, the first one keeps it and indexes reach both. */
+/** Builds the row maker for these columns. Of two columns with the same name, the first has the name; both have their indexes. */
 export function createRowMaker(columns: string[]): RowMaker {
   const plain =
     new Set(columns).size === columns.length && !columns.some((name) => name === "length" || /^\d+$/.test(name));

@@ -47,7 +47,6 @@ export class WriteQueue {
     return this.#commits;
   }
 
-  /** Writes that wait. */
   get waiting(): number {
     return this.#jobs.length - this.#next;
   }
@@ -65,8 +64,8 @@ export class WriteQueue {
 
   /**
    * Queues one write: `work` uses the writer connection and is undone alone when it fails. Resolves after the COMMIT.
-   * Errors: those of `work`; unavailable for a lock that stays taken, a full queue, a write that takes too long, or a
-   * faulty disk.
+   * Errors: those of `work`; unavailable for a lock that is not released in time, a full queue, a write that takes too
+   * long, or a faulty disk.
    */
   enqueue<T>(work: (scope: WriteScope) => T | Promise<T>): Promise<T> {
     return this.#push(work, false);
@@ -82,7 +81,7 @@ export class WriteQueue {
     return this.#isDriving ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
 
-  /** Begins a transaction within `exclusive`, which has to end it. Returns false when the lock stays taken. */
+  /** Begins a transaction within `exclusive`, whose work must end it. Returns false when the lock is not released in time. */
   async beginExclusive(): Promise<boolean> {
     const deadline = performance.now() + this.#options.lockDeadlineMs;
     while (!this.#tryBegin()) {

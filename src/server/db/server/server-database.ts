@@ -23,8 +23,8 @@ export interface ServerOptions {
 }
 
 /**
- * A libSQL server's database over HTTP. Arguments are bound as for a file, calls to a busy server are repeated until the
- * deadline, interactive transactions of this process take turns, and network errors are unavailable.
+ * A libSQL server's database over HTTP. Arguments are bound as for a file, calls to a busy server are retried until the
+ * deadline, interactive transactions of this process run one after another, and network errors are unavailable.
  */
 export class ServerDatabase implements Database {
   readonly kind = "server";

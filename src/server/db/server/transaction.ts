@@ -8,7 +8,7 @@ const timeoutMs = 5000;
 
 interface ServerTransactionOptions {
   begin: () => Promise<Transaction>;
-  /** How long the first statement may wait for the server's lock. */
+  /** How long the first statement may wait for the server's lock, in milliseconds. */
   lockDeadlineMs: number;
 }
 

@@ -5,7 +5,7 @@ import { DeliveryFailure } from "./attempt-failure.ts";
 /** Finds all addresses of a name; rejects when it has none. */
 export type Lookup = (name: string) => Promise<string[]>;
 
-/** As the machine resolves names, its hosts file included; IPv4 first, since many machines reach nothing else. */
+/** Resolves names as the machine does, with its hosts file; IPv4 first, because many machines have no IPv6 route. */
 export const lookupAddresses: Lookup = async (name) =>
   (await lookupName(name, { all: true, order: "ipv4first" })).map(({ address }) => address);
 
@@ -36,8 +36,8 @@ export function hostOf({ hostname }: URL): string {
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
 /**
- * Whether an address is one of the public internet: not of this machine or a private network, and none that carries an
- * IPv4 address, which may be anything (mapped, 6to4, NAT64, Teredo).
+ * Whether an address is one of the public internet: not of this machine or a private network, and none that embeds an
+ * IPv4 address (mapped, 6to4, NAT64, Teredo), which may be private.
  */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;

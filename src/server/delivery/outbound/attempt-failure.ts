@@ -2,7 +2,7 @@ const maxLength = 300;
 /** The longest Retry-After that is honoured. */
 const longestWaitMs = 3_600_000;
 
-/** Why nothing arrived; operators read the message as it is. */
+/** The reason why a message did not arrive; operators see its text unchanged. */
 export class DeliveryFailure extends Error {}
 
 /** The receiver has not answered in time. */

@@ -16,7 +16,6 @@ export interface Post {
   addresses: readonly string[];
   headers: Record<string, string>;
   body: string | Uint8Array;
-  /** Ends the attempt. */
   signal: AbortSignal;
   /** Certificates to trust instead of the usual ones. */
   ca?: string | undefined;
@@ -27,7 +26,7 @@ export interface PostAnswer {
   status: number;
   /** The header Retry-After, unparsed. */
   retryAfter: string | undefined;
-  /** Settles, soon after, when the connection is closed. */
+  /** Settles when the connection is closed, soon after the answer. */
   closed: Promise<void>;
 }
 

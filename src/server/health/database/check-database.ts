@@ -13,7 +13,7 @@ const maxFaults = 100;
 
 interface DatabaseCheckOptions {
   command: CommandLine;
-  /** Skips what reads the whole database. */
+  /** Skips the checks that read the whole database. */
   isQuick: boolean;
   /** Time limit for the first answer of a database server in milliseconds. */
   timeoutMs: number;
@@ -114,7 +114,7 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
   return isUsable;
 }
 
-/** Reads the whole database (pages, rows, indexes, CHECKs) and returns its faults in words. */
+/** Reads the whole database (pages, rows, indexes, CHECKs). Returns a sentence for each fault. */
 async function readIntegrityFaults({ query }: DatabaseReader): Promise<string[]> {
   const { rows } = await query(`PRAGMA integrity_check(${maxFaults})`);
   const texts = rows.map((row) => String(row[0])).filter((text) => text !== "ok");

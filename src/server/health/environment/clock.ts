@@ -9,7 +9,7 @@ const minMs = 10_000;
 /** One-time codes tolerate half a minute; everything else more. */
 const errorMs = 5 * 60_000;
 
-// The newest rows by sequence: written last, whatever the clock said.
+// The newest rows by sequence, which does not depend on the clock.
 const selectNewest = statement<{ at: string | null }>(sql`
   select max(at) as at from (
     select * from (select at from ${auditLog} order by seq desc limit 1)
@@ -35,7 +35,7 @@ export const clock = {
 async function compareData({ ctx, now }: CheckSubject): Promise<Comparison | null> {
   const at = ctx && (await get(ctx.db, selectNewest))?.at;
   const theirs = Date.parse(at ?? "");
-  // Only data of the future says anything. A minute, since several machines may write.
+  // Only data from the future shows a wrong clock. A minute is tolerated, because several machines may write.
   return theirs - now() > 60_000 ? { name: `the newest data (${at})`, before: now(), theirs, after: now() } : null;
 }
 

@@ -31,7 +31,7 @@ export const publicUrl = {
   },
 } satisfies EnvironmentCheck;
 
-/** A request of the public URL, as both ends saw it. */
+/** A request of the public URL, as client and server saw it. */
 interface PublicCall {
   requestId: string;
   /** `target` is that of a redirect; `requestId` that of Bodega's envelope, null where another program answers. */

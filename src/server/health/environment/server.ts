@@ -37,7 +37,7 @@ async function readStatus(dataDir: string, timeoutMs: number): Promise<Status | 
   return reply?.ok ? ((await reply.json()) as Status) : null;
 }
 
-/** Workers that do not answer twice in a row; one that is only busy answers in between. */
+/** Workers that do not answer two checks in a row; a worker that is only busy answers the second. */
 async function findHanging(dataDir: string, timeoutMs: number, first: Status): Promise<Finding[]> {
   const silent = (first.processes ?? []).filter(({ answers }) => !answers);
   if (silent.length === 0) return [];

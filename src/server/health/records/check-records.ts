@@ -22,7 +22,7 @@ const checks: readonly RecordCheck[] = [
   ...[orderPoints, reactionCounts, viewCounts, productCounts, searchIndex, dueOrders],
 ];
 
-/** This many rows are fixed in one transaction, so that other writers wait only shortly. */
+/** This many rows are fixed in one transaction, so that other writers wait only briefly. */
 const batchSize = 100;
 const dayMs = 86_400_000;
 
@@ -101,7 +101,7 @@ async function findAndFix(ctx: SystemCtx, check: RecordCheck, scope: Scope) {
     const fixable = fresh.filter((row) => row.fixable);
     if (!scope.fix || fixable.length === 0) break;
     await applyFixes(ctx, check, fixable, scope);
-    // Fixed is what is no longer found. Some checks find only some rows at a time.
+    // A row is fixed when it is no longer found. Some checks find only some rows at a time.
     left = await find();
   }
   const remaining = new Set(left.map(keyOf));

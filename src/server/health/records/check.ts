@@ -28,7 +28,7 @@ export interface RecordCheck {
   id: string;
   /** The remedy for values that cannot be fixed. */
   remedy?: string;
-  /** Finds inconsistencies. The statement is right by itself beside a running server. */
+  /** Finds inconsistencies. One statement, so that it is correct while a server writes. */
   select?: CompiledStatement<Inconsistency>;
   /** Counts facts of each store that need no action, and describes them. */
   notes?: { count: CompiledStatement<{ tenant_id: string; count: number }>; describe(count: number): string };

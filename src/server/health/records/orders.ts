@@ -6,8 +6,8 @@ import { countOf } from "../finding.ts";
 import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 /**
- * SQL for whether the statuses and times of an order are consistent. Nothing is fixed from orders that are not, because the
- * right status is unknown.
+ * SQL for whether the statuses and times of an order are consistent. Inconsistent orders are not used to fix values,
+ * because their right status is unknown.
  */
 export function isCoherent(alias: string): SQL {
   const of = (column: string) => sql.raw(`${alias}.${column}`);

@@ -52,7 +52,7 @@ export const reservedStock: RecordCheck = {
 
 const fields = ["variants", "has_variants", "variants_stock", "variants_available"] as const;
 
-// Computed like the triggers on the variants do.
+// Computed as the triggers on the variants do.
 const living = (product: string) => sql`(select rendered, stock, reserved from ${productVariants}
   where product_id = ${sql.raw(product)} and deleted_at is null order by position, id)`;
 const sums = sql`select product_id, count(*) as pieces,

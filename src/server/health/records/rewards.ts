@@ -40,7 +40,7 @@ const select = statement<Inconsistency>(sql`
   ${differences("balances", ["balance"])} union all ${differences("lots", ["lots"])}
   union all
   select tenant_id, id, id, 'sum', sum, '0 or more', 0 from (${running}) where sum < 0`);
-// Entries with a wrong running balance stay as they are.
+// Entries with a wrong running balance are reported, not fixed.
 const countOdd = statement<{ tenant_id: string; count: number }>(sql`
   select tenant_id, count(*) as count from (${running}) where balance <> sum group by tenant_id`);
 const fixBalances = statement(sql`

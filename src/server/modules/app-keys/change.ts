@@ -18,7 +18,7 @@ const changeKey = statement(sql`
     updated_at = ${param("now")}
   where id = ${param("appId")} and revoked_at is null`);
 
-/** Changes of a key; omitted fields stay. */
+/** Changes of a key; omitted fields keep their values. */
 export interface KeyPatch {
   name?: string | undefined;
   /** Replaces the current scopes. */
@@ -28,7 +28,7 @@ export interface KeyPatch {
 }
 
 /**
- * Changes a key's name, scopes and expiry from the next request on. Its secrets stay.
+ * Changes a key's name, scopes and expiry from the next request on, but not its secrets.
  * @throws notFound, wrongState for a revoked key, validationFailed for an invalid field.
  */
 export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch): Promise<AppKeyDetails> {
@@ -73,8 +73,8 @@ export function requireOverlap(ms: number): void {
 }
 
 /**
- * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they expire now), so that callers can change
- * over one by one. Errors: notFound, wrongState for a revoked key and for one with five valid secrets.
+ * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they expire now), so that callers can switch
+ * one by one. Errors: notFound, wrongState for a revoked key and for one with five valid secrets.
  */
 export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }): Promise<IssuedAppKey> {
   const { appId, overlapMs } = input;

@@ -50,10 +50,10 @@ const selectKey = statement<KeyRow>(sql`
   from ${appKeys} k where id = ${param("appId")}`);
 const selectRevision = statement<{ value: number }>(sql`select value from ${revision} where id = 1`);
 
-/** With more cached entries than this, somebody is guessing ids; the cache is cleared. */
+/** More cached entries than this mean that somebody is guessing ids, so the cache is cleared. */
 const maxKept = 10_000;
 
-/** The store and key of a request; null for what does not exist. */
+/** The store and key of a request; null if they do not exist. */
 export interface Known {
   tenant: KnownTenant | null;
   key: KnownKey | null;
@@ -95,15 +95,15 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   }
 
   /**
-   * Undefined when the cache is valid; otherwise a promise that it will be. Runs once a turn of the event loop: all
-   * requests of a turn had arrived before its first check, so none can have followed a later commit.
+   * Returns undefined when the cache is valid, otherwise a promise that resolves when it is. One check per turn of the
+   * event loop is enough: all requests of a turn arrived before it, so none can depend on a later commit.
    */
   function confirm(): Promise<void> | undefined {
     if (turn) return turn.confirming;
     const version = db.dataVersion();
     // Nothing is cached where the database cannot report changes.
     if (version === null) return undefined;
-    // Each turn has its own object, so that a late end ends only its own turn.
+    // Each turn has its own object, so that a late callback ends only its own turn.
     const mine: Turn = {};
     turn = mine;
     const end = () => {
@@ -131,7 +131,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     if (found) return found;
     const at = seenRevision;
     const known = await readKnown(db, namespace, appId);
-    // A refresh during this load may have cleared what it would put back.
+    // A refresh during this load may have cleared the entry that it would restore.
     if (seenVersion !== null && at === seenRevision) {
       if (known.tenant) keep(cache.tenants, namespace, known.tenant);
       if (known.key) keep(cache.keys, known.key.appId, known.key);
@@ -160,7 +160,7 @@ async function readKnown(db: Database, namespace: string, appId: string | undefi
   return { tenant: tenantRow ? toTenant(tenantRow) : null, key: keyRow ? toKey(keyRow) : null };
 }
 
-/** Whether a tenant of this name is stored, suspended or not. */
+/** Whether a tenant of this name exists, suspended or not. */
 export async function hasTenant(db: Database, namespace: string): Promise<boolean> {
   return (await get(db, selectTenant, { namespace })) !== undefined;
 }

@@ -12,7 +12,7 @@ export interface AppKey {
   created_at: string;
 }
 
-/** A key with its secret, as issue and rotate answer it. */
+/** A key with its secret, as issue and rotate return it. */
 export type IssuedAppKey = AppKey & { app_secret: string };
 
 /** A key with its details. */
@@ -31,7 +31,7 @@ export interface KeySecret {
   expires_at: string | null;
   /** Recorded at most once a minute. */
   last_used_at: string | null;
-  /** Whether an old secret can be retired without harm, as far as known; null for the newest. */
+  /** Whether an old secret seems unused and can be retired; null for the newest. */
   may_go: boolean | null;
 }
 
@@ -82,7 +82,7 @@ const unnoticedMs = 120_000;
 
 /**
  * The secrets of a key, newest first, each with whether it can be retired: null for the newest. An older one can be
- * retired once the newest is in use, and it was not used since that was made, or not for a day.
+ * retired once the newest is in use and the older one has not been used since the newest was made, or for a day.
  */
 export function describeSecrets(secrets: readonly StoredSecret[], now: number): KeySecret[] {
   const [newest] = secrets;

@@ -33,7 +33,7 @@ export interface OriginVerdict {
 }
 
 /**
- * Adds entries to a key's allowlist and enforces it. Existing entries stay as they are.
+ * Adds entries to a key's allowlist and enforces it. Existing entries are not changed.
  * @throws notFound, wrongState for a revoked key, validationFailed for an invalid entry.
  */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {

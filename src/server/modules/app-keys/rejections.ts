@@ -42,13 +42,13 @@ export interface RejectedOrigin {
   last_at: string;
 }
 
-/** Buffers the origins from which keys were used and refused, and writes them together. */
+/** Buffers refused origins of keys, and writes them in batches. */
 export interface RejectionBuffer {
-  /** Records one at this epoch time, within a second or two; some are dropped when very many wait. */
+  /** Records one with this time in epoch milliseconds; it is written within a second or two. Some are dropped when very many wait. */
   note(appId: string, origin: string | null, now: number): void;
-  /** Writes what waits. Errors: those of the database; unwritten rows stay. */
+  /** Writes the buffered origins. Errors: those of the database; unwritten rows stay in the buffer. */
   flush(): Promise<void>;
-  /** Writes what waits, if possible, and stops. */
+  /** Writes the buffered origins, if possible, and stops. */
   stop(): Promise<void>;
 }
 

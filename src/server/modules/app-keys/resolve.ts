@@ -15,8 +15,9 @@ const selectNames = statement<{ name: string }>(sql`
   limit ${param("most")}`);
 
 /**
- * The `app_id` of a key named by it, or by its name within a store. A valid key takes precedence over revoked keys of
- * the same name. Errors: notFound for an unknown key or store, conflict for a name that several keys have.
+ * Finds the `app_id` of a key by that id, or by the key's name within a store. A valid key takes precedence over
+ * revoked keys of the same name. Errors: notFound for an unknown key or store, conflict for a name that several keys
+ * have.
  * @param namespace the store of the key; without it only an id names a key.
  */
 export async function resolveKeyId(ctx: SystemCtx, named: string, namespace: string | undefined): Promise<string> {

@@ -22,7 +22,7 @@ export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
 
 const everyMs = 60_000;
 
-// The guard limits all processes together to one write a minute.
+// The condition limits all processes together to one write a minute.
 const touchSecret = statement(sql`
   update ${appKeySecrets} set last_used_at = ${param("now")}
   where id = ${param("id")} and (last_used_at is null or last_used_at <= ${param("before")})`);

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** An app key: who a backend or integration is, and what it may do. The id is the public `app_id`. */
+/** An app key: the identity and the permissions of a backend or integration. The id is the public `app_id`. */
 export const appKeys = sqliteTable(
   "app_keys",
   {
@@ -49,7 +49,7 @@ export const appKeyOrigins = sqliteTable(
     appId: text("app_id")
       .notNull()
       .references(() => appKeys.id, { onDelete: "cascade" }),
-    /** As the admin gave it, normalised: `shop.example.com`, `*.example.org`, `https://shop.example.com:8443`. */
+    /** As entered by the admin, normalised: `shop.example.com`, `*.example.org`, `https://shop.example.com:8443`. */
     pattern: text("pattern").notNull(),
     createdAt: text("created_at").notNull(),
   },

@@ -15,7 +15,7 @@ export type AuditRecord = Omit<AuditFacts, "details"> & {
   hash: string;
 };
 
-/** Which rows are wanted; all of what is given must fit. */
+/** Filters the rows; a row must match all given fields. */
 export interface AuditFilter {
   namespace?: string | undefined;
   /** An event such as `login.failed`, or `login.*` for a group. */

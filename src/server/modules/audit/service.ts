@@ -10,7 +10,7 @@ const facts = [
   ...(["at", "event", "namespace", "actor_kind", "actor_id"] as const),
   ...(["subject", "address", "request_id", "code", "details"] as const),
 ];
-/** The columns of a row without its place and its hash, in the order in which they are hashed. */
+/** The columns of a row without its `seq` and its hash, in the order in which they are hashed. */
 export const auditColumns = sql.raw(facts.join(", "));
 
 const selectLast = statement<{ hash: string }>(sql`select hash from ${auditLog} order by seq desc limit 1`);
@@ -35,8 +35,8 @@ export interface AuditEntry {
 }
 
 /**
- * Writes one row, chained to the last, in the transaction of the act, so that both are stored or neither; opens one
- * where there is none.
+ * Writes one row, chained to the last. It joins the transaction of the act, so that both are stored or neither; without
+ * one it opens its own.
  */
 export function recordAudit(
   ctx: Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] },
@@ -108,7 +108,7 @@ export type AuditEvent = { [Group in keyof Acts]: `${Group}.${Acts[Group][number
 /** All events of the audit log. */
 export const auditEvents = Object.entries(acts).flatMap(([group, names]) => names.map((name) => `${group}.${name}`));
 
-/** A row of the audit log without its place and its hash. */
+/** A row of the audit log without its `seq` and its hash. */
 export interface AuditFacts {
   at: string;
   event: string;

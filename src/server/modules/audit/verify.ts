@@ -25,18 +25,18 @@ export interface AuditVerdict {
   /** Number of valid rows, from the first. */
   rows: number;
   first: { seq: number; at: string } | null;
-  /** The last valid row. Its place and hash, noted elsewhere, later prove that no row before it was changed. */
+  /** The last valid row. A copy of its `seq` and hash kept elsewhere can later prove that no row before it was changed. */
   last: { seq: number; at: string; hash: string } | null;
   /** The first invalid row; undefined where only table or triggers are wrong. */
   broken_at?: number;
-  /** The problem there. */
   problem?: string;
 }
 
 /**
  * Verifies the log from its first row: no row is missing, and each matches its hash and the row before. The end is
  * compared with SQLite's own counter, since a hash chain does not reveal a cut tail; the triggers must be as created.
- * Somebody who can write the file can also write a new chain; only a head noted elsewhere reveals that.
+ * Somebody who can write the file can also write a new chain; only a copy of the last row's hash kept elsewhere reveals
+ * that.
  * @throws validationFailed for a malformed `expect`.
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {

@@ -56,7 +56,7 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListP
     throw malformedRequest("`after` is not an event of this store, or was purged. Start again without `after`.");
   }
   const hasMore = row.has_more === 1;
-  // At the end it is the newest event of any type, so that the next call skips those that the filter left out.
+  // On the last page it is the newest event of any type, so that the next call skips events that the filter excluded.
   const page = { next_cursor: hasMore ? row.last : row.newest, has_more: hasMore, limit };
   return { json: pickFields(`[${row.json ?? ""}]`, fields), page };
 }

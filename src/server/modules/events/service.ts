@@ -47,7 +47,7 @@ export function compileEvent(event: { type: SQL; subject: SQL; data: SQL; from: 
 
 const dayMs = 86_400_000;
 const retentionMs = 30 * dayMs;
-/** Retention of events that a webhook has not delivered yet. */
+/** Maximum retention of events that a webhook has not delivered yet. */
 const maxRetentionMs = 60 * dayMs;
 
 // The tables of webhooks are not imported, because webhooks import this module. A store's newest event stays, because

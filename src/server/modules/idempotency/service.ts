@@ -54,9 +54,9 @@ export interface KeptReply {
 export type OnceReply = KeptReply & { isReplay: boolean };
 
 /**
- * Runs a request's work once for its key. The work and its kept reply are one transaction. A repeated request gets the kept
- * reply; a request that failed left nothing, and runs again.
- * @param work must wait for nothing but the database of the context that it gets.
+ * Runs a request's work once for its key. The work and its kept reply are one transaction. A repeated request gets the
+ * kept reply; a request that failed stored nothing, so it runs again.
+ * @param work must await nothing but the database of the context that it gets.
  * @throws idempotencyKeyReused when the key was used for another request; errors of the work.
  */
 export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>): Promise<OnceReply> {

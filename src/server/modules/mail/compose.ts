@@ -21,9 +21,9 @@ export interface Addressee {
 }
 
 /**
- * A mail as the SMTP library takes it. Addresses are given in their parts, and the envelope by itself, so that nothing
- * in a name or title can become an address or a header.
- * @param mail id: the Message-ID is made of it, so that a mail that arrives twice can be recognised; at: epoch milliseconds.
+ * Makes a mail for the SMTP library. Name and address are separate fields, as is the envelope, so that a name or title
+ * cannot add an address or a header.
+ * @param mail id: part of the Message-ID, so that a mail that arrives twice can be recognised; at: epoch milliseconds.
  */
 export function composeMail(mail: {
   id: string;

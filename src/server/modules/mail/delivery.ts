@@ -14,7 +14,7 @@ import { readSmtpFailure } from "./smtp-failure.ts";
 
 const delaysMs = [5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600].map((seconds) => seconds * 1000);
 const schedule: RetrySchedule = { delaysMs };
-/** No attempt takes longer, however slowly a server speaks. */
+/** Time limit of an attempt, for servers that answer very slowly. */
 const attemptMs = 100_000;
 
 const source = { key: "outbox", tenantId: "", pool: 0, receiver: "the mail server" };
@@ -42,7 +42,7 @@ export interface MailDeps {
 export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   const { notice = () => {} } = deps;
   const pool = createSmtpPool(deps.smtp);
-  // Connections are made anew when needed; the attempts themselves report what failed.
+  // Connections are reopened when needed, and each attempt reports its own error.
   pool.on("error", () => {});
   const secrets = secretsOf(deps.smtp.url);
 
@@ -102,7 +102,7 @@ function explainFailure(error: unknown, { values }: MailContents, secrets: strin
   return { result: isOutage ? "failed" : "refused", isFinal, status: null, error: text, retryAfterMs: 0 };
 }
 
-/** Mail that is useful for a short while only is tried sooner, so that its last attempt still comes in time. */
+/** Mail that expires soon is retried sooner, so that its last attempt is in time. */
 function nextAttemptAt({ attempts, useful_until }: ClaimedMail, now: number): number | null {
   const delay = retryDelayMs(schedule, attempts);
   if (delay === null) return null;

@@ -44,10 +44,10 @@ export interface MailContents {
 }
 
 /**
- * Puts a mail into the outbox, from which a server sends it. That takes the same time whether or not a user has the
+ * Puts a mail into the outbox, from which a server sends it. Queueing takes the same time whether or not a user has the
  * address, because the user is looked up when it is sent.
- * @param mail `usefulUntil` in epoch milliseconds: it expires then, after a week unless given. `replaces`: waiting mail of
- * this kind with the same value is ended in the same transaction; one that is being sent may still arrive.
+ * @param mail `usefulUntil` in epoch milliseconds: it expires then, after a week unless given. `replaces`: waiting mail
+ * of this kind with the same value is cancelled in the same transaction; mail that is being sent may still arrive.
  * @returns its id.
  */
 export async function queueMail(

@@ -30,13 +30,13 @@ const updateClaimed = statement(sql`
     last_error = case when ${param("error")} is null and ${param("status")} = 'queued' then last_error else ${param("error")} end,
     sealed = case when ${param("status")} in ('queued', 'failed') then sealed end
   where id = ${param("id")} and status = 'queued' and next_attempt_at = ${param("lease")}`);
-// Not bound to the lease: a mail that was sent is not sent again, whoever has claimed or ended it since.
+// Not bound to the lease: a mail that was sent is not sent again, even if another process has claimed or ended it since.
 const markSent = statement(sql`
   update ${mailOutbox} set status = 'sent', sealed = null, last_error = null, sent_at = ${param("now")},
     updated_at = ${param("now")}
   where id = ${param("id")} and status in ('queued', 'failed', 'expired')`);
 
-/** No other process claims a mail for so long, which is longer than an attempt can take. */
+/** For this long no other process claims the mail. No attempt takes as long. */
 export const leaseMs = 180_000;
 const keptMs = 30 * 86_400_000;
 
@@ -70,7 +70,7 @@ export async function claimMail(ctx: OutboxContext): Promise<ClaimedMail | undef
   }
 }
 
-/** Ends mail that is of no use any more, and erases what is left of its contents, at most a thousand each a call. */
+/** Ends mail that has expired, and erases contents that ended mail still has, at most a thousand each per call. */
 export async function expireMail(ctx: OutboxContext): Promise<number> {
   const now = toTimestamp(ctx.now());
   return (await run(ctx.db, expireUseless, { now })) + (await run(ctx.db, eraseFailed, { now }));
@@ -87,8 +87,8 @@ export async function recordSent(ctx: OutboxContext, { id }: ClaimedMail): Promi
 }
 
 /**
- * Ends the claim of a mail that was not sent, unless another process has claimed it since. The contents of a failed one stay,
- * so that an operator can retry it.
+ * Ends the claim of a mail that was not sent, unless another process has claimed it since. The contents of failed mail
+ * are kept, so that an operator can retry it.
  * @param outcome `next`, in epoch milliseconds, of a queued mail; a queued mail without an error keeps its last one.
  */
 export async function endClaim(

@@ -5,7 +5,7 @@ import { type AnyMailKind, mailKinds } from "./kinds.ts";
 /** The texts of one language. Placeholders: `{store}` and `{name}` anywhere, and the names of `mailKinds` for the kind. */
 export type MailTemplates = {
   direction: "ltr" | "rtl";
-  /** Where the recipient's name is known. */
+  /** Used when the recipient's name is known. */
   greeting: string;
   greeting_without_name: string;
   footer: string;
@@ -14,7 +14,7 @@ export type MailTemplates = {
 /** All texts, by BCP 47 tag; each file of `templates/` is one. */
 export const mailTemplates = collectJson("modules/mail/templates") as Record<string, MailTemplates>;
 
-/** The texts in the first of these languages that has some, else in English. @param wanted BCP 47 tags. */
+/** The texts in the first of these languages that has some, otherwise in English. @param wanted BCP 47 tags. */
 export function chooseTemplates(wanted: readonly (string | null | undefined)[]): {
   language: string;
   templates: MailTemplates;
@@ -80,7 +80,7 @@ export function renderMail({ kind, store, name, languages, values }: RenderInput
 }
 
 function renderText(lines: string[], templates: MailTemplates, store: MailStore, values: Record<string, string>) {
-  // Only where directions meet: invisible characters would be copied with a code, and break text search.
+  // Only where text directions differ: the invisible characters would be copied with a code, and break text search.
   const show: Show = (name, value) =>
     name !== "code" && (templates.direction === "rtl" || rightToLeft.test(value)) ? isolate(value) : value;
   const address = storeAddress(store);
@@ -156,10 +156,7 @@ function storeAddress({ url, domain }: MailStore): string | null {
   return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? address : null;
 }
 
-/**
- * The name for a greeting; empty if it could be an advertisement, because people choose their names and the mail is the
- * store's.
- */
+/** The name for a greeting; empty if it looks like an advertisement, because people choose their own names. */
 function greetingName(name: string | null): string {
   const text = oneLine(name ?? "");
   return text.length > maxNameCharacters || /[@/\\<>]|www\.|\.\p{L}{2,}/iu.test(text) ? "" : text;

@@ -42,7 +42,7 @@ export async function runSmtpSession(
     );
   };
   connection.once("error", fail);
-  // The reason for the end often comes only after it.
+  // The error that explains the end often arrives after it.
   connection.once("end", () => setTimeout(fail, 50, Object.assign(new Error("ended"), { code: "ECONNECTION" })));
   connection.connect((error) => {
     if (error) return fail(error);

@@ -5,7 +5,6 @@ import { createTransport, type Transporter } from "nodemailer";
 export interface SmtpTimeouts {
   /** Name look-up and connection. */
   connect: number;
-  /** The server's greeting. */
   greeting: number;
   /** Silence after that. */
   silence: number;
@@ -24,7 +23,7 @@ export const maxConnections = 4;
 
 const defaultTimeouts: SmtpTimeouts = { connect: 15_000, greeting: 15_000, silence: 20_000 };
 
-/** Options of nodemailer. They are built here in full, so that a URL cannot turn a check off. */
+/** Options of nodemailer. All are set here, so that a URL cannot disable a check. */
 export function smtpOptions({ url, timeouts, trusted }: SmtpServer) {
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -8,7 +8,6 @@ export const mailOutbox = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** Name of the template. */
     kind: text("kind").notNull(),
     /** Keyed hash of the subject; a later mail with the same one replaces this one while it waits. */
     subjectKey: text("subject_key"),

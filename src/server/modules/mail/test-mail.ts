@@ -19,9 +19,9 @@ export interface TestMail extends SmtpSession {
 }
 
 /**
- * Sends a test mail of a store at once, past the outbox.
- * @throws wrongState without a mail server, or when it rejects the mail or the credentials; unavailable when it cannot be
- * reached; validationFailed when `to` is no address.
+ * Sends a test mail of a store at once, without the outbox.
+ * @throws wrongState without a mail server, or when it rejects the mail or the credentials; unavailable when it cannot
+ * be reached; validationFailed when `to` is no address.
  */
 export async function testMail(
   ctx: Ctx,

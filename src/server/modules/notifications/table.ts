@@ -27,7 +27,7 @@ export const pushRegistrations = sqliteTable(
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
     /** Keyed hash of the endpoint or token, to find it again. */
     targetKey: text("target_key").notNull(),
-    /** Keyed hash of a subscription's keys, which permit to register it again; null for tokens. */
+    /** Keyed hash of a subscription's keys, which allow registering it again; null for tokens. */
     proofKey: text("proof_key"),
     /** JSON of the subscription or token, sealed with the server's key. */
     target: text("target").notNull(),
@@ -108,8 +108,8 @@ export const pushDeliveries = sqliteTable(
     registrationId: text("registration_id").references(() => pushRegistrations.id, { onDelete: "set null" }),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
     /**
-     * 0 for orders, 1 for messages; 2 and 3 for the same to registrations that never received a message; 4 and 5 for those
-     * of them that got no answer.
+     * 0 for orders, 1 for messages; 2 and 3 if the registration never received a message; 4 and 5 if an attempt to it
+     * also got no answer.
      */
     priority: integer("priority").notNull(),
     status: text("status", { enum: ["waiting", "sent", "failed", "dropped", "expired"] }).notNull(),

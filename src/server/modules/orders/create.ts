@@ -58,10 +58,10 @@ const insertLines = statement(sql`
 const selectUser = statement<{ id: string }>(sql`
   select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}`);
 
-/** The body of a create, and the parameters that count beside it. */
+/** The body of a create, and the common parameters that matter. */
 type NewOrder = OrderInput & {
   lang?: string | undefined;
-  /** The customer, from `user_id` beside app credentials. */
+  /** The customer that an app key names by `user_id`. */
   subject?: string | undefined;
 };
 
@@ -165,7 +165,7 @@ function keyOf({ productId, variantId }: CheckedOrder["lines"][number]): string 
   return variantId ?? (productId as string);
 }
 
-/** The title of an item in the language of an order, else in the next best language. */
+/** The title of an item in the language of an order, or in the next best language. */
 function titleIn(lang: string, item: ReservedItem, tenantLanguage: string): string {
   if (item.translations === "{}") return item.title;
   const translations = JSON.parse(item.translations) as Record<string, { title?: string | null }>;

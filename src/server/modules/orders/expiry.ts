@@ -14,7 +14,7 @@ const selectDue = statement<{ order_id: string; tenant: string }>(sql`
   select o.id as order_id, ${tenantForWork} as tenant
   from ${orders} o join ${tenants} t on t.id = o.tenant_id
   where o.status = 'pending' and o.expires_at <= ${param("now")} order by o.expires_at limit ${param("max")}`);
-// Of several processes, only one finds the order pending.
+// If several processes try, only one finds the order pending.
 const expirePending = statement<ChangedOrder>(sql`
   update ${orders} set status = 'expired', ${touched}
   where ${thisOrder} and status = 'pending' and expires_at <= ${param("now")} returning ${changedColumns}`);

@@ -48,7 +48,7 @@ const insertNotice = compileNotice(sql`
 /** A change of an order that its row already shows. */
 interface OrderChange {
   event: EventType;
-  /** How the stock of all its counted lines moves. */
+  /** The change of the reserved stock of all its counted lines. */
   stock?: ["release" | "commit", StockReason];
   /** Further statements of the change, run before the event is recorded. */
   first?: InStatement[];

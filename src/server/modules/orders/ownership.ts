@@ -18,7 +18,8 @@ export function requireStore(ctx: Pick<Ctx, "actor">): void {
 }
 
 /**
- * The customer of `customer_id`, else of `user_id` beside app credentials, else null. Customers are their own.
+ * The customer of `customer_id`, otherwise of the `user_id` that an app key sends, otherwise null. A signed-in customer
+ * is always the customer.
  * @throws notFound for a customer who names another user.
  */
 export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {

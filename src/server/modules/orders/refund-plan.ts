@@ -19,7 +19,7 @@ export type RefundPlan = ReturnType<typeof planRefund>;
 
 /**
  * Calculates a refund of the lines asked for, or of all that is left with shipping; `left` is in minor units.
- * @throws validationFailed for an unknown or repeated line, wrongState for a larger quantity than is left.
+ * @throws validationFailed for an unknown or repeated line, wrongState for a quantity larger than what is left.
  */
 export function planRefund(
   lines: readonly PaidLine[],

@@ -61,7 +61,8 @@ const updateOrder = statement(sql`
   where ${thisOrder}`);
 
 /**
- * Refunds lines of an order, or all that is left. Points used and earned go back in the same proportion.
+ * Refunds lines of an order, or all that is left. Used points are returned and earned points reversed in the same
+ * proportion.
  * @throws forbidden for customers, notFound, preconditionFailed, validationFailed, wrongState.
  */
 export async function refundOrder(

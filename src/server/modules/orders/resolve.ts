@@ -12,7 +12,7 @@ const selectByNumber = statement<{ id: string }>(sql`
 const selectNewest = statement<{ newest: number | null }>(sql`
   select max(number) as newest from ${orders} where tenant_id = ${param("tenantId")}`);
 
-/** The id of an order named by id or by number. Errors: notFound with the highest number. */
+/** Finds the id of an order by id or by number. Errors: notFound with the highest number. */
 export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const number = /^#?([1-9]\d{0,14})$/.exec(idOrNumber)?.[1];

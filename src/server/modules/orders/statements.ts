@@ -72,7 +72,7 @@ export function readOrder(tx: OrderCtx, id: string) {
   return bind(selectOrder, { tenantId: tx.tenant.id, id, own: null });
 }
 
-/** Rejects what cannot be an id before the database sees it. Errors: notFound. */
+/** Rejects an invalid id before it reaches the database. Errors: notFound. */
 export function requireOrderId(id: string): void {
   if (!isId("ord", id)) throw notFound("order");
 }

@@ -19,7 +19,7 @@ export const orders = sqliteTable(
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     number: integer("number").notNull(),
-    /** The customer; null for a guest. Stays when the user is deleted. */
+    /** The customer; null for a guest. Kept when the user is deleted. */
     userId: text("user_id"),
     status: text("status", { enum: ["pending", "paid", "completed", "cancelled", "expired"] }).notNull(),
     paymentStatus: text("payment_status", { enum: ["unpaid", "paid", "partially_refunded", "refunded"] }).notNull(),
@@ -88,7 +88,7 @@ export const orderLines = sqliteTable(
     orderId: text("order_id")
       .notNull()
       .references(() => orders.id, { onDelete: "cascade" }),
-    /** Place in the order, from 0. */
+    /** Position in the order, from 0. */
     position: integer("position").notNull(),
     productId: text("product_id").notNull(),
     /** Null for a product without variants. */

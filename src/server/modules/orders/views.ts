@@ -9,7 +9,7 @@ import { orders } from "./table.ts";
 
 export type OrderDocument = Static<typeof Order>;
 
-/** An order with what a table of orders shows beside it. */
+/** An order with further data that tables of orders show. */
 export interface OrderView {
   order: OrderDocument;
   /** Null for a guest and for a deleted user. */
@@ -24,7 +24,7 @@ export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "
 
 const pageSize = 100;
 
-// The plus keeps SQLite from walking all orders of the store for those of a page.
+// The plus keeps SQLite from reading all orders of the store to find those of a page.
 const selectDetails = statement<{ id: string; digits: number; sign: string | null; email: string | null }>(sql`
   select o.id as id, o.currency_digits as digits, u.email as email,
     case when t.currency = o.currency then t.currency_sign end as sign

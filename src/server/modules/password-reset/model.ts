@@ -14,7 +14,7 @@ export const ForgotPassword = input("ForgotPassword", {
   ),
 });
 
-/** The same whether or not the address belongs to anyone (specification, section 4). */
+/** The same reply whether or not a user has the address (specification, section 4). */
 export const ForgotPasswordReply = output("ForgotPasswordReply", { accepted: Type.Literal(true) });
 
 export const ResetPassword = input("ResetPassword", {

@@ -54,8 +54,8 @@ export async function requestReset(ctx: Ctx, input: { email: string; language?: 
 
 /**
  * Sets a new password, given the code that was sent (specification, section 3). It ends every session and creates none;
- * a second factor stays. Errors: weakPassword for a weak password, before the code is checked; resetCodeInvalid for a
- * wrong, used or expired code; tooManyAttempts once the tries of the code or the day are used up.
+ * a second factor stays on. Errors: weakPassword for a weak password, before the code is checked; resetCodeInvalid for
+ * a wrong, used or expired code; tooManyAttempts once the tries of the code or the day are used up.
  */
 export async function resetPassword(ctx: Ctx, input: { email: string; code: string; password: string }): Promise<void> {
   requireStrongPassword("password", input.password);
@@ -64,13 +64,13 @@ export async function resetPassword(ctx: Ctx, input: { email: string; code: stri
   const resetTry = { emailKey: key, code: input.code.trim() };
   const verdict = await checkTry(ctx, resetTry);
   if (verdict instanceof AppError) throw verdict;
-  // Hashed only if the code fits, or guessing would keep every core busy; before the transaction, which must be short.
+  // Hashed only if the code is right, or guessing would keep every core busy; hashed before the transaction, which must be short.
   const hash = verdict === "fits" ? await hashPassword(input.password) : null;
   const refused = await inTransaction(ctx, (tx) => applyReset(tx, resetTry, hash));
   if (refused) throw refused;
 }
 
-/** Verifies again, as things may have changed. A refusal is returned: thrown, it would roll back the count. */
+/** Verifies again, because the code may have changed. A refusal is returned: if it were thrown, the count would be rolled back. */
 async function applyReset(tx: Ctx, resetTry: ResetTry, passwordHash: string | null): Promise<AppError | undefined> {
   if (passwordHash === null || !(await spendTry(tx, resetTry))) return refuse(tx, resetTry);
   const user = await findSignInUser(tx.db, tx.tenant.id, resetTry.emailKey);
@@ -178,8 +178,8 @@ export async function countWrongTry(tx: Ctx, resetTry: ResetTry): Promise<boolea
 }
 
 /**
- * Deletes the reset code of an address, in the transaction of the change that makes it void: of the password or the
- * address, or of a user who is disabled or deleted.
+ * Deletes the reset code of an address, in the transaction that makes it invalid: a change of the password or address,
+ * or of a user who is disabled or deleted.
  */
 export async function endResetCode(tx: Ctx, emailKey: string): Promise<void> {
   await run(tx.db, removeCode, { tenantId: tx.tenant.id, emailKey });

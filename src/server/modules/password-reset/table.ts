@@ -3,15 +3,15 @@ import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-or
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * The latest reset code of an address. Addresses that belong to nobody have one too, which is never sent: otherwise
- * what a reset answers would tell who has an account.
+ * The latest reset code of an address. Addresses without a user have one too, which is never sent: otherwise the
+ * replies to a reset would reveal who has an account.
  */
 export const passwordResetCodes = sqliteTable(
   "password_reset_codes",
   {
     tenantId: tenantIdColumn(),
     emailKey: text("email_key").notNull(),
-    /** HMAC of the code with the server's key: six digits would be found again in a plain hash at once. */
+    /** HMAC of the code with the server's key, because a plain hash of six digits can be reversed at once. */
     hash: text("hash").notNull(),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),

@@ -7,16 +7,16 @@ import { clearLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", most: 3, windowMs: 20 * 60_000 };
 
-// More waiting attempts do not come from the account's owner.
+// More waiting attempts than this do not come from the account's owner.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
 /** The attempts of each account that someone is signing in to. */
 const accounts = new Map<string, Semaphore>();
 
 /**
- * Runs an attempt to verify an account's password or one-time code. Attempts on one account run one after another in this
- * process, and none begins once the three failures of 20 minutes are used up: three are verified, however many arrive at
- * once. Between processes only one takes the last free place; a later attempt is refused whatever it was.
+ * Runs an attempt to verify an account's password or one-time code. Attempts on one account run one after another in
+ * this process, and none begins once three have failed within 20 minutes, even if many arrive at once. Of several
+ * processes only one can record the third failure; the attempts of the others are then refused, right or wrong.
  * @param emailKey the account's address for comparison, or the text that was sent instead.
  * @param attempt throws invalidLogin for a failure, which is counted; other errors are not.
  * @param note runs in the transaction that counts a failure, records its refusal, and may replace it.
@@ -34,7 +34,7 @@ export async function limitFailures<T>(
       return await attempt();
     } catch (error) {
       if (!(error instanceof AppError && error.kind === "invalidLogin")) throw error;
-      // Returned by the transaction: thrown in it, the refusal would undo the count.
+      // The transaction returns the refusal: if it were thrown inside, the count would be rolled back.
       throw await inTransaction(ctx, async (tx) => {
         const refusal = (await countFailure(tx, emailKey)) ?? error;
         return note ? note(tx, refusal) : refusal;
@@ -44,8 +44,8 @@ export async function limitFailures<T>(
 }
 
 /**
- * Throws tooManyAttempts when an account's failures are spent. A success asks once more, in its own transaction: failures counted by
- * other processes since it began lock it out as well.
+ * Throws tooManyAttempts when an account has no failures left. A success checks again in its own transaction, because
+ * other processes may have counted failures since it began.
  */
 export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
   const waitMs = await failuresWaitMs(ctx, emailKey);
@@ -57,17 +57,17 @@ export function failuresWaitMs(ctx: Ctx, emailKey: string): Promise<number> {
   return peekLimit(ctx, loginFailures, subjectOf(ctx, emailKey));
 }
 
-/** Forgets an account's failures, in the transaction of a success. */
+/** Resets an account's failures, in the transaction of a success. */
 export function clearFailures(tx: Ctx, emailKey: string): Promise<void> {
   return clearLimit(tx, loginFailures, subjectOf(tx, emailKey));
 }
 
-/** The tooManyAttempts of a limit whose next place is free in so many milliseconds. */
+/** The error tooManyAttempts; a retry is possible after `waitMs` milliseconds. */
 export function attemptsExhausted(waitMs: number): AppError {
   return tooManyAttempts(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
-/** Counts one failure of an account; when there is no place left for it, the tooManyAttempts that is the answer then. */
+/** Counts one failure of an account. Returns the error tooManyAttempts when the limit was reached before. */
 export async function countFailure(tx: Ctx, emailKey: string): Promise<AppError | undefined> {
   const waitMs = await countHit(tx, loginFailures, subjectOf(tx, emailKey));
   return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;

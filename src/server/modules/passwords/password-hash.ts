@@ -4,13 +4,13 @@ import { Semaphore } from "../../values/semaphore.ts";
 
 /** Argon2id with 19 MiB, two passes, one lane. */
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-/** The hash of a random text that was thrown away: verifying it costs as much as a real hash. */
+/** The hash of a discarded random text; verifying it costs as much as a real hash. */
 const decoy =
   "$argon2id$v=19$m=19456,t=2,p=1$ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";
 /** bcrypt ignores all bytes after these. */
 const bcryptBytes = 72;
 
-/** Bun's pool takes any number of hashes, and everything else that it does would wait behind all of them. */
+/** Bun's thread pool accepts any number of hashes, and its other work would wait behind them. */
 export const hashing = new Semaphore({
   permits: availableParallelism(),
   maxWaiting: 128,
@@ -23,8 +23,8 @@ export function shareCores(processes: number): void {
 }
 
 /**
- * Hashes a new password once this process has a core free for it. Returns argon2id in the PHC form. Errors: unavailable
- * when too many wait.
+ * Hashes a new password once this process has a free core. Returns argon2id in the PHC form. Errors: unavailable when
+ * too many wait.
  */
 export function hashPassword(password: string): Promise<string> {
   return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters));
@@ -105,7 +105,7 @@ const kindPattern = /^(?:\$2[aby]\$(\d\d)\$|\$argon2(?:id|i|d)\$v=19\$m=(\d+),t=
 const maxImported = 4;
 // The time of one bcrypt round in KiB of argon2, measured.
 const kibPerBcryptRound = 90;
-// Salt and digest of random texts that were thrown away.
+// Salt and digest of discarded random texts.
 const bcryptTail = "qpjc9RS.Tjc/pgXtC//nSOmG7m69bgw7yQ/Y0o75GTdB0xYvwOz3K";
 const argon2Tail = "ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";
 
@@ -125,7 +125,7 @@ export function hashesToVerify(kinds: readonly string[], verified: readonly (str
   return [null, ...costliest].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
 }
 
-/** Null for our own kind, whose decoy also stands in for a hash that cannot be used. */
+/** Null for our own kind, whose decoy also replaces unusable hashes. */
 function kindOf(hash: string | null): string | null {
   if (hash === null || hash.startsWith(ownPrefix) || !isUsableHash(hash)) return null;
   return kindPattern.exec(hash)?.[0] ?? null;

@@ -14,7 +14,7 @@ export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
 const maxDescription = 50_000;
 
-/** Column values of the fields given. */
+/** Column values of the given fields. */
 export interface ProductColumns {
   title?: string;
   slug?: string;

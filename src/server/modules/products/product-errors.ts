@@ -3,12 +3,12 @@ import { AppError, conflict, invalidField, notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 
-/** Rejects what cannot be an id before the database sees it. Errors: notFound. */
+/** Rejects an invalid id before it reaches the database. Errors: notFound. */
 export function requireProductId(id: string): void {
   if (!isId("prod", id)) throw notFound("product");
 }
 
-/** The conflict of a value that must be unique. */
+/** The conflict error for a value that must be unique. */
 export function taken(field: string, cause?: unknown, message = "is taken by another product"): AppError {
   return conflict(`${field}: ${message}.`, { details: [{ field, message }], cause });
 }

@@ -5,8 +5,8 @@ import { moneyJson } from "../../values/money.ts";
 const availableJson = "case when stock is null then null else stock - reserved end";
 
 /**
- * SQL for a product as JSON text, in the order of the API. A product with variants shows the sum of their stock, or
- * null if one of them is not counted. Its own stock and SKU are hidden.
+ * SQL for a product as JSON text, in the order of the API. The stock of a product with variants is their sum, or null
+ * if one of them is not counted. Its own stock and SKU are hidden.
  */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,

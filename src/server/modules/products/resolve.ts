@@ -21,7 +21,7 @@ const selectNames = statement<{ slug: string; sku: string | null }>(sql`
   where tenant_id = ${param("tenantId")} and deleted_at is null order by created_at desc, id desc
   limit ${param("max")}`);
 
-/** The id of a product named by id, slug or SKU (also of a variant). Errors: notFound, conflict if ambiguous. */
+/** Finds the id of a product by id, slug or SKU (also of a variant). Errors: notFound, conflict if ambiguous. */
 export async function resolveProductId(ctx: Ctx, named: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const isProductId = isId("prod", named);

@@ -116,12 +116,13 @@ export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<R
 interface WriteOptions {
   /** The version that the product must have; null for any. */
   ifMatch: number | null;
-  /** The language of the texts given. */
+  /** The language of the given texts. */
   lang?: string | undefined;
 }
 
 /**
- * Replaces all fields of a product but the slug. Variants stay, and with them the product's own stock and SKU.
+ * Replaces all fields of a product but the slug. Variants are kept; if there are any, so are the product's own stock
+ * and SKU.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, { ifMatch, lang }: WriteOptions) {
@@ -129,7 +130,7 @@ export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplace
 }
 
 /**
- * Changes the fields given; `metadata` and `translations` are merged (RFC 7396). `lang` is the language of texts.
+ * Changes the given fields; `metadata` and `translations` are merged (RFC 7396). `lang` is the language of texts.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, { ifMatch, lang }: WriteOptions) {
@@ -137,7 +138,7 @@ export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, { 
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
 }
 
-/** Deletes a product and its variants. The rows stay for existing orders. Errors: notFound, preconditionFailed. */
+/** Deletes a product and its variants. The rows are kept for existing orders. Errors: notFound, preconditionFailed. */
 export async function deleteProduct(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   requireProductId(id);
   return inTransaction(ctx, async (tx) => {

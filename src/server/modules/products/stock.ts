@@ -23,7 +23,7 @@ interface WantedItem {
   quantity: number;
 }
 
-/** An item as it is now, for the snapshot in an order line. */
+/** The current data of an item, for the snapshot in an order line. */
 export interface ReservedItem extends StockItem {
   /** In the language of creation (`lang`); `translations` is the JSON text of other languages. */
   title: string;
@@ -38,13 +38,13 @@ export interface ReservedItem extends StockItem {
   priceMinor: number;
   currency: string;
   currencyDigits: number;
-  /** Whether its stock is counted. */
+  /** Whether stock of the item is counted. */
   isCounted: boolean;
 }
 
 type ItemRow = Omit<ReservedItem, "isCounted"> & { isCounted: number };
 
-/** Why stock changed, for events. */
+/** The reason of a stock change, for events. */
 export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit" | "repair";
 
 /** Context of a transaction that moves stock. */
@@ -148,8 +148,8 @@ export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason)
 }
 
 /**
- * Statements for the batch of an order that move and record stock: `release` frees reserved stock, `commit` removes
- * sold stock, `restock` adds refunded stock. The last two move the version.
+ * Statements for the batch of an order that change and record stock: `release` frees reserved stock, `commit` removes
+ * sold stock, `restock` adds refunded stock. The last two increase the product's version.
  */
 export function moveStock(
   tx: StockCtx,

@@ -5,7 +5,7 @@ import { productJson, variantJson } from "./rendering.ts";
 
 const living = sql`deleted_at is null`;
 
-/** Products, with texts in the language of creation (`lang`). Deleted rows stay; their slug and SKU are free. */
+/** Products, with texts in the language of creation (`lang`). Deleted rows are kept; their slug and SKU can be used again. */
 export const products = sqliteTable(
   "products",
   {
@@ -77,7 +77,7 @@ export const products = sqliteTable(
   ],
 );
 
-/** Variants of products, such as sizes. Deleted rows stay, as those of products do. */
+/** Variants of products, such as sizes. Deleted rows are kept, as those of products are. */
 export const productVariants = sqliteTable(
   "product_variants",
   {

@@ -10,7 +10,7 @@ export function languageChain(lang: string | undefined, tenantLanguage: string):
   if (lang === undefined) return `["${tenantLanguage}"]`;
   const chain: string[] = [];
   for (let tag = lang; tag !== ""; tag = tag.slice(0, Math.max(0, tag.lastIndexOf("-")))) {
-    // A single letter or digit only introduces what follows it (`de-u-co-phonebk`).
+    // A single letter or digit only introduces the next subtags (`de-u-co-phonebk`).
     if (!/(?:^|-)[a-z0-9]$/i.test(tag)) chain.push(tag);
   }
   if (!chain.includes(tenantLanguage)) chain.push(tenantLanguage);
@@ -44,8 +44,8 @@ export const servedTitle = sql`case when translations = '{}' then title
   else (select ${served("title")} from (select ${languages} as chain)) end`;
 
 /**
- * SQL for a product's JSON with each text in the first of the `languages` that has it, else as created. Rows without
- * translations pass through as stored.
+ * SQL for a product's JSON with each text in the first of the `languages` that has it, otherwise in the language of
+ * creation. Rows without translations are returned as stored.
  */
 export const servedJson = sql`case when translations = '{}' then rendered else (
   select json_set(rendered, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,

@@ -16,7 +16,7 @@ export interface ProductChange {
   columns: ProductColumns;
   /** Merge as PATCH does, or replace as PUT does. */
   merge: boolean;
-  /** The language of the texts given, if the caller named one. */
+  /** The language of the given texts, if the caller named one. */
   lang: string | undefined;
   /** The version that the product must have; null for any. */
   ifMatch: number | null;
@@ -98,7 +98,7 @@ function updateStatement(names: (keyof ProductColumns)[], own: readonly string[]
   return made;
 }
 
-/** SQL for whether a text given is in the product's own language, or is what a reader without a language sees. */
+/** SQL for whether a given text is in the product's own language, or is the text that readers without a language see. */
 function isOwnText(text: "title" | "description"): SQL {
   const target = param("target");
   return sql`(lang = ${target} or (${param("isAsked")} = 0
@@ -106,8 +106,8 @@ function isOwnText(text: "title" | "description"): SQL {
 }
 
 /**
- * SQL for the translations after a PATCH: those given, then texts given in another language, are merged. Undefined if
- * none is written.
+ * SQL for the translations after a PATCH. The given translations are merged first, then the given texts in another
+ * language. Undefined if none is written.
  */
 function mergedTranslations(names: (keyof ProductColumns)[]): SQL | undefined {
   const texts = (["title", "description"] as const).filter((name) => names.includes(name));
@@ -132,7 +132,7 @@ async function failedUpdateError(ctx: Ctx, id: string, change: ProductChange, ow
   const lang = change.merge ? current.lang : (change.lang ?? current.lang);
   const clash = ownLanguageError(change.columns.translations, lang);
   if (clash || !change.merge) return clash ?? preconditionFailed();
-  // The same transaction read this row, so only the number of languages is left as the reason.
+  // The transaction has read this row before, so the number of languages must be the reason.
   return invalidField(change.columns.translations === undefined ? "lang" : "translations", tooManyLanguages);
 }
 

@@ -24,7 +24,7 @@ import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
 import { getUser } from "../users/service.ts";
 
-/** The answer conflict reveals that an address is taken, so the number of tries is limited. */
+/** The error conflict reveals that an address is taken, so the number of tries is limited. */
 export const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
 
 // Conditions checked before the transaction must still hold in it.
@@ -75,7 +75,7 @@ async function changeAddress(
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
         const changed = await writeOwn(tx, user, { columns, ifMatch, verifiedPassword: true });
-        // Otherwise each change would give a thief with token and password further guesses of the second factor.
+        // Otherwise a thief with token and password would get further guesses of the second factor with each change.
         if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
         if (columns.emailKey !== user.emailKey) {
           const { email, name, lang } = user;

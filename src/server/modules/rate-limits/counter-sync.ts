@@ -7,17 +7,17 @@ import { addHits, type HitBucket, windowMs } from "./write-counts.ts";
 
 /** Hits are pushed within this time and pulled by others within this time: together a second. */
 const intervalMs = 500;
-/** Syncs without a hit of our own after which they pause; the next hit begins with one. */
+/** After this many syncs without a hit of this process, syncing pauses until its next hit. */
 const maxIdle = 6;
-/** A process that has pulled within this time knows what others had counted a second ago. */
+/** A process that pulled within this time knows the hits that others counted up to a second ago. */
 const currentMs = 1000;
-/** Rows pulled within this time of the last pull are new; after a longer pause only their own times tell their age. */
+/** Rows pulled within this time of the last pull are new; after a longer pause only their own times show their age. */
 const followingMs = 3000;
-/** A difference of clocks up to this does not count. */
+/** Tolerated difference between the clocks of machines. */
 const clockSlackMs = 5000;
-/** Subjects in one row. Those with several hits come first, and the rest waits for the next row. */
+/** Maximum number of subjects in one row. Those with several hits come first; the rest waits for the next row. */
 const maxPushed = 2000;
-/** Subjects that wait to be pushed. In a storm of new ones, the rest is not pushed. */
+/** Maximum number of subjects that wait to be pushed; more are not pushed. */
 const maxUnsent = 20_000;
 /** Rows are kept for twice the time that they count, for machines whose clocks differ. */
 const keptMs = 2 * windowMs;
@@ -25,7 +25,7 @@ const keptMs = 2 * windowMs;
 const push = statement(sql`
   insert or replace into ${publicHits} (process, written_at, hits)
   values (${param("process")}, ${param("writtenAt")}, ${param("hits")})`);
-// The newest row stays, however old, so that the next one gets a higher rowid.
+// The newest row is always kept, so that the next one gets a higher rowid.
 const removeOld = statement(sql`
   delete from ${publicHits} where written_at <= ${param("before")}
     and rowid < (select max(rowid) from ${publicHits})`);
@@ -45,12 +45,12 @@ interface SyncDeps {
   db: Database;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Takes hits that other processes have counted. */
+  /** Receives hits that other processes have counted. */
   onPulled: (subject: string, at: number, hits: number) => void;
   notice: (message: string) => void;
 }
 
-/** Pushes the hits that this process counts to the database, and pulls those of others. Costs nothing while none are counted. */
+/** Pushes the hits that this process counts to the database, and pulls those of others. Idle while none are counted. */
 export class CounterSync {
   readonly #deps: SyncDeps;
   readonly #process = randomBytes(9).toString("base64url");
@@ -70,7 +70,7 @@ export class CounterSync {
     this.#deps = deps;
   }
 
-  /** True when the hits of others are known but for the last second, or cannot be known now. */
+  /** True when the hits of others are known up to the last second, or cannot be read now. */
   get isCurrent(): boolean {
     return this.#isFailing || this.#deps.now() - this.#pulledAt <= currentMs;
   }
@@ -82,13 +82,13 @@ export class CounterSync {
     else if (this.#unsent.size < maxUnsent) this.#unsent.set(subject, [{ at, hits: 1 }]);
   }
 
-  /** Starts regular syncs, or keeps them going. */
+  /** Starts regular syncs, or continues them. */
   keepGoing(): void {
     this.#idle = 0;
     if (this.#timer === undefined && !this.#isStopped) this.#schedule(0);
   }
 
-  /** One sync for all callers that wait for it. A failure goes to `notice`, and is no error. */
+  /** Runs one sync for all callers that wait for it. A failure is reported to `notice` and not thrown. */
   catchUp(): Promise<void> {
     this.#catchingUp ??= this.#trySync().finally(() => {
       this.#catchingUp = undefined;
@@ -110,7 +110,7 @@ export class CounterSync {
     await (this.#unsent.size > 0 ? this.sync() : this.#last).catch(() => {});
   }
 
-  /** Forgets the hits that wait to be pushed. */
+  /** Drops the hits that wait to be pushed. */
   clear(): void {
     this.#unsent.clear();
   }
@@ -198,7 +198,7 @@ export class CounterSync {
   }
 }
 
-/** Removes rows that count no more. Returns how many. */
+/** Removes rows that no longer count. Returns how many. */
 export function purgePublicHits(ctx: { db: Executor; now: () => number }): Promise<number> {
   return run(ctx.db, removeOld, { before: ctx.now() - keptMs });
 }

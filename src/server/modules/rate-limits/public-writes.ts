@@ -15,9 +15,9 @@ const leastHashes = 10_000;
 
 /** Counts public writes by address and by visitor or user. */
 export interface WriteLimiter {
-  /** Counts one write as `countPublicWrite` does; null for an address or actor that does not count. */
+  /** Counts one write as `countPublicWrite` does; address or actor is null if it is not limited. */
   count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined;
-  /** Pushes what was counted here and pulls what other processes have counted. Errors: those of the database. */
+  /** Pushes the counts of this process and pulls those of others. Errors: those of the database. */
   sync(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ interface LimiterDeps {
   notice: (message: string) => void;
 }
 
-/** One limit that a write counts towards; `of` says whose it is in error messages. */
+/** One limit that a write counts towards; error messages name its owner by `of`. */
 interface Limit {
   subject: string;
   most: number;
@@ -43,8 +43,8 @@ interface Limit {
 }
 
 /**
- * Counts a public write of the caller, before its work. The address does not count for callers with app credentials, who
- * may write for many visitors; outside of a server nothing is counted.
+ * Counts a public write of the caller, before its work. The address of a caller with app credentials, who may write for
+ * many visitors, is not counted; outside of a server nothing is.
  * @returns a promise only after a pause or a start, when the counts of other processes are pulled first.
  * @throws tooManyRequests with `retryAfter`; nothing is counted then.
  */
@@ -55,9 +55,9 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void
 }
 
 /**
- * Creates the limiter of one process. It decides by its counts in memory and syncs them with other processes twice a second
- * under keyed hashes: all processes together exceed a limit by no more than the writes of the last second. Without the
- * database or its key, each process limits alone.
+ * Creates the limiter of one process. It decides by its counts in memory and syncs them with other processes twice a
+ * second under keyed hashes: all processes together exceed a limit by no more than the writes of the last second.
+ * Without the database or its key, each process limits by its own counts.
  */
 export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): WriteLimiter {
   const counts = createWriteCounts(leastSubjects);
@@ -66,7 +66,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
   let latest = 0;
   let hasKey = false;
 
-  /** The time. Forgets everything when the clock was set back by more than the window. */
+  /** The current time. Drops all counts when the clock was set back by more than the window. */
   function present(): number {
     const at = now();
     if (at < latest - windowMs) {

@@ -5,7 +5,7 @@ import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { rateLimits } from "./table.ts";
 
-/** How many hits a subject may have in any stretch of `windowMs` milliseconds. */
+/** How many hits a subject may have in any period of `windowMs` milliseconds. */
 export interface RateLimit {
   name: string;
   most: number;
@@ -15,11 +15,11 @@ export interface RateLimit {
 /** Authentication attempts per address (specification, section 8). */
 export const authAttempts: RateLimit = { name: "auth", most: 10, windowMs: 60_000 };
 
-// A hit in the future was counted by a machine whose clock is ahead, and counts. One that is further ahead than the window
-// was counted before a clock was set back, and does not.
+// A hit in the future comes from a machine whose clock is ahead, and counts. A hit further ahead than the window comes
+// from before a clock was set back, and does not.
 const inWindow = sql`(value > ${param("now")} - ${param("windowMs")}
   and value <= ${param("now")} + ${param("windowMs")})`;
-// Checked and counted in one statement, so that no two processes can both take the last free place.
+// Checked and counted in one statement, so that two processes cannot both use the last hit.
 const takePlace = statement<{ taken: number }>(sql`
   insert into ${rateLimits} (key, hits, expires_at)
   values (${param("key")}, json_array(${param("now")}), ${param("now")} + ${param("windowMs")})
@@ -42,8 +42,8 @@ interface LimitContext {
 }
 
 /**
- * Counts one hit of a subject in a sliding window, unless its places are taken: then nothing is written. Returns 0 when
- * it was counted, else the milliseconds until the next place is free.
+ * Counts one hit of a subject in a sliding window. At the limit nothing is written. Returns 0 when the hit was counted,
+ * otherwise the milliseconds until the next hit is allowed.
  */
 export async function countHit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<number> {
   const { windowMs, most } = limit;
@@ -52,7 +52,7 @@ export async function countHit(ctx: LimitContext, limit: RateLimit, subject: str
   return waitFor(await get(ctx.db, selectTaken, values), values);
 }
 
-/** Milliseconds until a subject's next place is free, 0 when one is. Counts nothing. */
+/** Milliseconds until the next hit of a subject is allowed; 0 when it is now. Counts nothing. */
 export async function peekLimit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<number> {
   const { windowMs, most } = limit;
   const values = { key: `${limit.name}:${subject}`, now: ctx.now(), windowMs };
@@ -67,7 +67,7 @@ function waitFor(
   return Math.max(1, (row?.oldest ?? now) + windowMs - now);
 }
 
-/** Forgets all hits of a subject. */
+/** Removes all hits of a subject. */
 export async function clearLimit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<void> {
   await run(ctx.db, removeKey, { key: `${limit.name}:${subject}` });
 }
@@ -80,7 +80,7 @@ export function purgeRateLimits(ctx: LimitContext): Promise<number> {
 /** Half of a hash is enough to tell subjects apart. */
 const shownDigits = 32;
 
-/** A subject of a limit as the database may hold it: a keyed hash; null at a server that does not have the key. */
+/** The form of a subject that the database stores: a keyed hash. Null on a server without the key. */
 export function hideSubject(vault: Vault, text: string): string | null {
   try {
     return vault.mac("limit", text).slice(0, shownDigits);
@@ -90,10 +90,10 @@ export function hideSubject(vault: Vault, text: string): string | null {
 }
 
 /**
- * The name under which calls from an address are counted in the database, which holds no addresses. Servers without the
- * key share their limits under a plain hash, from which an address can be guessed by trying all.
- * @param address of the caller; null for one that is not known, which all such callers share.
- * @param scope what else the count is about, such as a store.
+ * The subject that counts calls from an address: a hash, because the database stores no addresses. Servers without the
+ * key use a plain hash, which can be reversed by trying all addresses.
+ * @param address of the caller; null if unknown: all such callers share one subject.
+ * @param scope what the count is limited to, such as a store.
  */
 export function addressSubject(vault: Vault, address: string | null, scope = ""): string {
   const text = `address ${scope} ${addressGroup(address ?? "unknown")}`;

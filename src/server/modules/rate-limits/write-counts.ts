@@ -3,7 +3,7 @@ import { LruCache } from "../../values/lru-cache.ts";
 /** The window in which public writes are counted: a minute. */
 export const windowMs = 60_000;
 
-/** Hits of one second, which all count for as long as the latest of them does. */
+/** Hits of one second, which all count until the latest of them expires. */
 export interface HitBucket {
   /** Epoch milliseconds of the latest. */
   at: number;
@@ -12,13 +12,13 @@ export interface HitBucket {
 
 /**
  * Creates empty counts of the hits of a minute by subject, in memory: a window that slides by the second. A hit counts
- * for a minute, and up to a second longer where others followed within its second, so that no minute ever has more than
- * a limit allows. At least `minKept` subjects are remembered, at most twice as many.
+ * for a minute, and up to a second longer if others followed within its second, so that no minute ever has more hits
+ * than a limit allows. Between `minKept` and twice as many subjects are kept.
  */
 export function createWriteCounts(minKept: number) {
   const subjects = new LruCache<HitBucket[]>(minKept);
   return {
-    /** Counts hits of a subject, also such as are older than others that are counted already. */
+    /** Counts hits of a subject, also when later hits are counted already. */
     add(subject: string, at: number, hits: number): void {
       const buckets = subjects.get(subject);
       if (buckets) addHits(buckets, at, hits);

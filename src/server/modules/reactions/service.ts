@@ -32,7 +32,7 @@ interface ReactionTarget {
   resource_id: string;
   /** The token of a visitor. */
   visitor?: string | undefined;
-  /** `user_id` beside app credentials, which is refused. */
+  /** The `user_id` that an app key sent; it is refused. */
   subject?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ const ofActor = sql`from ${reactions} where tenant_id = ${param("tenantId")} and
 const hasActor = sql`(${param("isUser")} = 0
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("actor")}))`;
 
-/** A resource and its reaction of one actor; booleans are 1 and 0. */
+/** A resource, its count, and whether the actor has reacted to it; booleans are 1 and 0. */
 interface State {
   isShown: number;
   isActive: number;

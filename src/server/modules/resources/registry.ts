@@ -13,7 +13,7 @@ interface ResourceKind {
   isShown: SQL;
 }
 
-/** All types. A type that shows counts in its own rows needs triggers, as products have. */
+/** All types. A type with counts in its own rows needs triggers, as products have. */
 const kinds = {
   product: { idPrefix: "prod", table: sql`${products}`, isShown: sql`status = 'published' and deleted_at is null` },
 } as const satisfies Record<string, ResourceKind>;

@@ -8,7 +8,7 @@ import { addToBalance, expireLots, type LedgerCtx, ofUser, type Written, writeEn
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 const dayMs = 86_400_000;
-/** Sorts after every time. */
+/** Sorts after every timestamp. */
 const never = "~";
 
 /** Points to book on a user's account; positive unless said otherwise. */
@@ -27,7 +27,7 @@ const insertLot = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
   values (${param("sequence")}, ${param("tenantId")}, ${param("userId")}, ${param("points")}, ${param("points")},
     ${param("expiresAt")}, ${param("now")})`);
-// The guard is in the statement, so that concurrent bookings cannot make a balance negative.
+// The statement checks the balance, so that concurrent bookings cannot make it negative.
 const debitBalance = statement<Written>(sql`
   update ${rewardBalances} set balance = balance - ${param("points")}, version = version + 1,
     updated_at = ${param("now")}
@@ -66,7 +66,7 @@ export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/** Returns points that an order spent, with the lifetime they had left. Returns how many; 0 if booked before. */
+/** Returns points that an order spent, with their remaining lifetime. Returns how many; 0 if booked before. */
 export async function returnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return credit(tx, "reverse", booking, await lifeBefore(tx, booking));
 }

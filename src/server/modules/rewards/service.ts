@@ -73,7 +73,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
     version: row.version,
     updated_at: row.updated_at,
   };
-  // Without the expired points the balance is not that of the version.
+  // With points that are due to expire, the shown balance differs from the one of the version.
   const isCurrent = row.version > 0 && row.due === 0;
   return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }
@@ -89,7 +89,7 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
 
 /**
  * Adds points to an account, or subtracts them. A repeated `source` returns the first entry.
- * @throws forbidden for one's own account or users one may not manage, notEnoughPoints, conflict.
+ * @throws forbidden for the actor's own account and for users that the actor may not manage, notEnoughPoints, conflict.
  */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string): Promise<RewardsReply> {
   const { points } = input;

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** The balance of each user: the sum of the ledger, never negative. Stays when the user is deleted, as the ledger does. */
+/** The balance of each user: the sum of the ledger, never negative. Kept when the user is deleted, as the ledger is. */
 export const rewardBalances = sqliteTable(
   "reward_balances",
   {

@@ -29,10 +29,13 @@ const loginCalls: RateLimit = { name: "login-calls", most: 30, windowMs: 20 * 60
 /** How often a correct password is verified again because its hash was changed meanwhile. */
 const maxTries = 3;
 const auditedKinds: ReadonlySet<ErrorKind> = new Set(["twoFactorRequired", "invalidLogin", "tooManyAttempts"] as const);
-/** With tooManyAttempts, when other logins used the last attempt meanwhile: a correct password must not be answered faster. */
+/**
+ * Refusals that must take the same time. tooManyAttempts is one: after other logins used the last attempt, a correct
+ * password must not be answered faster.
+ */
 const equalizedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "tooManyAttempts"] as const);
 
-// Guarded by the verified hash: a password that was changed meanwhile no longer logs in.
+// Matches only the verified hash, so that a password that was changed meanwhile no longer logs in.
 const noteLogin = statement(sql`
   update ${users} set last_login_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and id = ${param("id")} and email_key = ${param("emailKey")}
@@ -101,7 +104,7 @@ async function countCall(tx: Ctx): Promise<AppError | undefined> {
   return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;
 }
 
-/** The tooManyAttempts with the longer wait of both limits, this call included. */
+/** The error tooManyAttempts with the longer wait of both limits, including this call. */
 async function longestWait(tx: Ctx, key: string, refusal: AppError): Promise<AppError> {
   const waitMs = [await peekLimit(tx, loginCalls, callerOf(tx)), await failuresWaitMs(tx, key)];
   return attemptsExhausted(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
@@ -151,7 +154,7 @@ async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: L
   });
 }
 
-/** Replaces an imported hash by our own kind. Only after the code, or the time would reveal that the password was right. */
+/** Replaces an imported hash by our own kind. Called after the code is verified, or the time would reveal that the password was right. */
 async function renewHash(ctx: Ctx, user: SignInUser, from: string, password: string): Promise<void> {
   try {
     const to = await hashPassword(password);
@@ -197,7 +200,7 @@ export async function equalizeLoginTime(
     const names = kinds.map((row) => row.kind);
     for (const hash of hashesToVerify(names, verified)) await verifyPassword(password, hash);
   } catch (error) {
-    // Under a load with no capacity left for hashing, the refusal must still be answered and counted as one.
+    // When no capacity is left for hashing, the refusal must still be returned and counted.
     if (!(error instanceof AppError)) throw error;
   }
 }

@@ -32,10 +32,10 @@ export const PasswordChange = input("PasswordChange", {
 });
 export type PasswordChange = Static<typeof PasswordChange>;
 
-/** The field of a login that the query may name as well. */
+/** The field of a login that the query may also contain. */
 export const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
 
-/** No fields of its own: `user_id` and `token` may stand here instead of in the query. */
+/** No fields of its own: `user_id` and `token` may be in the body instead of the query. */
 export const OwnTokenInput = Type.Object({}, { additionalProperties: false });
 
 const session = {

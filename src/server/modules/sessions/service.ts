@@ -30,8 +30,8 @@ export async function endSession(ctx: Ctx): Promise<{ revoked: true }> {
 
 /**
  * Changes the password of the calling user. It revokes their token; the reply has a new one.
- * @throws weakPassword for a weak one, before the current one is verified; invalidLogin for a wrong current one, counted with
- * failed logins; tooManyAttempts when these are spent; tokenExpired when the token has ended meanwhile.
+ * @throws weakPassword for a weak one, before the current one is verified; invalidLogin for a wrong current one,
+ * counted with failed logins; tooManyAttempts after too many of these; tokenExpired when the token has ended meanwhile.
  */
 export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   const own = ownTokenOf(ctx);
@@ -47,7 +47,7 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
         // Every change of a password revokes the token, so a live token proves that the verified password is current.
         if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
         if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
-        // Otherwise a thief with token and password could reset the limit and guess the second factor for ever.
+        // Otherwise a thief with token and password could reset the limit again and again while guessing the second factor.
         if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
         await endResetCode(tx, user.emailKey);
         const { token, expiresAt } = await issueToken(tx, user.id);

@@ -58,7 +58,7 @@ export function parsePointsRate(rate: number): number {
   return Number(whole + decimals.padEnd(rateDigits, "0"));
 }
 
-/** The rate for people: 1500 is 1.5. */
+/** The rate as people read it: 1500 is 1.5. */
 export function showPointsRate(thousandths: number): number {
   return toAmount(thousandths, rateDigits);
 }
@@ -75,7 +75,7 @@ export function parsePointValue(value: number, currency: string): number {
   return minor;
 }
 
-/** The value of a point for people: 1 in EUR is 0.01. */
+/** The value of a point as people read it: 1 in EUR is 0.01. */
 export function showPointValue(minor: number, currency: string): number {
   return toAmount(minor, currencyDigits(currency));
 }
@@ -126,7 +126,7 @@ export function parseLanguage(field: string, tag: string): string {
     const canonical = tag.length <= 35 ? Intl.getCanonicalLocales(tag)[0] : undefined;
     if (canonical !== undefined) return canonical;
   } catch {
-    // Answered below, because the engine's message names no field.
+    // The error is thrown below, because the engine's message names no field.
   }
   throw invalidField(field, "must be a language code, such as en or pt-BR");
 }

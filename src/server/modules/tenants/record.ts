@@ -45,7 +45,7 @@ export function changedFields(before: TenantDetails, after: TenantDetails): stri
   return names.filter((name) => name !== "updated_at" && before[name] !== after[name]);
 }
 
-/** A row for people: stored are thousandths of a rate and minor units. */
+/** Converts stored values (thousandths of a rate, minor units) to those that people read. */
 export function toDetails(row: TenantDetails): TenantDetails {
   return {
     ...row,

@@ -29,7 +29,10 @@ const written = [...fields, ...policies];
 type Columns = Partial<Record<(typeof written)[number], string | number | null | undefined>>;
 const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name, param(name)])) as never;
 
-/** Of a new tenant: tokens live 30 days (specification, section 8); a household, an office or a school shares an address. */
+/**
+ * Values of a new tenant. Tokens live 30 days (specification, section 8). The limit per address is high because a
+ * household, an office or a school shares one.
+ */
 const defaults: Columns = {
   ...{ domain: null, url: null, currency: "EUR", logo: null, language: "en", tokenLifetime: 30 * 86_400 },
   ...{ pointsRate: 1000, pointValue: 1, pointsDays: null, addressWrites: 1200, visitorWrites: 240 },
@@ -111,7 +114,7 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
 
 /**
  * Changes the given fields; `null` clears one. Errors: notFound, validationFailed for an invalid field, wrongState for
- * another currency while there are products, whose prices could not be compared.
+ * another currency while there are products, because their prices could not be compared.
  */
 export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantRecord> {
   const given = readFields(patch);
@@ -119,7 +122,7 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
     const before = await requireRow(tx, namespace);
     const currency = String(given.currency ?? before.currency);
     if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
-    // In another currency the old number would be worth something else.
+    // In another currency the old number would have another value.
     else if (currency !== before.currency) given.pointValue = 1;
     const values = fill(given, (name) => before[tenants[name].name as keyof TenantDetails]);
     const changed = await run(tx.db, changeTenant, { ...values, namespace, updatedAt: toTimestamp(ctx.now()) });
@@ -174,7 +177,7 @@ export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<A
   });
 }
 
-/** The checked fields as columns, but for the value of a point, which depends on the currency. A new currency brings its sign. */
+/** The checked fields as columns, except the value of a point, which depends on the currency. A new currency also sets its sign. */
 function readFields(input: TenantInput): Columns {
   const { pointValue: _pointValue, ...checked } = checkFields(input);
   const given: Columns = checked;
@@ -186,7 +189,7 @@ function readFields(input: TenantInput): Columns {
   return given;
 }
 
-/** All written columns: those given, and the rest from elsewhere. */
+/** All written columns: the given ones, and the others from `other`. */
 function fill(given: Columns, other: (name: keyof Columns) => unknown) {
   return Object.fromEntries(written.map((name) => [name, given[name] === undefined ? other(name) : given[name]]));
 }

@@ -36,8 +36,8 @@ export const tenants = sqliteTable(
 );
 
 /**
- * One row whose value changes with every change of a tenant, key, secret or origin (by triggers, so that no writer can
- * forget it). A server's cache of these is valid as long as the value is the same.
+ * One row whose value changes with every change of a tenant, key, secret or origin (by triggers, so that no code can
+ * forget it). A server's cache of them is valid as long as the value is the same.
  */
 export const revision = sqliteTable(
   "revision",

@@ -12,7 +12,7 @@ import { userTokens } from "./table.ts";
 import { hashToken, newToken } from "./verify.ts";
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
-/** How long an expired token is kept: until then its use is tokenExpired, afterwards tokenNotFound. */
+/** How long an expired token is kept. Using it fails with tokenExpired until then, with tokenNotFound afterwards. */
 const rememberedMs = 400 * 86_400_000;
 
 const insertToken = statement(sql`
@@ -56,8 +56,8 @@ export interface OwnToken {
 }
 
 /**
- * Issues a token with the lifetime of the tenant and ends the one before as replaced (specification, 3: one active
- * token per user). Only inside the transaction that authenticates the user.
+ * Issues a token with the lifetime of the tenant and ends the previous one as replaced (specification, section 3: one
+ * active token per user). Call it only inside the transaction that authenticates the user.
  */
 export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
   const { tenant } = tx;

@@ -3,8 +3,8 @@ import { check, index, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * Every user token that was issued, including ended ones, so that an ended token (tokenExpired) can be distinguished from
- * one that never existed (tokenNotFound). Rows therefore stay when their user is deleted.
+ * Every user token that was issued, including ended ones, so that an ended token (tokenExpired) can be distinguished
+ * from one that never existed (tokenNotFound). So rows are kept when their user is deleted.
  */
 export const userTokens = sqliteTable(
   "user_tokens",

@@ -18,7 +18,7 @@ interface TokenRow {
   status: string | null;
 }
 
-// Found by the hash of 256 random bits: how long the index takes to say no tells nothing of another token.
+// Found by the hash of 256 random bits, so the time of an unsuccessful lookup reveals nothing about other tokens.
 const selectToken = statement<TokenRow>(sql`
   select t.id, t.tenant_id, t.user_id, t.expires_at, t.ended_at, u.role, u.status
   from ${userTokens} t left join ${users} u on u.id = t.user_id and u.tenant_id = t.tenant_id

@@ -128,7 +128,7 @@ async function reauthenticateWithBoth<T>(
   };
   await requireOn(ctx.db);
   const spend = async (tx: Ctx) => {
-    // When two calls race, the second one's code is not wrong: the second factor is disabled already.
+    // Of two concurrent calls, the second one did not send a wrong code: the second factor is disabled already.
     await requireOn(tx.db);
     return spendCode(tx, user.id, otp);
   };

@@ -13,7 +13,7 @@ export const OtpProof = input("OtpProof", { otp });
 export const PasswordAndOtpProof = input("PasswordAndOtpProof", { password, otp });
 export type PasswordAndOtpProof = Static<typeof PasswordAndOtpProof>;
 
-/** Whether a user's second factor is on, and what is left of the recovery codes. */
+/** Whether a user's second factor is on, and how many recovery codes are left. */
 export const TwoFactorState = output("TwoFactorState", {
   enabled: Type.Boolean(),
   confirmed_at: nullable(timestamp),
@@ -29,7 +29,7 @@ export const TwoFactorEnrolment = output("TwoFactorEnrolment", {
 });
 export type TwoFactorEnrolment = Static<typeof TwoFactorEnrolment>;
 
-/** Recovery codes: each replaces the one-time code once. They are shown only here. */
+/** Recovery codes; each can be used once instead of a one-time code. They are shown only here. */
 export const RecoveryCodes = output("RecoveryCodes", {
   recovery_codes: Type.Array(Type.String({ examples: ["4k9tz-m2x7c"] }), { minItems: 10, maxItems: 10 }),
 });

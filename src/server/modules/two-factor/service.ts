@@ -17,7 +17,7 @@ const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userI
 
 const selectConfirmed = statement<{ secret: string }>(sql`
   select secret from ${twoFactor} where ${ofUser} and confirmed_at is not null`);
-// Steps only forward: an accepted code and all older ones are refused, also to concurrent requests.
+// The time step only increases, so an accepted code and all older ones are refused, also to concurrent requests.
 const advanceStep = statement(sql`
   update ${twoFactor} set last_step = ${param("step")}
   where ${ofUser} and confirmed_at is not null and last_step < ${param("step")}`);
@@ -131,7 +131,7 @@ export async function spendRecoveryCode(ctx: Ctx, userId: string, code: string):
   return (await run(ctx.db, useCode, values)) > 0;
 }
 
-/** A recovery code as stored, however it was typed; null for a text that cannot be one. */
+/** Normalises a typed recovery code to its stored form; null for a text that cannot be one. */
 export function readRecoveryCode(text: string): string | null {
   const code = text.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1");
   return code.length === characters && [...code].every((character) => alphabet.includes(character)) ? code : null;

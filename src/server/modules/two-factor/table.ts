@@ -2,7 +2,7 @@ import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import { tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
-/** A user's second factor: begun while `confirmed_at` is null, required at each sign-in from then on. */
+/** A user's second factor: not confirmed while `confirmed_at` is null; afterwards required at each sign-in. */
 export const twoFactor = sqliteTable("two_factor", {
   userId: text("user_id")
     .primaryKey()
@@ -11,12 +11,12 @@ export const twoFactor = sqliteTable("two_factor", {
   /** The shared secret, sealed with the server's key. */
   secret: text("secret").notNull(),
   confirmedAt: text("confirmed_at"),
-  /** The latest time step whose code was accepted; only later ones are. */
+  /** The latest time step whose code was accepted. Only codes of later steps are accepted. */
   lastStep: integer("last_step").notNull().default(0),
   createdAt: text("created_at").notNull(),
 });
 
-/** Recovery codes: each replaces the second factor once. */
+/** Recovery codes; each can be used once instead of a one-time code. */
 export const recoveryCodes = sqliteTable(
   "recovery_codes",
   {

@@ -54,7 +54,7 @@ export function setStatus(ctx: Ctx, id: string, status: UserStatus): Promise<Use
   return updateUser(ctx, id, { status }, null);
 }
 
-/** Selects the user and adds conditions; the name tells conditions apart. */
+/** The condition of a write: selects the user. The name identifies the condition. */
 interface Guard {
   name: "managed" | "own";
   condition: SQL;
@@ -131,14 +131,14 @@ export async function recordChanges(tx: Ctx, before: StoredUser, columns: UserCo
   if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
 }
 
-/** Ends the reset codes that a change makes void, in its transaction: of an old or new address, or a disabled user. */
+/** Deletes the reset codes that a change makes invalid, in its transaction: of an old or new address, or a disabled user. */
 export async function endVoidCodes(tx: Ctx, before: StoredUser, { emailKey, status }: UserColumns): Promise<void> {
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
   if (isMoved || status === "disabled") await endResetCode(tx, before.emailKey);
   if (isMoved) await endResetCode(tx, emailKey);
 }
 
-/** The public error for an error of a write to the table of users. */
+/** Turns a database error of a write to the users table into the public error. */
 export function explainUserConflict(error: unknown): unknown {
   if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (!isUniqueViolation(error, "users.email_key")) return error;

@@ -30,12 +30,12 @@ const changeHash = statement(sql`
   update ${users} set password_hash = ${param("to")}, password_changed_at = ${param("now")} where ${guard}`);
 const renewHash = statement(sql`update ${users} set password_hash = ${param("to")} where ${guard}`);
 
-/** The user of an address in its comparable form, whatever their status; undefined for an unknown one. */
+/** The user of an address in its comparable form, also a disabled one; undefined for an unknown address. */
 export function findSignInUser(db: Executor, tenantId: string, emailKey: string): Promise<SignInUser | undefined> {
   return get(db, selectByEmail, { tenantId, emailKey });
 }
 
-/** The user of an id, whatever their status; undefined for an unknown one. */
+/** The user of an id, also a disabled one; undefined for an unknown id. */
 export function findSignInUserById(db: Executor, tenantId: string, id: string): Promise<SignInUser | undefined> {
   return get(db, selectById, { tenantId, id });
 }

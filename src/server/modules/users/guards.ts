@@ -9,7 +9,7 @@ import { users } from "./table.ts";
 /** The condition for one user of one tenant. */
 export const oneUser = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 
-// Conditions of the writing statements themselves: between a read and a write, another write could come.
+// Conditions are part of the writing statements: between a read and a write, another write could happen.
 const isManageable = sql`role in (select value from json_each(${param("roles")}))`;
 const hasVersion = sql`version = coalesce(${param("ifMatch")}, version)`;
 const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status <> 'active' or exists (
@@ -26,7 +26,7 @@ export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOw
     id,
     roles: JSON.stringify(manageableRoles(ctx.actor)),
     ifMatch,
-    // From the terminal another owner can be created; over the network nobody could.
+    // The terminal may end the last owner, because it can create another one.
     endsOwner: endsOwner && ctx.actor.kind !== "terminal" ? 1 : 0,
   };
 }
@@ -52,7 +52,7 @@ export async function requireStoredUser(tx: Ctx, id: string): Promise<StoredUser
   return stored;
 }
 
-/** The reason why a guarded statement changed nothing: preconditionFailed, else wrongState. */
+/** The reason why a guarded statement changed nothing: preconditionFailed, otherwise wrongState. */
 export function explainRefusal(stored: StoredUser, ifMatch: number | null): AppError {
   if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
   return wrongState("The store must keep one active owner.");
@@ -103,8 +103,8 @@ const selectId = statement<{ id: string }>(sql`select id from ${users} where ${o
 
 /**
  * The user that a call is about. Customers act for themselves; staff for themselves or `customer_id`; app keys for
- * `customer_id`, or `user_id` beside their credentials. Errors: validationFailed for an app key that names no user or
- * two; notFound for an unknown user, and for a customer who names another.
+ * `customer_id`, or the common parameter `user_id`. Errors: validationFailed for an app key that names no user or two;
+ * notFound for an unknown user, and for a customer who names another.
  */
 export async function requireSubject(
   ctx: Ctx,

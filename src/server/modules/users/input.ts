@@ -44,7 +44,7 @@ export function userColumns(input: UserFields): UserColumns {
   return columns;
 }
 
-/** A name as searches compare it: composed and in lower case. */
+/** The form of a name that searches compare: composed and in lower case. */
 export function nameKey(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }

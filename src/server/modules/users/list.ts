@@ -54,7 +54,7 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPag
   };
   // The highest character: all texts that begin with `q` sort between `q` and this.
   const values = { qEnd: `${q}\u{10ffff}` };
-  // A few matches are looked up and sorted; many are found quickly by walking all users in order.
+  // A few matches are looked up and sorted; many are found quickly by reading all users in order.
   const found =
     q === undefined || ids !== undefined
       ? undefined

@@ -48,7 +48,7 @@ export const Address = Type.Object(
 );
 export type Address = Static<typeof Address>;
 
-/** Fields that users may change of themselves. */
+/** Fields that users may change in their own record. */
 const ownFields = {
   name: nullable(name),
   phone: nullable(phone),
@@ -91,7 +91,7 @@ export const UserPatch = Type.Partial(Type.Object({ email, ...fields }), {
 });
 export type UserPatch = Static<typeof UserPatch>;
 
-/** The body by which users change themselves; another address needs the current password. */
+/** The body with which users change their own record; another address needs the current password. */
 export const ProfilePatch = Type.Partial(
   Type.Object({ ...ownFields, email, password: Type.String({ maxLength: 1024 }) }),
   {

@@ -15,7 +15,7 @@ const selectEmails = statement<{ email: string }>(sql`
   select email from ${users} where tenant_id = ${param("tenantId")} order by created_at desc, id desc
   limit ${param("most")}`);
 
-/** The id of a user named by id or by email. Errors: notFound, with the most similar address. */
+/** Finds the id of a user by id or by email. Errors: notFound, with the most similar address. */
 export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
   const tenantId = ctx.tenant.id;
   const isUserId = isId("usr", idOrEmail);
@@ -32,8 +32,8 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
 }
 
 /**
- * The id of a user of a store, named by id or email. An unknown name is returned unchanged: an operating system account
- * may look like an email. Errors: notFound for an unknown store.
+ * Finds the id of a store's user by id or email. An unknown name is returned unchanged: an operating system account may
+ * look like an email. Errors: notFound for an unknown store.
  */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);

@@ -120,7 +120,7 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
   return inTransaction(ctx, async (tx) => {
     const stored = await requireStoredUser(tx, id);
     if (isSelf(tx, id)) throw forbidden("You cannot delete yourself.");
-    // Tokens first: their rows stay, so that a revoked token is still told apart from an unknown one.
+    // Tokens first: their rows are kept, so that a revoked token still differs from an unknown one.
     await endTokens(tx, id, "revoked");
     await endResetCode(tx, stored.emailKey);
     const removed = await run(tx.db, removeUser, guardValues(tx, id, ifMatch, true));

@@ -13,7 +13,7 @@ export const users = sqliteTable(
     tenantId: tenantIdColumn(),
     /** As entered. */
     email: text("email").notNull(),
-    /** The comparable form (`emailKey`), so that case makes no second account. */
+    /** The comparable form (`emailKey`), so that an address in another case is not a second account. */
     emailKey: text("email_key").notNull(),
     name: text("name"),
     /** The searchable form (`nameKey`). */

@@ -2,16 +2,16 @@ import { list } from "isbot";
 import { LruCache } from "../../values/lru-cache.ts";
 import patterns from "./bots.json" with { type: "json" };
 
-/** Characters of an agent that count. */
+/** Only this many characters of a user agent are matched. */
 const maxRead = 512;
 const minCached = 500;
 
-/** Agents of programs that fetch pages for people, such as apps and shops that render on a server. */
+/** User agents of programs that fetch pages for people, such as apps and shops that render on a server. */
 const libraries = new RegExp(`^(?:${patterns.libraries.join("|")})(?:$|[ /_])`, "i");
 
 /**
- * Patterns of the list that take every agent for a bot that is not a browser's, such as `MyShop/2.1 (iPhone)`, and those
- * for libraries.
+ * Patterns of the list that are not used: those that match every agent that is not a browser, such as `MyShop/2.1
+ * (iPhone)`, and those for libraries.
  */
 export const notBots: ReadonlySet<string> = new Set(patterns.notBots);
 
@@ -34,7 +34,7 @@ export function isBot(agent: string): boolean {
 
 /** Compiled at the first use. */
 function botPattern(): RegExp {
-  // Crawlers name a page that describes them.
+  // Crawlers name a page that describes them, so a URL matches too.
   bots ??= new RegExp(["https?:", ...list.filter((pattern) => !notBots.has(pattern))].join("|"), "i");
   return bots;
 }

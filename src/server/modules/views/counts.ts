@@ -21,8 +21,9 @@ export function bindCount(tenantId: string, { type, id }: Resource) {
 }
 
 /**
- * Creates the function that returns the views of a resource in the database, undefined for a hidden one. Of a file they are
- * cached until anyone commits. Of a server, simultaneous calls share one query, so that a crowd costs one round trip.
+ * Creates the function that returns the views of a resource in the database, undefined for a hidden one. With a
+ * database file they are cached until anyone commits. With a server, simultaneous calls share one query, so that many
+ * viewers cost one round trip.
  */
 export function createCountReader(db: Database) {
   const cached = new Map<string, number | undefined>();
@@ -93,8 +94,8 @@ export interface ViewGroup {
 }
 
 /**
- * Writes views and adds them to the counts of days and in total, in one transaction. A view counts when its dedup key is
- * new, so that none counts twice, whichever processes took it.
+ * Writes views and adds them to the counts of days and in total, in one transaction. A view counts when its dedup key
+ * is new, so that none counts twice, even in several processes.
  * @returns the groups that were not written, because their resource is hidden.
  */
 export function writeViews(db: Session, groups: readonly ViewGroup[]): Promise<ViewGroup[]> {
@@ -118,8 +119,9 @@ export function writeViews(db: Session, groups: readonly ViewGroup[]): Promise<V
 }
 
 /**
- * Removes the dedup keys of days before yesterday, at most a thousand a call. Yesterday's stay, because the views of its
- * last second are written today, `doctor` counts by them, and a clock may be an hour behind. Returns how many.
+ * Removes the dedup keys of days before yesterday, at most a thousand a call. Yesterday's are kept, because the views
+ * of its last second are written today, `doctor` compares counts with them, and a clock may be an hour behind. Returns
+ * how many.
  */
 export function purgeViewDedupKeys(ctx: { db: Session; now: () => number }): Promise<number> {
   return run(ctx.db, removeOld, { before: dayOf(ctx.now() - 25 * 3_600_000) });

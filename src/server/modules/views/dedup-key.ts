@@ -4,7 +4,7 @@ import { addressGroup } from "../../values/ip-prefix.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Resource } from "../resources/registry.ts";
 
-/** Characters of a user agent that count. */
+/** Only this many characters of a user agent are hashed. */
 const maxAgent = 512;
 /** Characters of a hash in base64 that are 128 bits. */
 const keyLength = 22;
@@ -17,8 +17,8 @@ export function dayOf(epochMs: number): string {
 }
 
 /**
- * The dedup key of a view, by which it is counted once a day: a keyed hash. The key of the hash changes each day and is
- * stored nowhere. Errors: unavailable at a server without the database's key.
+ * The dedup key of a view, a keyed hash: a view counts once a day for each key. The key of the hash changes each day
+ * and is stored nowhere. Errors: unavailable at a server without the database's key.
  * @param actorId the user or visitor; null for a caller known by address and agent only.
  */
 export function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {

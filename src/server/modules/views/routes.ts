@@ -25,7 +25,7 @@ export const viewRoutes = [
     body: ViewInput,
     reply: { data: ViewState },
     errors: ["tooManyRequests", "notFound"],
-    // Asking twice counts once, whatever its key: nothing of the call is worth keeping.
+    // A repeated view counts once anyway, so `Idempotency-Key` is ignored.
     secret: true,
     handle: async ({ ctx, query, body, subject }) => reply(await noteView(ctx, { ...body, ...query, subject })),
   }),

@@ -22,12 +22,12 @@ const selectDays = statement(sql`
 const selectKey = statement(sql`
   select 1 from ${viewDedupKeys} where day = ${param("last")} and ${ofResource} and dedup_key = ${param("dedupKey")}`);
 
-/** The resource and the viewer that a call names. */
+/** The resource and the viewer of a call. */
 export interface ViewInput {
   resource_type: string;
   resource_id: string;
   visitor?: string | undefined;
-  /** `user_id` beside app credentials, which is refused. */
+  /** The `user_id` that an app key sent; it is refused. */
   subject?: string | undefined;
 }
 

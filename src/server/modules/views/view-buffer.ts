@@ -11,16 +11,16 @@ const pauseMs = 500;
 const pauseAfterFailureMs = 1000;
 const pauseAtStopMs = 250;
 /**
- * Views in one transaction: other writers wait for it. Dedup keys lie scattered over their table, so that each costs a
- * fraction when many are written together.
+ * Views in one transaction: other writers wait for it. Dedup keys are spread over their table, so that each costs much
+ * less when many are written together.
  */
 const maxBatch = 20_000;
 const maxGroups = 500;
-/** Some ten megabytes. */
+/** About ten megabytes. */
 const defaultMaxWaiting = 100_000;
 const maxKnown = 50_000;
 
-/** One view of a resource; the dedup key stands for the viewer. */
+/** One view of a resource; the dedup key identifies the viewer. */
 export interface View extends Omit<ViewGroup, "dedupKeys"> {
   dedupKey: string;
 }
@@ -33,7 +33,7 @@ declare module "../../context.ts" {
 
 interface BufferDeps {
   db: Database;
-  /** Called once each time that writes begin to fail. */
+  /** Called once each time writes begin to fail. */
   notice: (message: string) => void;
   /** How many views may wait. */
   maxWaiting?: number;
@@ -66,12 +66,12 @@ export class ViewBuffer {
     this.count = createCountReader(deps.db);
   }
 
-  /** Whether this process has taken the view already. */
+  /** Whether this process has buffered or written the view already. */
   isKnown({ dedupKey }: View): boolean {
     return this.#known.get(dedupKey) === true;
   }
 
-  /** Takes a view, which is written within a second. Errors: unavailable when too many wait. */
+  /** Buffers a view, which is written within a second. Errors: unavailable when too many wait. */
   add({ dedupKey, ...group }: View): void {
     if (this.#waiting >= (this.#deps.maxWaiting ?? defaultMaxWaiting)) throw unavailable("Too many views are waiting.");
     this.#known.set(dedupKey, true);
@@ -79,9 +79,9 @@ export class ViewBuffer {
     if (this.#writing === undefined) this.#schedule();
   }
 
-  /** Writes all waiting views. Errors: those of the database; views that were not written wait on. */
+  /** Writes all waiting views. Errors: those of the database; views that were not written stay in the buffer. */
   async flush(): Promise<void> {
-    // Views that came after the present write began are not in it.
+    // Views that were added after the current write began are not in it.
     while (this.#writing) await this.#writing.catch(() => {});
     if (this.#waiting === 0) return;
     clearTimeout(this.#timer);
@@ -118,7 +118,7 @@ export class ViewBuffer {
     }
   }
 
-  /** Writes the views that wait at its beginning; the first failure ends it, so that it does not press a failing database. */
+  /** Writes the views that wait when it begins. It stops at the first failure, to spare a failing database. */
   async #writeAll(): Promise<void> {
     let left = this.#waiting;
     while (left > 0) {
@@ -131,7 +131,7 @@ export class ViewBuffer {
           for (const key of dedupKeys) this.#known.delete(key);
         }
       } catch (error) {
-        // At the end of the queue in smaller batches, a view that cannot be written keeps no other back.
+        // Queued last, in smaller batches, so that a view that cannot be written does not block others.
         for (const { dedupKeys, ...group } of batch) this.#put(group, dedupKeys);
         this.#batchSize = Math.max(1, Math.floor(size / 2));
         throw error;

@@ -8,20 +8,20 @@ import { newId } from "../../values/ids.ts";
 /** The user or visitor who likes, bookmarks or views. */
 export interface ContentActor {
   id: string;
-  /** The token of a visitor created by this call, answered once. */
+  /** The token of a visitor created by this call, returned once. */
   visitor?: string;
 }
 
 /**
- * The caller of a read: the authenticated user, else the visitor of a valid token, else null. An invalid token is
- * treated like none.
+ * The caller of a read: the authenticated user, otherwise the visitor of a valid token, otherwise null. An invalid
+ * token is treated like none.
  */
 export function findActor(ctx: Ctx, visitor: string | undefined): string | null {
   if (ctx.actor.kind === "user") return ctx.actor.userId;
   return visitor === undefined ? null : findVisitor(ctx, visitor);
 }
 
-/** The visitor of a valid token, else null; also null on a server without the database's key. */
+/** The visitor of a valid token; null for an invalid one, and on a server without the database's key. */
 export function findVisitor({ vault, tenant }: Ctx, token: string): string | null {
   try {
     return readVisitor(vault, tenant.id, token);
@@ -43,7 +43,7 @@ export function requireActor({ actor, vault, tenant }: Ctx, visitor: string | un
   return { id: made.id, visitor: made.token };
 }
 
-/** Refuses `user_id` beside app credentials: acting in a user's name takes their token. Errors: validationFailed. */
+/** Refuses the `user_id` that an app key sends: acting for a user requires their token. Errors: validationFailed. */
 export function refuseSubject(subject: string | undefined): void {
   if (subject !== undefined) throw invalidField("user_id", "needs the token of that user");
 }
@@ -60,7 +60,7 @@ export interface NewVisitor {
 
 /**
  * Creates a visitor of one tenant. Nothing is stored: the token is the id with a signature of the server, so it cannot
- * be forged and is worthless in other stores.
+ * be forged and is invalid in other stores.
  */
 export function mintVisitor(vault: Vault, tenantId: string): NewVisitor {
   const id = newId("vis");

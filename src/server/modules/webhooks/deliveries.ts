@@ -48,7 +48,7 @@ const selectAfter = statement<{ sequence: number }>(sql`
   select sequence from ${events} where tenant_id = ${param("tenantId")} and sequence > ${param("position")}
     and sequence <= (select w.position from webhooks w where w.id = ${param("webhookId")})
     and type in (select value from json_each(${param("types")})) order by sequence limit ${param("limit")}`);
-// Not deliveries that a process is sending now.
+// Skips deliveries that a process is sending now.
 const queueAgain = statement(sql`
   insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
   select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("webhookId")}, json_extract(value, '$[1]'),

@@ -24,13 +24,13 @@ export const schedule: RetrySchedule = {
   delaysMs: [5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 28_800].map((seconds) => seconds * 1000),
   jitter: 0.2,
 };
-/** However long a delivery waited behind an open circuit, it is not tried later than this. */
+/** A delivery is not tried after this time, even if it waited behind an open circuit. */
 const maxAgeMs = 3 * 86_400_000;
 const attemptMs = 10_000;
 
 /**
- * Receivers that answer quickly get up to four messages at once, all others one. The total leaves much of Bun's 256 requests
- * at once to a database that is asked by HTTP.
+ * Receivers that answer quickly get up to four messages at once, all others one. Bun sends at most 256 requests at
+ * once; the total leaves most of them to a database server, which is also called over HTTP.
  */
 export const webhookPolicy: SchedulerPolicy = {
   pools: 1,
@@ -69,7 +69,7 @@ const removeDone = statement(sql`
     where (status = 'delivered' and finished_at <= ${param("delivered")})
       or (status = 'failed' and finished_at <= ${param("failed")}) limit 1000)`);
 
-/** A claimed delivery with all that an attempt needs, as it is now. */
+/** A claimed delivery with the current data that an attempt needs. */
 interface DeliveryTask extends Claim {
   webhook_id: string;
   url: string;

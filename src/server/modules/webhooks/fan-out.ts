@@ -36,12 +36,12 @@ const movePosition = statement(sql`
   update ${webhooks} set position = ${param("position")} where id = ${param("id")}`);
 
 /**
- * Makes the deliveries of new events for each webhook, in the transaction that moves its position, so that no event is left
- * out or sent twice, however many processes do the same.
+ * Makes the deliveries of new events for each webhook, in the transaction that moves its position, so that several
+ * processes neither skip an event nor send it twice.
  */
 export async function fanOut(ctx: Pick<SystemCtx, "db" | "now">, isStopping = () => false): Promise<boolean> {
   for (const { id } of await all(ctx.db, selectBehind, { max: maxWaiting })) {
-    // One batch for each at a time: a store with many events must not keep the others waiting.
+    // One batch for each at a time: a store with many events must not delay the others.
     if (isStopping()) break;
     await fanOutTo(ctx, id);
   }

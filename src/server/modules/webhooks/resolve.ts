@@ -8,7 +8,7 @@ const selectAll = statement<{ id: string; url: string }>(sql`
   select id, url from ${webhooks} where tenant_id = ${param("tenantId")} order by id`);
 
 /**
- * The id of a webhook named by id or by its whole address.
+ * Finds the id of a webhook by id or by its whole address.
  * @throws notFound with the closest address, conflict if several webhooks have the address.
  */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {

@@ -14,7 +14,7 @@ import { webhookDeliveries, webhooks } from "./table.ts";
 
 const maxWebhooks = 20;
 const maxUrlLength = 2000;
-/** A name that cannot be resolved in this time is accepted: it may be later. */
+/** A name that cannot be resolved in this time is accepted, because it may be resolvable later. */
 const lookupMs = 3000;
 
 /** A webhook as the terminal prints it. */
@@ -92,7 +92,7 @@ export async function addWebhook(
   const { allowPrivate = false } = input;
   const url = parseWebhookUrl(input.url, allowPrivate);
   const types = parsePatterns("types", input.types?.length ? input.types : ["*"]);
-  // Before the transaction: it may take seconds.
+  // Resolved before the transaction, because it may take seconds.
   if (!allowPrivate) await refusePrivate(new URL(url), lookup);
   const id = newId("whk");
   const secret = newSigningSecret();
@@ -175,7 +175,7 @@ export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
 }
 
 /**
- * Gives a webhook a new signing secret, used from the next attempt on.
+ * Replaces a webhook's signing secret; the new one is used from the next attempt on.
  * @throws notFound.
  */
 export function rotateWebhook(ctx: Ctx, id: string): Promise<WebhookWithSecret> {
@@ -202,7 +202,7 @@ function toRecord<Row extends WebhookRow>({ tenant }: Ctx, row: Row) {
 }
 
 /**
- * The address of a webhook in its usual form.
+ * Normalises the address of a webhook.
  * @throws validationFailed naming `url`: it must be https, or http where private addresses are allowed, without
  * credentials and fragment.
  */

@@ -16,7 +16,7 @@ export interface RenderedItem {
   version: number;
 }
 
-/** Products that are not published look deleted on the list. */
+/** Products that are not published appear as deleted on the list. */
 export const itemTables = sql`from ${wishlistItems} w
   left join ${products} p on p.id = w.product_id and p.tenant_id = w.tenant_id and p.deleted_at is null
     and p.status = 'published'

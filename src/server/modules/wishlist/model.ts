@@ -18,7 +18,7 @@ export const WishlistInput = Type.Object(
 );
 export type WishlistInput = Static<typeof WishlistInput>;
 
-/** Body of a PUT. Fields not given are cleared. */
+/** Body of a PUT. Omitted fields are cleared. */
 export const WishlistReplacement = Type.Object(
   { variant_id: variantId, note },
   { $id: "WishlistReplacement", additionalProperties: false },

@@ -52,7 +52,7 @@ const removeItem = statement<{ id: string }>(sql`
 const selectItem = statement<RenderedItem>(sql`select ${itemJson} as json, w.version ${itemTables}
   where w.tenant_id = ${param("tenantId")} and w.user_id = ${param("userId")} and w.product_id = ${param("productId")}`);
 
-/** Why an item was not written. */
+/** The reasons why an item was not written. */
 interface Obstacles {
   hasUser: number;
   isOnSale: number;
@@ -68,7 +68,7 @@ interface SavedItem extends RenderedItem {
   isNew: boolean;
 }
 
-/** An item of the list of `customer_id`, or of `user_id` beside app credentials. */
+/** An item on the list of `customer_id`, or of the `user_id` that an app key sends. */
 export interface ItemKey {
   customerId: string | undefined;
   subject: string | undefined;
@@ -98,7 +98,7 @@ export async function addToWishlist(
 }
 
 /**
- * Sets variant and note of an item, or adds it. Another variant sets the price at which it was added anew.
+ * Sets variant and note of an item, or adds it. Another variant also resets the remembered price.
  * @throws notFound, preconditionFailed, validationFailed naming `variant_id`, wrongState when the list is full.
  */
 export async function putOnWishlist(
@@ -115,7 +115,7 @@ export async function putOnWishlist(
   throw cannotSave(found ? { ...obstacles, isOnSale: 1, hasVariant: 0 } : obstacles, notFound("product", productId));
 }
 
-/** An item of a user's list, with its title in the language if there is one. Errors: notFound. */
+/** An item of a user's list, with its title in the requested language if possible. Errors: notFound. */
 export async function getWishlistItem(ctx: Ctx, { productId, customerId, subject }: ItemKey, lang?: string) {
   const userId = await requireSubject(ctx, customerId, subject);
   requireProductId(productId);

@@ -15,7 +15,6 @@ export const wishlistItems = sqliteTable(
     productId: text("product_id")
       .notNull()
       .references(() => products.id, { onDelete: "cascade" }),
-    /** The chosen variant, if any. */
     variantId: text("variant_id"),
     /** The price when it was added, in minor units of `currency`. */
     priceAtAddMinor: integer("price_at_add_minor").notNull(),

@@ -54,7 +54,7 @@ export class RouteMeter {
 
 const maxTenants = 1000;
 
-/** Counts the requests of each store; of more than a thousand stores it forgets the least busy. */
+/** Counts the requests of each store; with more than a thousand stores it drops the least busy. */
 export class TenantMeter {
   readonly #kept = new Map<string, TenantStatus>();
 
@@ -89,7 +89,7 @@ export class Meter {
   readonly tenants = new TenantMeter();
   readonly #routes = new Map<string, RouteMeter>();
 
-  /** The meter of one method of a route template; to be looked up once, not for each request. */
+  /** The meter of one method of a route template. Look it up once, not for each request. */
   route(method: string, route: string): RouteMeter {
     const key = `${method} ${route}`;
     const meter = this.#routes.get(key) ?? new RouteMeter(method, route);

@@ -26,7 +26,10 @@ export function isToldEvent(type: string): type is ToldEvent {
   return (toldEvents as readonly string[]).includes(type);
 }
 
-/** The text about an order, in the first of these languages that has one, else in English. @param wanted BCP 47 tags. */
+/**
+ * The text about an order, in the first of these languages that has one, otherwise in English. @param wanted BCP 47
+ * tags.
+ */
 export function orderText(type: ToldEvent, number: number, wanted: readonly (string | null)[]): string {
   const texts = orderTexts[chooseLanguage(wanted, orderTexts)] as OrderTexts;
   return texts[type].replace("{number}", String(number));
@@ -43,7 +46,7 @@ interface OrderContent {
   status: string;
 }
 
-/** The payload for a device, in its language, else in the store's. */
+/** The payload for a device, in its language, otherwise in the store's. */
 export function composePayload(
   task: Pick<PushTask, "kind" | "content" | "message_id" | "lang" | "store" | "language">,
 ): PushPayload {

@@ -12,7 +12,7 @@ import { type AcceptedMessage, type MessageInput, messageBounds } from "./messag
 import { type MessageContent, queueMessage } from "./outbox.ts";
 import { countRecipients, type Recipients } from "./recipients.ts";
 
-/** Every push service accepts this much, with what encryption adds. */
+/** Every push service accepts this size, with the overhead of encryption. */
 const maxBytes = 3000;
 const dataName = /^[A-Za-z]\w{0,63}$/;
 /** Names that Firebase reserves. */
@@ -21,7 +21,7 @@ const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 /** The fields of the API, `user_id` beside app credentials, and the language of the devices that it is for. */
 export type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
 
-/** A checked message, and the devices that it would go to now. */
+/** A checked message, and the devices that match now. */
 export interface PreparedMessage {
   content: MessageContent;
   recipients: Recipients;

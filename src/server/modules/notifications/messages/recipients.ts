@@ -5,7 +5,7 @@ import { all, param, statement } from "../../../db/statement.ts";
 import { tenants } from "../../tenants/table.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
 
-/** The recipients of a message match everything that is not null; varieties of `lang`, a BCP 47 tag, match too. */
+/** Conditions for the recipients of a message; null matches all. `lang`, a BCP 47 tag, also matches its regional varieties. */
 export interface Recipients {
   topic: string | null;
   userId: string | null;

@@ -6,7 +6,7 @@ import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provi
 export interface AccessToken {
   text: string;
   issuedAt: number;
-  /** It is not used any more then. */
+  /** It is not used after this time. */
   expiresAt: number;
 }
 
@@ -16,11 +16,11 @@ interface DeviceService {
   now: () => number;
   /** @throws DeliveryFailure, or the error of the connection. */
   issueToken(): Promise<AccessToken>;
-  /** A token that the service rejects is replaced unless it is younger. */
+  /** A token that the service rejects is replaced only if it is older than this. */
   minTokenMs: number;
   isTokenRejected(answer: Http2Answer): boolean;
   post(device: string, payload: PushPayload, options: PushOptions & { token: string }): Promise<Http2Answer>;
-  /** Explains an unsuccessful answer. `reason` is the service's own word, empty without one. */
+  /** Explains an unsuccessful answer. `reason` is the service's own code, empty without one. */
   explain(answer: Http2Answer): { reason: string; isGone: boolean; isAboutAccount: boolean };
   /** For operators. @param error the status and reason. */
   describeRejection(error: string): string;

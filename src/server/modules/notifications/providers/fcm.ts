@@ -8,7 +8,7 @@ const googleOrigin = "https://fcm.googleapis.com";
 const scope = "https://www.googleapis.com/auth/firebase.messaging";
 const errorType = "type.googleapis.com/google.firebase.fcm.v1.FcmError";
 const requestType = "type.googleapis.com/google.rpc.BadRequest";
-/** An access token that ends sooner is not used any more. */
+/** An access token that expires sooner than this is not used any more. */
 const marginMs = 60_000;
 const tokenAnswerMs = 10_000;
 const tokenSeconds = 3600;
@@ -56,7 +56,7 @@ export function createFcmProvider(account: FcmAccount, deps: FcmDeps): PushProvi
       }),
     explain({ status, text }) {
       const { code, isAboutToken } = readError(text);
-      // A missing project is a 404 too: only these codes say that the device is gone.
+      // A missing project is a 404 too, so only these codes mean that the device is gone.
       const isGone = code === "UNREGISTERED" || isAboutToken;
       const isAboutAccount = status === 401 || ((status === 403 || status === 404) && code !== "SENDER_ID_MISMATCH");
       return { reason: code, isGone, isAboutAccount };
@@ -83,7 +83,7 @@ function readToken({ status, text: body }: Http2Answer, issuedAt: number): Acces
   const { access_token: text, expires_in: given, error } = readObject(body);
   if (status !== 200) {
     const reason = [status, readWord(error)].join(" ").trim();
-    // An outage at Google ends by itself.
+    // An outage at Google is temporary: the account is not at fault.
     if (status >= 500 || status === 429) throw new Error(`Google issues no access token now (${reason})`);
     throw new DeliveryFailure(`Google rejects the account (${reason}): check BODEGA_FCM_CREDENTIALS`);
   }

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 
-/** The answer of a push service is one line. */
+/** Answers of push services are one line; longer ones are cut. */
 const maxText = 4096;
 
 /** An answer by HTTP/2. */
@@ -32,7 +32,7 @@ export function createHttp2Connection(origin: string, ca?: string): Http2Connect
     const session = connect(origin, ca === undefined ? {} : { ca });
     open.add(session);
     const { promise, resolve, reject } = Promise.withResolvers<ClientHttp2Session>();
-    // A caller that timed out does not wait for it any more.
+    // A caller that timed out no longer awaits it.
     promise.catch(() => {});
     const leave = () => retire(promise);
     session.on("error", (error) => {

@@ -27,11 +27,10 @@ export interface PushOptions {
   /** How long the service keeps the message for a device that is off, in seconds. */
   ttlSeconds: number;
   urgency: "normal" | "high";
-  /** Replaces a message that waits at the service under the same topic: at most 32 characters of base64url. */
+  /** Replaces a message that waits at the service with the same topic; at most 32 characters of base64url. */
   topic?: string | undefined;
   /** Contact address for the push service: https or mailto. */
   contact: string;
-  /** Ends the attempt. */
   signal: AbortSignal;
 }
 
@@ -48,7 +47,7 @@ export interface PushAnswer {
 
 /** Sends to the devices of one platform. */
 export interface PushProvider {
-  /** The service of a target, such as the endpoint's host, if it is not the same for all. Each has a circuit of its own. */
+  /** The service of a target, such as the endpoint's host, where targets have different ones. Each service has its own circuit. */
   serviceOf?(target: Target): string;
   /**
    * Makes one attempt.
@@ -56,7 +55,6 @@ export interface PushProvider {
    * retried; the reason of the signal.
    */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<PushAnswer>;
-  /** Closes connections. */
   stop?(): Promise<void> | void;
 }
 

@@ -27,7 +27,7 @@ type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 
 /**
  * Makes the keys if there are none. If several processes start at once, one of them makes them.
- * @throws unavailable if there are none and the vault is closed.
+ * @throws unavailable if there are none and the secret key is missing.
  */
 export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void> {
   if (await get(db, selectKeys)) return;

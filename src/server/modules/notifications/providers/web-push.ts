@@ -13,7 +13,7 @@ export interface WebPushDeps {
   readKeys: () => Promise<{ publicKey: string; privateKey: string }>;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Whether endpoints may be this machine's and on private networks. */
+  /** Whether endpoints may be on this machine or a private network. */
   allowPrivate: boolean;
   lookup?: Lookup | undefined;
   /** Certificates to trust instead of the usual ones. */

@@ -3,7 +3,7 @@ import { nullable, timestamp } from "../../../values/schema.ts";
 
 /** The form of a topic; also a JSON Schema pattern. */
 export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
-/** The same in words. */
+/** `topicForm` in words. */
 export const topicExpects = "1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit";
 const maxTopics = 20;
 const maxCharacters = 4096;
@@ -64,7 +64,7 @@ export type RegistrationPatch = Static<typeof RegistrationPatch>;
 
 const secretPart = { management_secret: Type.Optional(managementSecret) };
 
-/** The secret of a registration; the query of a DELETE may hold it as well. */
+/** The secret of a registration; a DELETE may also send it in the query. */
 export const RegistrationProof = Type.Object(secretPart, { $id: "RegistrationProof", additionalProperties: false });
 export const RegistrationProofQuery = Type.Object(secretPart, { additionalProperties: false });
 
@@ -93,7 +93,7 @@ const shown = {
 export const Registration = Type.Object(shown, { $id: "Registration" });
 export type Registration = Static<typeof Registration>;
 
-/** The same with what is needed to change or remove it. */
+/** A new registration, with the secret that is needed to change or remove it. */
 export const NewRegistration = Type.Object(
   {
     ...shown,

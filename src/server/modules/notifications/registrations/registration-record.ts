@@ -40,8 +40,8 @@ export function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPla
 }
 
 /**
- * Keyed hashes of a target, different in each store: `targetKey` finds its registration; whoever knows what `proofKey` was
- * made of may register it again (null for tokens, which are secret themselves).
+ * Keyed hashes of a target, different in each store. `targetKey` finds its registration. `proofKey` is of the keys that
+ * allow to register it again; null for tokens, which are secret themselves.
  * @throws unavailable without the server's key.
  */
 export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
@@ -70,7 +70,7 @@ export function hashManagementSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** Compares a secret with a stored hash in constant time; an undefined one takes as long. */
+/** Compares a secret with a stored hash in constant time, also with an undefined hash. */
 export function isManagementSecret(secret: string, stored: string | undefined): boolean {
   const given = Buffer.from(hashManagementSecret(secret));
   return timingSafeEqual(given, Buffer.from(stored ?? "-".repeat(given.length)));

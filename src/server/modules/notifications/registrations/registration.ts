@@ -32,13 +32,13 @@ import {
 } from "./registration-record.ts";
 import { parseTarget } from "./target-input.ts";
 
-/** Devices of one user: each receives notifications about every order, and endpoints of strangers can be among them. */
+/** Maximum number of devices of one user. Each receives notifications about every order, and some may be endpoints of strangers. */
 const maxOfUser = 50;
 
 const hasUser = sql`(${param("userId")} is null
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}))`;
 const isSame = sql`proof_key is excluded.proof_key`;
-// The same keys prove that it is the same browser; other keys need the present secret.
+// The same keys prove that it is the same browser; other keys require the current secret.
 const upsert = statement<{ id: string }>(sql`
   insert into ${pushRegistrations} (id, tenant_id, platform, target_key, proof_key, target, user_id, lang, secret_hash,
     created_at, updated_at)
@@ -52,7 +52,7 @@ const upsert = statement<{ id: string }>(sql`
   where ${isSame} or (id = excluded.id and secret_hash = ${param("knownHash")})
   returning id`);
 
-// Only the writer of the row knows its secret. All writes check it: the device may have registered again meanwhile.
+// All writes check the secret, because the device may have registered again meanwhile.
 const isOwn = sql`tenant_id = ${param("tenantId")} and secret_hash = ${param("secretHash")}
   and (id = ${param("id")} or target_key = ${param("targetKey")})`;
 const ownIds = sql`(select id from ${pushRegistrations} where ${isOwn})`;
@@ -86,7 +86,7 @@ const selectProof = statement<{ platform: PushPlatform; secretHash: string }>(sq
   select platform, secret_hash as secretHash from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
 
-/** The input of a registration, with the language asked for, and `user_id` beside app credentials, which is refused. */
+/** The input of a registration, the requested language, and the `user_id` that an app key sent, which is refused. */
 export interface RegistrationRequest extends RegistrationInput {
   lang: string | undefined;
   subject: string | undefined;
@@ -103,11 +103,12 @@ export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
 }
 
 /**
- * Registers a browser or device. Its endpoint or token finds an earlier registration, which gets a new secret; the new
- * user, language and topics replace the earlier ones.
+ * Registers a browser or device. If its endpoint or token is registered already, that registration gets a new secret,
+ * and its user, language and topics are replaced.
  * @returns the registration with its secret, which is shown only here, and whether it is new.
- * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests, notFound when the user
- * was removed, conflict when the endpoint is registered with other keys and `management_secret` is not that registration's.
+ * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests, notFound when the
+ * user was removed, conflict when the endpoint is registered with other keys and `management_secret` is not that
+ * registration's.
  */
 export async function registerDevice(
   ctx: Ctx,
@@ -150,7 +151,7 @@ export async function registerDevice(
   throw conflict("This endpoint is registered with other keys. Send the `management_secret` of that registration.");
 }
 
-/** The registration of a target, where the secret is its own. */
+/** The registration of a target, if the secret matches. */
 async function findOwn(ctx: Ctx, targetKey: string, secret: string) {
   const row = await get(ctx.db, selectKnown, { tenantId: ctx.tenant.id, targetKey });
   return isManagementSecret(secret, row?.secretHash) ? row : undefined;
@@ -158,8 +159,8 @@ async function findOwn(ctx: Ctx, targetKey: string, secret: string) {
 
 /**
  * Changes the topics, language, endpoint or token of a registration for its own device.
- * @throws validationFailed naming the field, tooManyRequests, notFound unless the secret is the registration's, conflict
- * when the new endpoint or token has another registration.
+ * @throws validationFailed naming the field, tooManyRequests, notFound for a wrong secret, conflict when the new
+ * endpoint or token has another registration.
  */
 export async function changeRegistration(
   ctx: Ctx,
@@ -194,14 +195,14 @@ export async function changeRegistration(
 
 /**
  * Removes a registration for its own device.
- * @throws validationFailed naming `management_secret`, tooManyRequests, notFound unless the secret is the registration's.
+ * @throws validationFailed naming `management_secret`, tooManyRequests, notFound for a wrong secret.
  */
 export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string | undefined): Promise<void> {
   const { own } = await authenticateOwn(ctx, id, secret);
   if ((await run(ctx.db, removeOwn, own)) === 0) throw notFound("registration");
 }
 
-/** Checks that a caller may change a registration. An unknown id and a wrong secret are the same error. */
+/** Checks that a caller may change a registration. An unknown id and a wrong secret give the same error. */
 async function authenticateOwn(ctx: Ctx, id: string, secret: string | undefined) {
   if (secret === undefined) throw invalidField("management_secret", "is required");
   if (!isId("reg", id)) throw notFound("registration");

@@ -10,7 +10,7 @@ const maxEndpoint = 2000;
 const privateNames =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion)$/i;
 
-/** The target as a body has it, unchecked beyond its types. */
+/** The target in a body, with checked types only. */
 export interface GivenTarget {
   subscription?: { endpoint: string; keys: { p256dh: string; auth: string } } | undefined;
   token?: string | undefined;
@@ -61,7 +61,7 @@ function isPublicHost(host: string): boolean {
   return labels.length > 1 && !labels.includes("") && !privateNames.test(host);
 }
 
-/** Base64 in either alphabet, with or without padding, of exactly so many bytes. */
+/** Base64 in either alphabet, with or without padding, of exactly `length` bytes. */
 function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buffer {
   const [, digits = "", padding = ""] = /^([A-Za-z0-9+/_-]+)(={0,2})$/.exec(text) ?? [];
   const isWhole = digits.length === Math.ceil((length * 4) / 3) && (padding === "" || text.length % 4 === 0);

@@ -14,7 +14,7 @@ import type { PushTask } from "./queue.ts";
 
 const attemptMs = 10_000;
 const maxTopic = 32;
-/** The first attempt gets this part of the time where neither the registration nor its service has ever accepted a message. */
+/** The first attempt gets this part of the timeout when neither the registration nor its service has ever accepted a message. */
 const hurried = 0.4;
 /** Push services require a contact address; this one is sent where none is configured. */
 const noContact = "mailto:push@store.invalid";
@@ -71,7 +71,7 @@ async function send(
 ): Promise<Answer> {
   const payload = composePayload(task);
   const isOrder = task.kind === "order";
-  // Only the last state of an order is worth waiting for a device that is off.
+  // A device that is off later gets only the last state of an order.
   const topic = isOrder && payload.tag !== undefined && payload.tag.length <= maxTopic ? payload.tag : undefined;
   const delivered = provider.deliver(target, payload, {
     ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expires_at) - now()) / 1000)),
@@ -86,7 +86,7 @@ async function send(
   return { result: isFinal ? "refused" : "failed", isFinal, isGone, status, error, retryAfterMs };
 }
 
-/** An endpoint that is not on the public internet will not be later. */
+/** An endpoint that is not on the public internet is not retried. */
 function explain(error: unknown): Answer {
   const isFinal = error instanceof RefusedAddress;
   return {

@@ -12,15 +12,15 @@ import { type PushDeps, prepareAttempt } from "./attempt.ts";
 import { fanOut, isUnproven, pools } from "./fan-out.ts";
 import { claimPushes, listReady, type PushTask, pushClaims, recordGone, recordSent } from "./queue.ts";
 
-/** The last wait repeats for as long as the message is of use. */
+/** The last wait repeats until the message expires. */
 const schedule: RetrySchedule = {
   delaysMs: [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000),
   jitter: 0.2,
   repeatsLast: true,
 };
 /**
- * The push services of the common browsers, and our own accounts at those of devices. Nobody can make these keep a connection
- * open, and a server that has just started need not find that out.
+ * The push services of the common browsers and devices. They are trusted from the start, because strangers cannot make
+ * them keep connections open.
  */
 const wellKnown =
   /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
@@ -73,7 +73,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
         : deps.db.execute(pushClaims.ended(deps, task, { ...answer, outcome: answer.isFinal ? "failed" : "expired" })),
     notify(_task, { error }, change) {
       if (change?.circuit === "closed") notice("info", `${change.receiver} accepts push notifications again`);
-      // Strangers name the hosts of browsers.
+      // Strangers choose the hosts of browsers, so these are not reported.
       if (change?.circuit === "opened" && !(isUnproven(change.pool) && change.receiver.startsWith("web "))) {
         notice("warn", `push notifications wait for ${change.receiver}: ${error}`);
       }
@@ -85,7 +85,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
   return new DeliveryEngine(channel, { policy: pushPolicy, now: deps.now });
 }
 
-/** Sends push notifications for as long as a server runs. Any number of servers may do so beside one another. */
+/** Sends push notifications for as long as a server runs. Any number of servers may do so at once. */
 export function startPushDelivery(
   config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush" | "pushProviders">,
   deps: Pick<PushDeps, "vault" | "now"> & { db: Database; notice: (level: "info" | "warn", message: string) => void },
@@ -99,7 +99,7 @@ export function startPushDelivery(
   );
 }
 
-/** Whom push services may write to (RFC 8292): the server's own address, else that of its mail. */
+/** The contact for push services (RFC 8292): the server's public URL, otherwise the sender of its mail. */
 function contactOf({ publicUrl, mailFrom }: Pick<Config, "publicUrl" | "mailFrom">): string | undefined {
   if (publicUrl?.startsWith("https://")) return publicUrl;
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);

@@ -46,8 +46,8 @@ interface UnfinishedMessage {
 }
 
 /**
- * Makes the deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so that
- * no device is left out or gets two, however many processes do the same.
+ * Makes the deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so
+ * that several processes neither skip a device nor send to it twice.
  * @returns whether there are more to make.
  */
 export async function fanOut(
@@ -57,7 +57,7 @@ export async function fanOut(
   const unfinished = await all(ctx.db, selectUnfinished, { max: maxMessages });
   let isMore = unfinished.length === maxMessages;
   for (const { id } of unfinished) {
-    // One batch of each at a time: a message to very many must not keep the others waiting.
+    // One batch of each at a time: a message to very many devices must not delay the others.
     if (isStopping()) return false;
     if (!(await fanOutMessage(ctx, id))) isMore = true;
   }

@@ -13,11 +13,10 @@ import { isUnproven, pools } from "./fan-out.ts";
 
 const hasDue = (priority: number) =>
   sql`exists(select 1 from ${pushDeliveries} where tenant_id = t.id and priority = ${sql.raw(String(priority))} and ${isDue})`;
-/** Deliveries to an endpoint that has not received anything come last after an attempt without an answer: priority + 2. */
+/** After an attempt without an answer, deliveries to an endpoint that has never received anything get the lowest priorities: plus 2. */
 const later = pools.length / 2;
 const hasDueNew = (pool: number) => sql`(${hasDue(pool)} or ${hasDue(pool + later)})`;
-// Goes from one store that has something waiting to the next, however many deliveries and stores there are; the planner
-// would look at all that waits.
+// Jumps from one store with waiting deliveries to the next; the planner would read all waiting deliveries.
 const waiting = sql`${pushDeliveries} indexed by push_deliveries_due where status = 'waiting'`;
 const selectReady = statement<ReadyStore>(sql`
   with recursive stores(id) as (
@@ -43,11 +42,11 @@ const read = statement<Omit<PushTask, "attempts" | "lease">>(sql`
 const markProven = statement(sql`
   update ${pushRegistrations} set is_proven = 1
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and is_proven = 0`);
-// One without an answer comes last from then on.
+// A delivery without an answer gets the lowest priority.
 const onPostpone = sql`, priority = iif(${param("status")} is null and priority < ${sql.raw(String(pools.length))},
   priority + ${sql.raw(String(later))}, priority)`;
 export const pushClaims = claimStatements(pushDeliveries, { delivered: "sent", onPostpone });
-// Not one that registered again meanwhile: that has sealed its target anew.
+// A device that registered again meanwhile has a newly sealed target, and is not removed.
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);
@@ -70,7 +69,7 @@ const removeMessages = statement(sql`
 
 type Context = Pick<SystemCtx, "db" | "now">;
 
-/** A store, and in which pools it has deliveries due (0 or 1). */
+/** A store, and for each pool whether it has deliveries due (0 or 1). */
 interface ReadyStore {
   id: string;
   orders: number;
@@ -79,7 +78,7 @@ interface ReadyStore {
   newMessages: number;
 }
 
-/** A claimed delivery with all that an attempt needs, as it is now. */
+/** A claimed delivery with the current data that an attempt needs. */
 export interface PushTask extends Claim {
   platform: PushPlatform;
   tenant_id: string;
@@ -87,7 +86,7 @@ export interface PushTask extends Claim {
   kind: "order" | "message";
   content: string;
   expires_at: string;
-  /** Null, as what is its own, once it is gone. */
+  /** Null once the registration is gone, like its other fields. */
   registration_id: string | null;
   /** Sealed. */
   target: string | null;
@@ -95,13 +94,13 @@ export interface PushTask extends Claim {
   store: string;
   language: string;
   store_url: string | null;
-  /** 0 when the message is for a user whose device it is not any more. */
+  /** 0 when the device no longer belongs to the user of the message. */
   is_theirs: number;
   /** 0 when the device's user is disabled. */
   is_welcome: number;
 }
 
-/** The pools of stores that have deliveries due; where nothing waits, that reads one empty index. */
+/** The pools of stores that have deliveries due; reads one empty index when nothing waits. */
 export async function listReady(ctx: Context): Promise<Source[]> {
   const stores = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
   return stores.flatMap(({ id, orders, messages, newOrders, newMessages }) => {
@@ -132,8 +131,8 @@ export function recordGone(ctx: Context, task: PushTask, answer: Answer): Promis
 }
 
 /**
- * Removes deliveries that ended thirty days ago, at most a thousand a call; and with those that failed, browsers where
- * nothing has ever arrived. Returns how many deliveries it removed.
+ * Removes deliveries that ended thirty days ago, at most a thousand a call; with failed ones, also removes browsers
+ * that never received anything. Returns how many deliveries it removed.
  */
 export async function purgePushes(ctx: Context): Promise<number> {
   const before = toTimestamp(ctx.now() - keptMs);

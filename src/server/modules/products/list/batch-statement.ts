@@ -15,9 +15,9 @@ import {
 import type { ProductFilters } from "./filters.ts";
 import { compiledOnce, joinedFound, type PageRow } from "./page-statement.ts";
 
-/** Rows that one statement scans; it takes milliseconds, in which no other request is served. */
+/** Rows that one statement scans. It takes milliseconds, and blocks other requests meanwhile. */
 const scannedRows = 2000;
-/** The same where the index alone has all conditions. */
+/** Rows that one statement counts when the index contains all conditions. */
 const countedRows = 20_000;
 
 /** The matches among a batch of rows in sort order. */
@@ -26,7 +26,7 @@ export interface BatchRow extends PageRow {
   found: number;
   /** Position of the last row scanned, if neither the rows nor the page ended there. */
   cut: string | null;
-  /** The same for the last row that the caller may see. */
+  /** Position of the last scanned row that the caller may see, in the same case. */
   edge: string | null;
 }
 
@@ -99,7 +99,7 @@ type IndexWalk = Pick<ListShape, "filters" | "descending" | "isContinued"> & { c
 
 /**
  * The rows of an index in order as `select number, value …`, the position at which a batch of a size ends, the
- * conditions that the index does not have, and whether the caller may see all rows.
+ * conditions that the index does not have, and whether the caller may see every row.
  */
 function indexRows({ column, filters, descending, isContinued }: IndexWalk) {
   const direction = directionOf(descending);
@@ -112,7 +112,7 @@ function indexRows({ column, filters, descending, isContinued }: IndexWalk) {
       cutAfter: (size: number) =>
         sql`(select json_array(rowid, '') ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
       others: [...tenant, ...otherConditions(filters)],
-      // A row number reveals nothing.
+      // A row number reveals nothing about a product.
       isVisible: true,
     };
   }

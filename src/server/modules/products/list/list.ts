@@ -13,7 +13,10 @@ import { type ProductListQuery, type ProductSortKey, productFields } from "./mod
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, namedBy } from "./plan.ts";
 
-/** Stores known to have translated products. Their lists are translated at once, others only after a page needed it. */
+/**
+ * Stores known to have translated products. Their lists are translated in the first query; others get a second query if
+ * a page needs it.
+ */
 const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;

@@ -7,7 +7,7 @@ import { type PageRow, pageStatement } from "./page-statement.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
 const fewMatches = 200;
-/** Up to this many are, if one batch in sort order did not fill the page. */
+/** Up to this many are read and sorted when one batch in sort order did not fill the page. */
 const maxSorted = 2000;
 /** Batches scanned for one page. After them the page ends short. */
 const maxBatches = 10;
@@ -15,8 +15,8 @@ const maxBatches = 10;
 type Values = Record<string, unknown> & { limit: number };
 
 /**
- * Finds a page in the cheapest way: few matches of a filter are read by its index and sorted, else rows are scanned in
- * sort order, batch by batch. No statement scans more than a few thousand rows.
+ * Finds a page in the cheapest way: few matches of a filter are read by its index and sorted; otherwise rows are
+ * scanned in sort order, batch by batch. No statement scans more than a few thousand rows.
  */
 export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Promise<PageRow | undefined> {
   const page = (source: Source) => get(ctx.db, pageStatement(shape, source), values);

@@ -10,7 +10,7 @@ interface CellFormat {
   write: (value: unknown) => string;
 }
 
-/** A column of product files, and the field of the product or variant that it holds. */
+/** A column of product files, and the field of the product or variant in it. */
 export interface CsvColumn extends CellFormat {
   name: string;
   field: string;
@@ -87,7 +87,7 @@ function readNumber(cell: string, decimalComma: boolean): unknown {
   }
   const plain = (decimalComma ? given.replace(",", ".") : given).replace(/^(-?)0+(?=\d)/, "$1");
   if (!/^-?\d+(\.\d+)?$/.test(plain)) throw new CellError("must be a number, such as 19.99");
-  // A number with more digits than a double holds becomes an InexactNumber, which validation rejects.
+  // A number with more digits than a double can represent becomes an InexactNumber, which validation rejects.
   return parseExactJson(plain);
 }
 
@@ -123,7 +123,7 @@ function writeList(items: readonly unknown[]): string {
     : JSON.stringify(items);
 }
 
-/** The short form of a value if it reads back as the same value, else JSON. */
+/** The short form of a value if it can be read back as the same value, otherwise JSON. */
 function preferShort(short: string, read: (cell: string) => unknown, value: unknown): string {
   const json = JSON.stringify(value);
   try {

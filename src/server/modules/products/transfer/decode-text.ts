@@ -27,7 +27,7 @@ function newValidator(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true });
 }
 
-/** The first invalid bytes, else the first NUL, in the texts of a row that begins on that line. */
+/** Finds the first invalid bytes, or else the first NUL, in the texts of a row that begins on that line. */
 export function findBadText(texts: readonly string[], line: number): RowFault | undefined {
   const isInvalid = texts.some((text) => text.includes(invalidBytes));
   const message = isInvalid

@@ -51,7 +51,7 @@ export function writeCsvProduct(json: string): string {
 }
 
 function rowOf(product: Fields, given: Fields = {}): string[] {
-  // Empty cells keep a variant on its product's price when the file is imported.
+  // With empty cells the variant still follows its product's price when the file is imported.
   const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
   return csvColumns.map(({ of, field, write }) => {
     const value = (of === "product" ? product : variant)[field];

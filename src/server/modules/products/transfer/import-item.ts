@@ -2,7 +2,7 @@
 export interface ImportItem {
   /** Line number of its first row, from 1. */
   line: number;
-  /** The fields given, named as in the API; validated when the product is written. */
+  /** The given fields, named as in the API; validated when the product is written. */
   document: Record<string, unknown>;
   /** Its variants; in CSV each has a line of its own. */
   variants: { line: number; document: Record<string, unknown> }[];
@@ -21,7 +21,7 @@ export interface RowFault {
   message: string;
 }
 
-/** The item that ends a file at a line from which it cannot be read. */
+/** The last item of a file that cannot be read beyond this line. */
 export function unreadableItem({ line, message }: { line: number; message: string }, isCsv: boolean): ImportItem {
   return { line, document: {}, variants: [], faults: [{ line, field: null, message }], isCsv, isLast: true };
 }

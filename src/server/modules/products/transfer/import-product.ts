@@ -29,7 +29,8 @@ const selectByVariantSku = statement<Found>(sql`
 export type ImportOutcome = "created" | "updated" | "unchanged";
 
 /**
- * Writes one product of a file, found by its id, its SKU or a variant's SKU, else new. Fields not given stay.
+ * Writes one product of a file: an existing one with its id, its SKU or a variant's SKU, otherwise a new one. Omitted
+ * fields are not changed.
  * @throws AppError as creating and changing a product do; validationFailed for an unknown id and another currency.
  */
 export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOutcome> {
@@ -89,7 +90,7 @@ async function findExisting(tx: Ctx, { document, variants, isCsv }: ImportItem):
   return undefined;
 }
 
-/** The SKU of a document if the database can be asked for it; any other is refused when it is written. */
+/** The SKU of a document if it is valid enough to look up; an invalid one is refused when the product is written. */
 function searchableSku({ sku }: Fields): string | undefined {
   if (typeof sku !== "string" || sku === "" || sku.includes("\0") || !sku.isWellFormed()) return undefined;
   return normalizeSku(sku);

@@ -38,7 +38,8 @@ export function newVariant(tx: Ctx, document: Fields, index: number, productPric
 }
 
 /**
- * Adds and changes variants, found by id, else SKU, else options. Returns whether anything changed.
+ * Adds and changes variants. Existing ones are found by id, otherwise by SKU, otherwise by options. Returns whether
+ * anything changed.
  * @throws AppError as adding and changing a variant do, with fields such as `variants.0.price`.
  */
 export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<boolean> {
@@ -122,7 +123,7 @@ function normalize(document: Fields): Fields {
   return fields;
 }
 
-/** The error of a variant, with its place before the names of its fields. */
+/** The error of a variant, with its position before the names of its fields. */
 function withPlace(error: unknown, index: number): unknown {
   if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") return error;
   const given = error.details ?? [{ field: "row", message: error.message }];

@@ -11,13 +11,12 @@ const maxErrors = 100;
 
 /** How to import. */
 export interface ImportOptions {
-  /** After an invalid product, stop or go on with the next. Products before it are written either way. */
+  /** Whether to stop at an invalid product or to skip it. Earlier products are written in both cases. */
   onError: "stop" | "skip";
   /** Do everything, and roll back each batch. */
   isDryRun: boolean;
   /** Stops the import after the current batch. */
   signal?: AbortSignal;
-  /** Called after each batch. */
   onProgress?: (result: ImportResult) => void;
 }
 
@@ -29,7 +28,7 @@ export interface ImportResult {
   failed: number;
   /** The first hundred errors. */
   errors: RowFault[];
-  /** How many errors there were beyond these. */
+  /** The number of further errors. */
   errors_omitted: number;
   /** Why the rest of the file was not imported; null when all of it was. */
   stopped: "error" | "interrupted" | "failure" | null;
@@ -37,7 +36,7 @@ export interface ImportResult {
   last_line: number;
 }
 
-/** An import that failed for another reason than its file, such as a full disk, with the result up to then. */
+/** An import that failed for a reason outside its file, such as a full disk, with the result up to then. */
 export class ImportFailure extends Error {
   readonly result: ImportResult;
 
@@ -94,7 +93,7 @@ async function* inBatches(items: AsyncIterable<ImportItem>): AsyncGenerator<Impo
   yield batch;
 }
 
-/** Imports items in one transaction until its time is up, and adds them to the result. Returns how many they were. */
+/** Imports items in one transaction until its time is up, and adds them to the result. Returns the number of imported items. */
 async function importBatch(ctx: Ctx, items: ImportItem[], result: ImportResult, options: ImportOptions) {
   const isLast = (item: ImportItem) => item.isLast || options.onError === "stop";
   const transact = options.isDryRun ? inDryRun<Ctx, Done[]> : inTransaction<Ctx, Done[]>;

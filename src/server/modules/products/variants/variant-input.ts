@@ -8,7 +8,7 @@ import type { VariantPatch } from "./variant-model.ts";
 
 const maxOptions = 10;
 
-/** Column values of the fields given. */
+/** Column values of the given fields. */
 export interface VariantColumns {
   title?: string;
   sku?: string | null;

@@ -28,7 +28,7 @@ type Name = keyof VariantColumns;
 
 const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "currencyDigits"];
 
-/** Which price a write gives a variant: its own, the product's, or the one it has. */
+/** The price of a variant after a write: its own, the product's, or unchanged. */
 type PriceChange = "own" | "product" | "same";
 
 /** One statement for each set of columns that are changed together. */
@@ -72,7 +72,7 @@ function priceChanges(names: Name[], price: PriceChange): SQL[] {
     return [sql`compare_at_minor = case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`];
   }
   const others = names.filter((name) => ofPrice.includes(name)).map(set);
-  // An inherited compare-at price goes with the inherited price.
+  // An inherited compare-at price is removed with the inherited price.
   if (!isCompared) others.push(sql`compare_at_minor = case when has_own_price then compare_at_minor end`);
   return [sql`has_own_price = 1`, ...others];
 }

@@ -97,14 +97,14 @@ export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantIn
 }
 
 /**
- * Changes the fields given. New options change the title too, if it was made from the old options.
+ * Changes the given fields. New options change the title too, if it was made from the old options.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantPatch, ifMatch: number | null) {
   return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
 }
 
-/** Deletes a variant. Its row stays for existing orders. Errors: notFound, preconditionFailed. */
+/** Deletes a variant. Its row is kept for existing orders. Errors: notFound, preconditionFailed. */
 export async function deleteVariant(ctx: Ctx, ids: VariantIds, ifMatch: number | null): Promise<void> {
   requireIds(ids);
   return inTransaction(ctx, async (tx) => {
@@ -134,7 +134,7 @@ function update(ctx: Ctx, ids: VariantIds, columns: VariantColumns, ifMatch: num
   });
 }
 
-/** Moves the product's version and records its event, and that of the variant whose stock was edited. */
+/** Increases the product's version and records its event, and that of the variant whose stock was edited. */
 async function finishWrite(tx: Ctx, productId: string, edited?: VariantIds) {
   const values = { ...idsOf(tx, { productId }), now: toTimestamp(tx.now()) };
   const statements = [bind(touchProduct, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
