@@ -32,7 +32,7 @@ function listHidden(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }
 
-test("backups beside 64 writers each restore to a sound database with every write that was answered before", async () => {
+test("backups made while 64 writers run restore to a sound database with every acknowledged write", async () => {
   const load = startLoad({ url: server.url, namespace: shop.namespace, auth: shop.auth, clients: writers });
   const dir = makeDir();
   for (let round = 0; round < rounds; round++) {
@@ -55,7 +55,7 @@ test("backups beside 64 writers each restore to a sound database with every writ
   expect(listHidden(dir, join(defaultDataDir(binary.dir), "backups"))).toEqual([]);
 }, 120_000);
 
-test("nothing is restored while a server runs, which goes on", async () => {
+test("a restore is refused while a server runs, and the server keeps running", async () => {
   const { backup } = await binary.json<{ backup: string }>("db", "backup");
   const { code, stderr } = await binary.run("db", "restore", backup, "--yes");
   expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining("A server is running") });
@@ -64,7 +64,7 @@ test("nothing is restored while a server runs, which goes on", async () => {
 });
 
 if (hasProc)
-  describe("a backup that is broken off", () => {
+  describe("an interrupted backup", () => {
     /** One that waits with its pipe full, and the process that makes it. */
     async function startBlocked() {
       const env = { ...binary.env, BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "never-in-arguments" };
@@ -79,7 +79,7 @@ if (hasProc)
       return { command, maker, staging };
     }
 
-    test("because its process was killed, fails and leaves nothing; no secret was in its arguments", async () => {
+    test("fails and leaves no files when its process is killed, and had no secret in its arguments", async () => {
       const { command, maker, staging } = await startBlocked();
       expect(readFileSync(`/proc/${maker}/cmdline`, "utf8")).not.toContain("never-in-arguments");
       process.kill(maker, "SIGKILL");
@@ -88,7 +88,7 @@ if (hasProc)
       expect(listHidden(staging)).toEqual([]);
     });
 
-    test("because the command was killed, ends by itself and leaves nothing", async () => {
+    test("ends and leaves no files when the command is killed", async () => {
       const { command, maker, staging } = await startBlocked();
       command.kill("SIGKILL");
       await command.exited;
@@ -97,7 +97,7 @@ if (hasProc)
     });
   });
 
-test("a server makes backups by itself, keeps as many as it is told, and says so", async () => {
+test("a server makes scheduled backups, keeps the configured number, and logs them", async () => {
   const to = makeDir();
   expect(await server.end()).toBe(0);
   server = await binary.serve("--backup-every", "1s", "--backup-to", to, "--backup-keep", "2");
@@ -137,7 +137,7 @@ if (ownMounts)
       return { code: child.exitCode, stdout: child.stdout.toString(), stderr: child.stderr.toString() };
     }
 
-    test("a backup fails with 5001 and leaves nothing", () => {
+    test("a backup fails with 5001 and leaves no files", () => {
       const script =
         "mkdir -p small && mount -t tmpfs -o size=16k none small && " +
         './bodega db backup --to small --json; code=$?; ls -A small; exit "$code"';
@@ -146,7 +146,7 @@ if (ownMounts)
       expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("full") });
     });
 
-    test("a restore fails, and the old database stands", () => {
+    test("a restore fails, and the old database is kept", () => {
       const script =
         "./bodega db backup --to full.tar.gz -q >/dev/null && mkdir -p shop && mount -t tmpfs -o size=3m none shop && " +
         "./bodega tenant create other --data-dir shop -q && " +

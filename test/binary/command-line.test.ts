@@ -27,7 +27,7 @@ async function shell(line: string, env: Record<string, string> = {}): Promise<Ou
   return { code, stdout, stderr };
 }
 
-describe("a mistake is exit code 2, named in one error, and nothing is done", () => {
+describe("a usage error is exit code 2 with one error message, and changes nothing", () => {
   test.each<[line: string, said: string]>([
     ["tenant list --bogus", "Unknown flag --bogus."],
     ["tenant list --jsno", "Did you mean --json?"],
@@ -71,13 +71,13 @@ describe("a mistake is exit code 2, named in one error, and nothing is done", ()
     expect(stderr).not.toMatch(/\$bunfs|\n\s+at /);
   });
 
-  test("and after all of them the stores are as they were", async () => {
+  test("the stores are unchanged after all of these errors", async () => {
     expect(await shell("bodega tenant list -q; bodega tenant list --json | grep -c suspended")).toMatchObject({
       stdout: "demo\nother\n0\n",
     });
   });
 
-  test("as one JSON error, also where --json itself is at fault or stands where a value should", async () => {
+  test("with --json it is one JSON error, even if --json itself is wrong or in place of a value", async () => {
     for (const line of [
       "--json",
       "tenant list --json --json",
@@ -90,7 +90,7 @@ describe("a mistake is exit code 2, named in one error, and nothing is done", ()
   });
 });
 
-describe("the same command in another form is the same command", () => {
+describe("equivalent forms of a command do the same", () => {
   test.each([
     "key list -n demo -q",
     "key list -ndemo -q",
@@ -113,7 +113,7 @@ describe("the same command in another form is the same command", () => {
     expect((await shell("bodega tenant show other")).stdout).toMatch(/^Title +--json$/m);
   });
 
-  test("an empty variable is none, and a flag beats one that is set", async () => {
+  test("an empty variable counts as unset, and a flag takes precedence over a variable", async () => {
     expect(await shell("bodega key list -q", { BODEGA_NAMESPACE: "" })).toMatchObject({ code: 2 });
     expect(await shell("bodega key list -q", { BODEGA_NAMESPACE: "nobody" })).toMatchObject({ code: 3 });
     expect(await shell("bodega key list -q -n demo", { BODEGA_NAMESPACE: "nobody" })).toMatchObject({ code: 0 });
@@ -127,7 +127,7 @@ describe("at a terminal", () => {
     return runAtTerminal(line.split(" "), steps, { env, program: [bodega.path] });
   };
 
-  test("what is missing is asked for, and a password hidden", async () => {
+  test("missing values are prompted for, and a password is hidden", async () => {
     const steps: Step[] = [
       ["(--namespace)", "demo\r"],
       ["(--email)", "ada@example.com\r"],
@@ -139,7 +139,7 @@ describe("at a terminal", () => {
     expect(screen).not.toContain(password.slice(0, 6));
   });
 
-  test("ctrl-C is 130, and ctrl-D too, and nothing is done", async () => {
+  test("ctrl-C and ctrl-D are exit code 130, and nothing is done", async () => {
     for (const key of ["\u0003", "\u0004"]) {
       expect(await atTerminal("tenant suspend demo", [["Suspend store demo?", key]])).toMatchObject({ code: 130 });
       expect(await atTerminal("tenant create", [["<namespace>", key]])).toMatchObject({ code: 130 });
@@ -148,8 +148,8 @@ describe("at a terminal", () => {
   });
 });
 
-describe("where the answer goes", () => {
-  test("a reader that has gone is no failure", async () => {
+describe("standard output", () => {
+  test("a closed pipe is not a failure", async () => {
     const outcome = await shell("set -o pipefail; bodega --help | head -1");
     expect(outcome).toEqual({ code: 0, stdout: expect.stringMatching(/^Bodega: .*\n$/), stderr: "" });
   });
@@ -167,7 +167,7 @@ describe("where the answer goes", () => {
     );
   }
 
-  test("closed streams change neither what is done nor the exit code", async () => {
+  test("closed streams change neither the effect nor the exit code", async () => {
     expect(await shell("bodega tenant list -q <&-")).toEqual({ code: 0, stdout: "demo\nother\n", stderr: "" });
     expect(await shell("bodega tenant list -q 2>&-")).toMatchObject({ code: 0, stdout: "demo\nother\n" });
     expect(await shell("bodega tenant list >&-")).toMatchObject({ code: 0 });
@@ -175,8 +175,8 @@ describe("where the answer goes", () => {
   });
 });
 
-describe("what surrounds a command", () => {
-  test("neither home, terminal, locale nor a setting is needed", async () => {
+describe("the environment of a command", () => {
+  test("commands need no home directory, terminal, locale or setting", async () => {
     expect(await shell(`env -i ${bodega.path} tenant list -q`)).toEqual({
       code: 0,
       stdout: "demo\nother\n",
@@ -188,7 +188,7 @@ describe("what surrounds a command", () => {
     }
   });
 
-  test("a working directory that is gone is said, not stumbled over", async () => {
+  test("a deleted working directory is reported as an error", async () => {
     const { code, stdout, stderr } = await shell("mkdir gone; cd gone; rmdir ../gone; bodega version");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/^error: .*working directory.*\n$/);
@@ -196,7 +196,7 @@ describe("what surrounds a command", () => {
 
   // Linux only: a folder in which nobody can make anything.
   if (existsSync("/proc/self")) {
-    test("where nothing can be written, what needs nothing written works, and the rest names the folder", async () => {
+    test("without a writable directory, commands that write nothing work, and the others name the directory", async () => {
       expect(await shell("cd /proc && bodega version -q && bodega --help >/dev/null")).toMatchObject({ code: 0 });
       const { code, stdout, stderr } = await shell("cd /proc && bodega tenant create demo");
       expect({ code, stdout, stderr }).toEqual({
@@ -207,7 +207,7 @@ describe("what surrounds a command", () => {
     });
   }
 
-  test("an argument as long as the system takes is answered in few words", async () => {
+  test("an argument of the maximum length gets a short error", async () => {
     const word = "a".repeat(100_000);
     for (const [line, code] of [
       [["tenant", "show", word], 3],

@@ -33,7 +33,7 @@ async function administer(binary: Binary, name: string): Promise<Done[]> {
 }
 
 test.each([1, 2])(
-  "eight processes of the terminal and 64 clients of a server with %d worker(s) all write, and nothing is lost",
+  "eight command processes and 64 clients of a server with %d worker(s) write at once, and nothing is lost",
   async (workers) => {
     const binary = installBinary();
     const { namespace, auth } = await openShop(binary);

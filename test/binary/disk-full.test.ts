@@ -17,7 +17,7 @@ const ownMounts = [
 if (!ownMounts) console.warn("disk-full.test.ts is skipped: this account may not mount a file system of its own.");
 
 test.skipIf(!ownMounts)(
-  "on a full disk writes are answered 5001 and reads go on; once there is room again, so do writes",
+  "on a full disk writes get 5001 and reads work; writes work again once there is space",
   async () => {
     const binary = installBinary();
     const { auth: authorization } = await openShop(binary);

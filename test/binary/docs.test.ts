@@ -77,7 +77,7 @@ async function follow(reader: Reader, blocks: Block[]): Promise<void> {
 }
 
 test.skipIf(!curl)(
-  "a reader who pastes the README block by block meets no error",
+  "the blocks of the README run without an error",
   async () => {
     const blocks = readBlocks(readme);
     expect(blocks.filter(({ runs }) => runs === "yes").length).toBeGreaterThan(2);
@@ -100,7 +100,7 @@ test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION"])(
   60_000,
 );
 
-test("the only lines of the README that are not run are those that set a checkout up", () => {
+test("the only README lines that are not run set up a checkout", () => {
   const lines = readBlocks(readme).flatMap(({ runs, text }) => (runs === "no" ? text.split("\n") : []));
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) expect(line).toMatch(/^npm (?:start|test|run \w+)$/);

@@ -63,7 +63,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
 
   afterAll(() => server.end());
 
-  test("a key works from the call after its publishing to the last call before its end", async () => {
+  test("a key works from the first call after it is published until the last call before it is revoked", async () => {
     const everywhere = (outcome: number) => connections.map(() => outcome);
     expect(await askEverywhere(bearer(key))).toEqual(everywhere(5203));
     for (let round = 0; round < 20; round++) {
@@ -74,7 +74,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     }
   }, 30_000);
 
-  test("ten failed attempts of an address are all it has, whichever process answers; a good key is not held up", async () => {
+  test("an address has ten failed attempts over all processes; a valid key is not blocked", async () => {
     const published = await binary.json<IssuedKey>("key", "issue", "-n", "demo", "--name", "good", "--publish");
     const address = fromElsewhere();
     const codes: (number | undefined)[] = [];
@@ -93,7 +93,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
   });
 });
 
-describe("who is let in", () => {
+describe("accepted credentials", () => {
   let server: Serving;
   let connection: RawConnection;
   let other: IssuedKey;
@@ -117,7 +117,7 @@ describe("who is let in", () => {
 
   afterAll(() => server.end());
 
-  test("a key in the header in any case of the scheme, in the query and in the body", async () => {
+  test("a key is accepted in the header with any case of the scheme, in the query and in the body", async () => {
     const { app_id, app_secret } = shop;
     expect(await ask({ authorization: `bEaReR ${app_id}:${app_secret}` })).toBe(200);
     expect(await ask({}, `&app_id=${app_id}&app_secret=${app_secret}`)).toBe(200);
@@ -126,7 +126,7 @@ describe("who is let in", () => {
     expect(created).toMatchObject({ status: 201, body: { data: { title: "Lamp", price: 19.99, price_minor: 1999 } } });
   });
 
-  test("no wrong secret, no other tenant's key, no half of the credentials", async () => {
+  test("a wrong secret, another tenant's key and incomplete credentials are refused", async () => {
     const { app_id, app_secret } = shop;
     const wrong = `${app_secret.slice(0, -1)}${app_secret.endsWith("A") ? "B" : "A"}`;
     expect(await ask({ authorization: `Bearer ${app_id}:${wrong}` })).toEqual([401, 5203]);
@@ -138,7 +138,7 @@ describe("who is let in", () => {
     expect(await ask({})).toEqual([401, 5206]);
   });
 
-  test("an allowlist takes exact hosts and subdomains, and nothing that only looks like them", async () => {
+  test("an allowlist accepts exact hosts and subdomains, and no similar hosts", async () => {
     const set = ["origin", "set", shop.app_id, "shop.example.com", "*.example.org"];
     expect(await binary.run(...set)).toMatchObject({ code: 0 });
     const from = (origin?: string) => ask({ ...bearer(shop), ...(origin !== undefined && { origin }) });

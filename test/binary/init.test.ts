@@ -34,7 +34,7 @@ async function sendAsCurl(lines: string): Promise<Response> {
   return fetch(url, { method: "POST", headers, body });
 }
 
-test("one command opens a shop and serves it, and the first request works as it is printed", async () => {
+test("one command creates a shop and serves it, and the printed first request works", async () => {
   const secretFile = ["--secret-file", join(binary.dir, "web.secret")];
   const server = await binary.serveBy([binary.path, "init", ...wanted, ...secretFile, "--serve", "--port", "0"]);
   const lines = await until("the first request", () => /\n(\(umask .*\ncurl .*)\n/.exec(server.stdout())?.[1]);
@@ -50,13 +50,13 @@ test("one command opens a shop and serves it, and the first request works as it 
   expect([again.code, again.stdout.includes("My shop"), again.stdout.includes("sk_")]).toEqual([0, true, false]);
 });
 
-test("the unit that it prints starts this very program", async () => {
+test("the printed unit starts this program", async () => {
   const { code, stdout } = await binary.run("init", "--print-unit");
   expect(code).toBe(0);
   expect(stdout).toContain(`\nExecStart=${binary.path} serve --data-dir ${join(binary.dir, "bodega-data")}\n`);
 });
 
-test("a port that is taken does not lose the secrets of a shop that was made", async () => {
+test("a port in use does not lose the secrets of a new shop", async () => {
   const other = installBinary();
   const blocker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
   const port = String(blocker.port);

@@ -11,7 +11,7 @@ const clients = 32;
 const kills = Number(process.env.BODEGA_TEST_KILLS ?? 3);
 
 test.each([1, 2])(
-  "kill -9 of a server with %d worker(s) under load loses no product that was answered 201",
+  "kill -9 of a server with %d worker(s) under load loses no product that got a 201",
   async (workers) => {
     const binary = installBinary();
     const { namespace, auth } = await openShop(binary);
@@ -39,7 +39,7 @@ test.each([1, 2])(
   20_000 + kills * 10_000,
 );
 
-test("a worker that is killed is replaced, and the service goes on meanwhile", async () => {
+test("a killed worker is replaced, and the service continues", async () => {
   const binary = installBinary();
   const { namespace, auth } = await openShop(binary);
   const server = await binary.serve("--workers", "2", "--log", "json");
@@ -67,7 +67,7 @@ test("a worker that is killed is replaced, and the service goes on meanwhile", a
   expect(load.created.filter((id) => !products.has(id))).toEqual([]);
 }, 30_000);
 
-test("workers whose parent is killed end by themselves and leave port and data to the next server", async () => {
+test("workers whose parent is killed exit, so that the next server can use port and data", async () => {
   const binary = installBinary();
   const { namespace, auth } = await openShop(binary);
   const server = await binary.serve("--workers", "2");

@@ -11,7 +11,7 @@ const { installBinary } = useBinaries();
 const path = "/products/?namespace=demo";
 
 describe.each(["text", "json"])("the log as %s", (form) => {
-  test("has one line a request, and no credential wherever it was sent", async () => {
+  test("has one line per request, without credentials, however they were sent", async () => {
     const binary = installBinary();
     const { key } = await openShop(binary);
     const { app_id, app_secret } = key;
@@ -53,7 +53,7 @@ describe.each(["text", "json"])("the log as %s", (form) => {
   });
 });
 
-test("a reader of the log that goes away takes nothing with it", async () => {
+test("the server survives a reader of the log that goes away", async () => {
   const binary = installBinary();
   const { auth } = await openShop(binary);
   const pipe = join(binary.dir, "log");

@@ -76,7 +76,7 @@ test("a server of several processes sends each reset mail once, over TLS, in eve
   for (const mail of await list()) expect(mail).toMatchObject({ to: null, attempts: 1 });
 });
 
-test("a mail to nobody's address is dropped, and no mail server hears of it", async () => {
+test("a mail to an address without a user is dropped, and never reaches the mail server", async () => {
   const before = smtp.received.length;
   expect((await forgot("nobody@example.org", "en", "192.0.2.99")).status).toBe(200);
   await until("the mail dropped", async () => {
@@ -86,7 +86,7 @@ test("a mail to nobody's address is dropped, and no mail server hears of it", as
   expect(smtp.received).toHaveLength(before);
 });
 
-test("`mail test` tells of the connection", async () => {
+test("mail test reports the connection", async () => {
   const trial = await binary.json("mail", "test", "-n", "demo", "--to", "ada@example.org");
   expect(trial).toMatchObject({ host: "127.0.0.1", encrypted: true, authenticated: true });
 });

@@ -27,7 +27,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     return [data.stock, data.available];
   };
 
-  test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, get exactly the ${stock} pieces`, async () => {
+  test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, buy exactly the ${stock} items`, async () => {
     const product_id = await createProduct();
     const codes = new Set<number>();
     const made: OrderReply[] = [];
@@ -46,7 +46,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   }, 60_000);
 
-  test("50 payments, cancellations and refunds of one order at once have one effect each", async () => {
+  test("50 concurrent payments, cancellations and refunds of one order have one effect each", async () => {
     const product_id = await createProduct();
     const body = { items: [{ product_id, quantity: 5 }] };
     const { data: order } = await shop.call<OrderReply>("POST /orders/", { body });

@@ -68,11 +68,11 @@ const refusals: [what: string, request: Call, status: number, code: number][] = 
   ],
 ];
 
-test.each(refusals)("%s is answered in the envelope", async (_, request, status, code) => {
+test.each(refusals)("%s gets a reply in the envelope", async (_, request, status, code) => {
   expect(await send(request)).toMatchObject({ status, code });
 });
 
-test("a health check without a usable Host is answered, as simple ones in HTTP/1.0 come", async () => {
+test("a health check without a usable Host gets a reply, as from simple HTTP/1.0 clients", async () => {
   for (const start of [
     "GET /health/ready HTTP/1.0\r\n\r\n",
     "GET /health/ready HTTP/1.1\r\nHost: \r\n\r\n",
@@ -86,7 +86,7 @@ test("a health check without a usable Host is answered, as simple ones in HTTP/1
   }
 });
 
-test("what the HTTP parser itself refuses gets no answer of ours, and harms nobody", async () => {
+test("a request that the HTTP parser refuses gets no reply of the application and has no effect", async () => {
   for (const bytes of ["GET /products/\0/ HTTP/1.1\r\nHost: a\r\n\r\n", "garbage\r\n\r\n", "\0\0\0\0\r\n\r\n"]) {
     const connection = server.connect();
     connection.write(bytes);
@@ -97,7 +97,7 @@ test("what the HTTP parser itself refuses gets no answer of ours, and harms nobo
   expect(await send({ path: products })).toMatchObject({ status: 200 });
 });
 
-test("a handler that throws says nothing of the inside, and the log names the fault without its place", async () => {
+test("the reply of a handler that throws reveals no internals, and the log has the error without source paths", async () => {
   const database = await openDatabase({ dataDir: join(binary.dir, "bodega-data") });
   const body = { title: "Lamp", price: 1 };
   try {
@@ -126,7 +126,7 @@ test("a handler that throws says nothing of the inside, and the log names the fa
   expect(await send({ path: products })).toMatchObject({ status: 200 });
 });
 
-test("nothing of all this left a secret or a stack in the log", () => {
+test("these requests left no secret and no stack in the log", () => {
   const log = server.log();
   const lines = log.trimEnd().split("\n");
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ time: expect.any(String) });

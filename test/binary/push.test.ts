@@ -42,7 +42,7 @@ async function send<T>(path: string, body?: object, headers: Record<string, stri
   return JSON.parse(text).data as T;
 }
 
-test("a browser that registers at a server of several processes reads that its owner's order is paid", async () => {
+test("a browser that registers at a server with several processes is notified that its user's order is paid", async () => {
   const { user_id, token } = await send<{ user_id: string; token: string }>("/auth/login/?namespace=demo", {
     email,
     password,
@@ -70,7 +70,7 @@ test("a browser that registers at a server of several processes reads that its o
   expect(vapid).toMatchObject({ aud: service.origin, sub: "https://shop.example.com" });
 });
 
-test("what the terminal sends while no server runs goes out once one does, and is sent once", async () => {
+test("a message sent from the terminal while no server runs is delivered once by the next server", async () => {
   expect(await server.end()).toBe(0);
   const before = service.received.length;
   const sent = await binary.json<{ message_id: string }>(
@@ -84,7 +84,7 @@ test("what the terminal sends while no server runs goes out once one does, and i
   expect(browser.messages().at(-1)).toMatchObject({ title: "News", body: "Lamps", tag: sent.message_id });
 });
 
-test("neither the log nor the data directory holds an endpoint or what it is reached with", async () => {
+test("neither the log nor the data directory contains an endpoint or its keys", async () => {
   await server.end();
   const secrets = [service.origin, browser.path, browser.keys.p256dh, browser.keys.auth];
   expect(secrets.filter((secret) => server.log().includes(secret))).toEqual([]);

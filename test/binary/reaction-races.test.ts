@@ -41,7 +41,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     return [reply.status, ((await reply.json()) as { data: ReactionReply }).data];
   }
 
-  test(`${calls} likes and unlikes of ${visitors} visitors at ${connections} connections: count, rows and the product agree`, async () => {
+  test(`after ${calls} likes and unlikes of ${visitors} visitors at ${connections} connections, count, rows and product agree`, async () => {
     const tokens: string[] = [];
     await spread(visitors, async (index) => {
       tokens[index] = await becomeVisitor(shop.callAnonymously, "/likes/", id);
@@ -76,7 +76,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(findings.filter(({ group }) => group === "records")).toEqual([]);
   }, 120_000);
 
-  test("likes of one visitor at once, by different workers, are one", async () => {
+  test("concurrent likes of one visitor in different workers count once", async () => {
     const visitor = await becomeVisitor(shop.callAnonymously, "/bookmarks/", id);
     const before = (await shop.callAnonymously<ReactionReply>("GET /likes/", { query: ofProduct(id) })).data.count;
     const many = await Promise.all(Array.from({ length: 100 }, () => react(visitor, true)));

@@ -28,7 +28,7 @@ async function inspectOrders(dataDir: string) {
 }
 
 test.each([1, 2])(
-  "kill -9 of a server with %d worker(s) between effect and answer, and all is asked again with its keys: each order is there once",
+  "after kill -9 of a server with %d worker(s) between write and reply, repeating all requests with their keys creates each order once",
   async (workers) => {
     const binary = installBinary();
     const { namespace, auth } = await openShop(binary);

@@ -45,7 +45,7 @@ describe.if(hasSqld)("between database servers", () => {
     return new Set(rows.map((row) => String(row.id)));
   }
 
-  test("a backup beside a server at work brings a shop to another, with all that was acknowledged before it", async () => {
+  test("a backup made while a server runs restores to another database server with all acknowledged writes", async () => {
     const from = install(servers[0] as Sqld);
     const to = install(servers[1] as Sqld);
     const { namespace, auth } = await openShop(from);

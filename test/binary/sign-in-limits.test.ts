@@ -11,7 +11,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     shop = await startServedShop({ workers, fakeClock: false });
   });
 
-  test("the fourth wrong password gets 5213 from any address, and so does the right one then", async () => {
+  test("the fourth wrong password gets 5213 from any address, and then so does the right one", async () => {
     const user = await shop.createUser();
     const codes: (number | undefined)[] = [];
     for (const password of ["wrong", "wrong", "wrong", "wrong", user.password, user.password]) {
@@ -21,7 +21,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(codes).toEqual([5212, 5212, 5212, 5213, 5213, 5213]);
   });
 
-  test("the eleventh attempt of a minute gets 5209, however many come at once", async () => {
+  test("the eleventh attempt of a minute gets 5209, also under concurrency", async () => {
     const address = newAddress();
     const replies = await Promise.all(
       [...Array(30)].map(() => shop.callAnonymously("POST /auth/password/forgot/", { ...forgot, address })),
@@ -30,7 +30,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     for (const { code } of replies) expect([undefined, 5209]).toContain(code);
   });
 
-  test("a thousand good app-key calls from one address are never limited, also beside failures from there", async () => {
+  test("a thousand valid app-key calls from one address are never limited, even during failures from there", async () => {
     const address = newAddress();
     for (let n = 0; n < 12; n++) await shop.call("GET /products/", { address, auth: "Bearer x:y" });
     for (let round = 0; round < 20; round++) {
@@ -39,7 +39,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     }
   }, 30_000);
 
-  test("good user tokens from one address are never limited either", async () => {
+  test("valid user tokens from one address are never limited either", async () => {
     const address = newAddress();
     const { user_id, token } = await shop.signIn(await shop.createUser());
     for (let round = 0; round < 4; round++) {
@@ -57,7 +57,7 @@ describe("without --trusted-proxy", () => {
     shop = await startServedShop({ workers: 2, fakeClock: false, flags: [] });
   });
 
-  test("a forged X-Forwarded-For changes nothing: all attempts are the socket's", async () => {
+  test("a forged X-Forwarded-For changes nothing: all attempts count for the socket's address", async () => {
     const codes: (number | undefined)[] = [];
     for (let n = 0; n < 12; n++) {
       // The client names another address in the header each time.
@@ -75,7 +75,7 @@ describe("behind a proxy that is trusted", () => {
     shop = await startServedShop({ fakeClock: false });
   });
 
-  test("what a caller writes into X-Forwarded-For before the proxy does changes nothing", async () => {
+  test("values in X-Forwarded-For before the proxy's own change nothing", async () => {
     const address = newAddress();
     const codes: (number | undefined)[] = [];
     for (let n = 0; n < 12; n++) {

@@ -35,7 +35,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     return codes.filter((code) => code === undefined).length;
   }
 
-  test("50 racing resets with the right code: one succeeds, and its password is the one that signs in", async () => {
+  test("of 50 concurrent resets with the right code one succeeds, and its password signs in", async () => {
     const user = await shop.createUser();
     const code = await shop.requestCode(user);
     const replies = await atOnce(50, (index) =>
@@ -48,7 +48,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect((await login(user, { password: passwordOf(winner) })).status).toBe(200);
   });
 
-  test("50 racing wrong codes: at most five are judged, and the right one is locked then", async () => {
+  test("of 50 concurrent wrong codes at most five are verified, and then the right one is locked", async () => {
     const { email } = await shop.createUser();
     const code = await shop.requestCode({ email });
     const replies = await atOnce(50, (index) =>
@@ -58,7 +58,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect((await post("password/reset", { email, code, password: passwordOf(0) })).code).toBe(5213);
   });
 
-  test("wrong codes racing the right one: it is spent at most once, or locked after five", async () => {
+  test("with concurrent wrong codes, the right code is used at most once, or locked after five", async () => {
     const { email } = await shop.createUser();
     const code = await shop.requestCode({ email });
     const replies = await atOnce(50, (index) =>
@@ -74,7 +74,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     if (!counts[200]) expect(counts).toEqual({ 5216: 5, 5213: 45 });
   });
 
-  test("the same one-time code several times at once: one login", async () => {
+  test("the same one-time code used several times at once gives one login", async () => {
     const user = await shop.createUser();
     const authenticator = await shop.enrol(user);
     const otp = authenticator.code(1);
@@ -82,7 +82,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(counts).toEqual({ 200: 1, 5212: 1 });
   });
 
-  test("the same one-time code ten times at once: one login", async () => {
+  test("the same one-time code used ten times at once gives one login", async () => {
     const user = await shop.createUser();
     const authenticator = await shop.enrol(user);
     const otp = authenticator.code(1);
@@ -90,21 +90,21 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect([logins, judged + refused]).toEqual([1, 9]);
   });
 
-  test("the same recovery code twice at once: one login", async () => {
+  test("the same recovery code used twice at once gives one login", async () => {
     const user = await shop.createUser();
     const { recoveryCodes } = await shop.enrol(user);
     const otp = recoveryCodes[0];
     expect(tally(await atOnce(2, () => login(user, { otp })))).toEqual({ 200: 1, 5212: 1 });
   });
 
-  test("50 racing logins with good credentials: all are let in, and one token is active at the end", async () => {
+  test("50 concurrent valid logins all succeed, and one token is active at the end", async () => {
     const user = await shop.createUser();
     const replies = await atOnce(50, () => login(user));
     expect(tally(replies)).toEqual({ 200: 50 });
     expect(await countAlive(replies.map(({ data }) => data))).toBe(1);
   });
 
-  test("50 racing wrong passwords from 50 addresses: at most three are judged", async () => {
+  test("of 50 concurrent wrong passwords from 50 addresses at most three are verified", async () => {
     const user = await shop.createUser();
     const { 5212: judged = 0, 5213: refused = 0 } = tally(
       await atOnce(50, (index) => login(user, { password: `wrong ${index}` })),
@@ -114,7 +114,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect((await login(user)).code).toBe(5213);
   });
 
-  test("50 racing refreshes of one token: one succeeds, 49 get 5214", async () => {
+  test("of 50 concurrent refreshes of one token one succeeds, and 49 get 5214", async () => {
     const { user_id, token } = await shop.signIn(await shop.createUser());
     const replies = await atOnce(50, () => post<Session>("refresh", undefined, { user_id, token }));
     expect(tally(replies)).toEqual({ 200: 1, 5214: 49 });
@@ -122,7 +122,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect([await shop.codeOf(winner), await shop.codeOf({ ...winner, token })]).toEqual([undefined, 5207]);
   });
 
-  test("logins with the old password that race a reset leave no session behind", async () => {
+  test("logins with the old password during a reset leave no session", async () => {
     for (let round = 0; round < 5; round++) {
       const user = await shop.createUser();
       const code = await shop.requestCode(user);

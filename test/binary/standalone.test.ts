@@ -12,13 +12,13 @@ beforeAll(() => {
 
 afterAll(() => bodega.remove());
 
-test("it tells its version and the commit it was built from", async () => {
+test("it prints its version and the commit it was built from", async () => {
   expect(await bodega.run(["version"])).toEqual({ code: 0, stdout: `bodega ${manifest.version}\n`, stderr: "" });
   const { stdout } = await bodega.run(["version", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ version: manifest.version, commit: expect.stringMatching(/^\w{7,}$/) });
 });
 
-test("it carries the database engine and the schema with it", async () => {
+test("it contains the database engine and the schema", async () => {
   expect(await bodega.run(["db", "migrate", "-q", "--data-dir", "carried"])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("0000_"),
@@ -26,7 +26,7 @@ test("it carries the database engine and the schema with it", async () => {
   expect(existsSync(join(bodega.dir, "carried", "bodega.db"))).toBe(true);
 });
 
-test("it carries the list of common passwords with it", async () => {
+test("it contains the list of common passwords", async () => {
   await bodega.run(["tenant", "create", "demo", "--data-dir", "carried"]);
   for (const [password, code] of [
     ["Password123!Password123!", 2],
@@ -60,7 +60,7 @@ test("it carries the list of common passwords with it", async () => {
   }
 });
 
-test("settings that lie in the working directory are not read", async () => {
+test("settings in the working directory are not read", async () => {
   const files = {
     ".env": "BODEGA_DATA_DIR=/nonexistent/below\nBODEGA_PORT=1\n",
     ".env.production": "BODEGA_DATA_DIR=/nonexistent/below\n",
@@ -79,7 +79,7 @@ test("settings that lie in the working directory are not read", async () => {
   }
 });
 
-test("what needs no database works where nothing can be unpacked", async () => {
+test("commands without a database work where nothing can be unpacked", async () => {
   const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
   const commands = [["--help"], ["-h"], ["version"], ["help", "key", "issue"], ["tenant", "create", "--help"]];
   for (const args of [...commands, ...["bash", "zsh", "fish"].map((shell) => ["completion", shell])]) {
@@ -89,7 +89,7 @@ test("what needs no database works where nothing can be unpacked", async () => {
   }
 });
 
-test("what needs the database says which setting helps where nothing can be unpacked, and that setting helps", async () => {
+test("commands with a database name the setting that helps where nothing can be unpacked, and it helps", async () => {
   const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
   const { code, stdout, stderr } = await bodega.run(["tenant", "list"], nowhere);
   expect(code).not.toBe(0);
@@ -100,13 +100,13 @@ test("what needs the database says which setting helps where nothing can be unpa
   expect(helped).toMatchObject({ code: 0, stdout: "[]\n" });
 });
 
-test("it unpacks one file into the temporary folder and nothing elsewhere", async () => {
+test("it unpacks one file into the temporary directory, and nothing elsewhere", async () => {
   expect(readdirSync(bodega.env.TMPDIR ?? "").filter((name) => !name.endsWith(".node"))).toEqual([]);
   expect(readdirSync(bodega.env.HOME ?? "")).toEqual([]);
   expect(readdirSync(bodega.dir).toSorted()).toEqual(["bodega", "bodega-data", "carried"]);
 });
 
-test("no path of the machine it was built on is in it", () => {
+test("it contains no path of the build machine", () => {
   const bytes = readFileSync(bodega.path);
   for (const folder of ["src", "node_modules", "drizzle", "scripts"]) {
     expect({ folder, at: bytes.indexOf(join(root, folder)) }).toEqual({ folder, at: -1 });

@@ -7,7 +7,7 @@ import { checkDiscretion } from "../support/invariants.ts";
 const { installBinary, makeDir } = useBinaries();
 
 describe("the announcement", () => {
-  test("names the data directory in full, wherever it is", async () => {
+  test("contains the absolute path of the data directory", async () => {
     const binary = installBinary();
     const elsewhere = makeDir();
     for (const [flags, expected] of [
@@ -33,7 +33,7 @@ describe("the announcement", () => {
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   const flags = ["--workers", String(workers)];
 
-  test("a port in use is refused, and who has it is not disturbed", async () => {
+  test("a port in use is refused, and its owner is not disturbed", async () => {
     const [first, second] = [installBinary(), installBinary()];
     const server = await first.serve(...flags);
     const { code, stdout, stderr } = await second.run("serve", "--port", String(server.port), ...flags);
@@ -48,7 +48,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(await server.end()).toBe(0);
   });
 
-  test("a server whose database is taken away stops, rather than take writes that nobody will find", async () => {
+  test("a server whose database file is removed stops instead of losing writes", async () => {
     const binary = installBinary();
     const { auth } = await openShop(binary);
     const server = await binary.serve(...flags);
@@ -70,7 +70,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(statSync(join(dirname(file), aside ?? "none")).size).toBeGreaterThanOrEqual(log.size);
   });
 
-  test("a server whose log is taken away stops, and leaves the database sound", async () => {
+  test("a server whose WAL is removed stops, and leaves a sound database", async () => {
     const binary = installBinary();
     await openShop(binary);
     const server = await binary.serve(...flags);
@@ -80,7 +80,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect((await binary.run("tenant", "list")).code).toBe(0);
   });
 
-  test("a second server on the same data is refused, also when it came by another path", async () => {
+  test("a second server on the same data is refused, also under another path", async () => {
     const binary = installBinary();
     const server = await binary.serve(...flags);
     const dataDir = join(binary.dir, "bodega-data");

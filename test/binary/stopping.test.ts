@@ -69,7 +69,7 @@ async function hasBegunToStop(server: Serving): Promise<void> {
   await takesNoConnections(server);
 }
 
-describe.concurrent("what has begun is finished", () => {
+describe.concurrent("requests in flight are finished", () => {
   test.each([
     ["SIGTERM", 1],
     ["SIGINT", 1],
@@ -100,7 +100,7 @@ describe.concurrent("what has begun is finished", () => {
   );
 
   test(
-    "after SIGTERM to each process by itself, as a supervisor may send it",
+    "after SIGTERM to every process separately, as supervisors may send it",
     async () => {
       const { server, requests } = await serveInFlight("--workers", "2");
       for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGTERM");
@@ -114,7 +114,7 @@ describe.concurrent("what has begun is finished", () => {
   );
 
   test.each([1, 2])(
-    "unless a second signal says that there is no time for it, with %d worker(s)",
+    "unless a second signal ends the process at once, with %d worker(s)",
     async (workers) => {
       const { server, requests } = await serveInFlight("--workers", String(workers));
       server.signal("SIGTERM");
@@ -129,9 +129,9 @@ describe.concurrent("what has begun is finished", () => {
   );
 });
 
-describe.concurrent("who may hold up the end of a server", () => {
+describe.concurrent("connections and workers that delay a stop", () => {
   test(
-    "a worker that hangs is told of, once it is back too, and ends with a server that has no time",
+    "a hanging worker is logged, as is its recovery, and ends with a server that stops at once",
     async () => {
       const binary = installBinary();
       await openShop(binary);
@@ -154,7 +154,7 @@ describe.concurrent("who may hold up the end of a server", () => {
   );
 
   test(
-    "an idle connection not at all, a slow reader until it has its reply, one that never reads for the time of grace",
+    "an idle connection delays nothing, a slow reader until it has its reply, a silent one for the grace period",
     async () => {
       const [idle, slow, stuck] = await Promise.all([serveLongList(), serveLongList(), serveLongList()]);
       const idleConnection = idle.server.connect();

@@ -106,7 +106,7 @@ function hangUp(server: Serving): void {
 }
 
 describe.each([1, 2])("with %d worker(s)", (workers) => {
-  test("the certificate is replaced under load: each client is answered, requests in flight finish, and the store is served", async () => {
+  test("the certificate is replaced under load: every client gets a reply, and requests in flight finish", async () => {
     const [binary, dir, first] = [installBinary(), makeDir(), makeCertificate()];
     const { auth } = await openShop(binary);
     const server = await binary.serve("--workers", String(workers), ...writePair(dir, first));
@@ -149,7 +149,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
   }, 30_000);
 });
 
-test("a pair that does not belong together leaves the one before, and a change is taken without a signal", async () => {
+test("with a mismatched pair the previous one stays, and a change is noticed without a signal", async () => {
   const [binary, dir, first] = [installBinary(), makeDir(), makeCertificate()];
   const server = await binary.serve(...writePair(dir, first));
   writeFileSync(join(dir, "key.pem"), makeCertificate().key);
@@ -163,7 +163,7 @@ test("a pair that does not belong together leaves the one before, and a change i
 }, 30_000);
 
 test.each([1, 2])(
-  "a certificate that becomes a pipe is refused, and holds up no stop, with %d worker(s)",
+  "a certificate that becomes a pipe is refused, and does not delay a stop, with %d worker(s)",
   async (workers) => {
     const [binary, dir] = [installBinary(), makeDir()];
     const server = await binary.serve("--workers", String(workers), ...writePair(dir, makeCertificate()));
@@ -176,7 +176,7 @@ test.each([1, 2])(
   20_000,
 );
 
-test("workers that take the place of others present what those did, even while the files are broken", async () => {
+test("replacement workers present the same certificate, even while the files are invalid", async () => {
   const [binary, dir, next] = [installBinary(), makeDir(), makeCertificate()];
   const server = await binary.serve("--workers", "2", ...writePair(dir, makeCertificate()));
   writePair(dir, next);
@@ -190,7 +190,7 @@ test("workers that take the place of others present what those did, even while t
   expect(await server.end()).toBe(0);
 }, 20_000);
 
-test("routes are found whatever host is asked for", async () => {
+test("routes are found for any requested host", async () => {
   const binary = installBinary();
   const server = await binary.serve(...writePair(makeDir(), makeCertificate()));
   for (const head of ["HTTP/1.0", "HTTP/1.1\r\nHost: a", "HTTP/1.1\r\nHost: shop", "HTTP/1.1\r\nHost: [::1]:8443"]) {
@@ -201,7 +201,7 @@ test("routes are found whatever host is asked for", async () => {
   expect(await server.end()).toBe(0);
 });
 
-test("an unusable certificate is refused before anything is touched; one with warnings is served", async () => {
+test("an unusable certificate is refused before anything is changed; one with warnings is served", async () => {
   const [binary, dir] = [installBinary(), makeDir()];
   const flags = writePair(dir, { ...makeCertificate(), key: makeCertificate().key });
   const refused = await binary.run("serve", "--port", "0", ...flags);

@@ -105,7 +105,7 @@ const idOf = ({ data }: Answer) => data.visitor?.slice(0, 30) as string;
 
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   test(
-    `a storm of ${calls} views by ${visitors} visitors and ${strangers} strangers counts each once, and no file has address or agent`,
+    `${calls} views by ${visitors} visitors and ${strangers} strangers count each viewer once, and no file has an address or agent`,
     async () => {
       const shop = await serveShop(workers);
       const tokens: string[] = [];
@@ -140,7 +140,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
   );
 
   test(
-    "SIGTERM in the middle of a storm loses none of the views that were answered",
+    "SIGTERM under this load loses no acknowledged view",
     async () => {
       const shop = await serveShop(workers);
       let sent = 0;
@@ -163,7 +163,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
   );
 
   test(
-    "kill -9 in the middle of a storm loses a second of views at most, and not one like",
+    "kill -9 under this load loses at most one second of views, and no like",
     async () => {
       const shop = await serveShop(workers);
       const viewed: { number: number; at: number }[] = [];

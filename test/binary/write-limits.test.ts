@@ -10,7 +10,7 @@ const limit = 200;
 /** So many refusals one after the other come from both workers. */
 const manyRefusals = 30;
 
-test("two workers hold an address to one limit, but for what came within the last second, and after a restart", async () => {
+test("two workers apply one limit to an address, except within the last second, also after a restart", async () => {
   const shop = await startServedShop({ workers: 2 });
   const { binary, namespace, clock } = shop;
   await binary.json("tenant", "update", namespace, "--address-writes", String(limit), "--visitor-writes", "0");

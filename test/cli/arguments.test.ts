@@ -41,7 +41,7 @@ const mistakes: [line: string[], message: string][] = [
   [["--bogus", "tenant", "list"], "Unknown flag --bogus."],
 ];
 
-describe("a mistake in the command line is exit code 2, and is named", () => {
+describe("a wrong command line is exit code 2, and the error names the argument", () => {
   test.concurrent.each(mistakes)("%j", async (line, message) => {
     const at = line.indexOf("--");
     const args = at === -1 ? [...line, "--json"] : [...line.slice(0, at), "--json", ...line.slice(at)];
@@ -51,7 +51,7 @@ describe("a mistake in the command line is exit code 2, and is named", () => {
   });
 });
 
-describe("a word that is nearly right is answered with the right one", () => {
+describe("a misspelt word gets a suggestion", () => {
   test.concurrent.each([
     [["tenat", "list"], 'Did you mean "bodega tenant"?'],
     [["tenant", "craete", "demo"], 'Did you mean "bodega tenant create"?'],
@@ -65,7 +65,7 @@ describe("a word that is nearly right is answered with the right one", () => {
   });
 });
 
-describe("the same arguments in another form are the same command", () => {
+describe("equivalent forms of arguments are the same command", () => {
   const forms: string[][] = [
     ["tenant", "show", "nobody", "--json", "--yes", "--quiet"],
     ["--json", "tenant", "show", "nobody"],
@@ -92,7 +92,7 @@ test("a value that begins with a hyphen can be given after =", async () => {
   expect(error.message).toEndWith("/--json.");
 });
 
-test("flags beat the environment, and an empty variable is none", async () => {
+test("flags take precedence over the environment, and an empty variable counts as unset", async () => {
   const show = (env: Record<string, string>, ...args: string[]) => run(["tenant", "show", ...args], { env });
   expect((await show({ BODEGA_NAMESPACE: "from-env" })).stderr).toContain('"from-env"');
   expect((await show({ BODEGA_NAMESPACE: "from-env" }, "-n", "from-flag")).stderr).toContain('"from-flag"');

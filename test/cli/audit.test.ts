@@ -38,7 +38,7 @@ async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
 }
 
 describe("bodega audit list", () => {
-  test("tells what was done, newest first, and the JSON is exactly the documented record", async () => {
+  test("lists events, newest first, and the JSON is exactly the documented record", async () => {
     expect(await list()).toEqual([
       "key.published",
       "key.issued",
@@ -65,7 +65,7 @@ describe("bodega audit list", () => {
     expect(Object.keys(row as Row)).toEqual(Object.keys(record));
   });
 
-  test("takes what is wanted by filters, and pages by number", async () => {
+  test("filters rows, and pages by number", async () => {
     expect(await list("-n", "other")).toEqual(["tenant.created"]);
     expect(await list("--event", "key.*")).toEqual(["key.published", "key.issued"]);
     expect(await list("--event", "key.issued", "--subject", appId)).toEqual(["key.issued"]);
@@ -77,7 +77,7 @@ describe("bodega audit list", () => {
     expect(await list("--until", "1h")).toEqual([]);
   });
 
-  test("is a table for people, with how to read on", async () => {
+  test("is a table for people, with the command for the next page", async () => {
     const { stdout, stderr } = await run(["audit", "list", "--limit", "2"]);
     expect(stdout).toMatch(/^SEQ +TIME +EVENT +NAMESPACE +ACTOR +SUBJECT +ADDRESS +CODE\n5 /);
     expect(stdout).toContain(`terminal ${accountName()}`);
@@ -102,7 +102,7 @@ describe("bodega audit list", () => {
 });
 
 describe("bodega audit verify", () => {
-  test("is exit code 0 while nothing was touched, and its head can be given back", async () => {
+  test("is exit code 0 for an unchanged log, and its head can be passed to --expect", async () => {
     const verdict = await json<Verdict>("audit", "verify");
     expect(verdict).toMatchObject({ intact: true, first: { seq: 1 } } as unknown as Verdict);
     expect(verdict.rows).toBe(verdict.last.seq);
@@ -140,7 +140,7 @@ test.each([
   expect((await one.run(["audit", "verify"])).stdout).toContain(problem);
 });
 
-test("who acted is the account of the process, whatever its environment says", async () => {
+test("the actor is the account of the process, whatever its environment says", async () => {
   await run(["key", "unpublish", appId], { env: { USER: "mallory", LOGNAME: "mallory", SUDO_USER: "mallory" } });
   const [row] = await json<{ actor_id: string }[]>("audit", "list", "--limit", "1");
   expect(row?.actor_id).toBe(accountName());
@@ -148,7 +148,7 @@ test("who acted is the account of the process, whatever its environment says", a
   expect(accountName("/no/such/file")).toBe(`uid ${process.getuid?.()}`);
 });
 
-test("a migration that a command applies is written down with its names", async () => {
+test("a migration that a command applies is audited with its names", async () => {
   const one = openCli();
   const { applied } = await one.json<{ applied: string[] }>("db", "migrate");
   await one.json("db", "migrate");

@@ -56,7 +56,7 @@ test("an account that may only write can make backups", async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: `s3://${s3.bucket}/${[...s3.objects.keys()]}\n` });
 });
 
-test("an error of the service is reported with its code, without the account, and leaves nothing behind", async () => {
+test("an error of the service is reported with its code, without the account, and leaves no object", async () => {
   const wrongSecret = "not-the-secret-of-this-account";
   s3.fail = { when: /^PUT/, code: "AccessDenied" };
   const denied = await run(["backup", "--to", at]);
@@ -78,7 +78,7 @@ test("an error of the service is reported with its code, without the account, an
   expect(readdirSync(join(dataDir, "backups")).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
-test("a large one goes up in parts; when it fails or is broken off, there is neither an object nor a part", async () => {
+test("a large backup is uploaded in parts; if it fails or is interrupted, neither object nor parts remain", async () => {
   const large = await copyWithFiller(dataDir, 40);
   s3.fail = { when: /partNumber=2/, code: "InternalError" };
   expect((await run(["backup", "--to", at], {}, large)).code).toBe(4);
@@ -112,7 +112,7 @@ test("a large one goes up in parts; when it fails or is broken off, there is nei
   expect((await run(["restore", `${at}/whole.tar.gz`, "--yes"], {}, target)).code).toBe(0);
 });
 
-test("a service that takes a call and never answers is given up, and the next backup is made", async () => {
+test("a backup to a service that never answers is aborted, and the next backup is made", async () => {
   s3.hold = () => new Promise(() => {});
   const work = {
     config: readConfig({}, { BODEGA_DATA_DIR: dataDir, ...s3.env }),
@@ -130,7 +130,7 @@ test("a service that takes a call and never answers is given up, and the next ba
   expect((await runBackup(work)).backup).toStartWith(`s3://${s3.bucket}/shops/bodega-`);
 }, 30_000);
 
-test("a restore from a service that never answers is given up, whichever call it leaves unanswered", async () => {
+test("a restore from a service that never answers is aborted, at any of its calls", async () => {
   expect((await run(["backup", "--to", `${at}/whole.tar.gz`])).code).toBe(0);
   const config = readConfig({}, { BODEGA_DATA_DIR: dataDir, ...s3.env });
   const source = { kind: "s3", bucket: s3.bucket, prefix: "shops/one/", name: "whole.tar.gz" } as const;
@@ -145,7 +145,7 @@ test("a restore from a service that never answers is given up, whichever call it
   }
 }, 30_000);
 
-test("a backup whose parent is killed ends too, whatever it waits for, and the next one is made", async () => {
+test("a backup whose parent is killed ends too, even while it waits, and the next one is made", async () => {
   const reached = Promise.withResolvers<void>();
   s3.hold = async (call) => {
     if (!call.startsWith("PUT")) return;

@@ -14,7 +14,7 @@ if (hasSqld) {
   });
   afterAll(() => Promise.all([from.stop(), to.stop()]));
 
-  test("a database server's backup goes into a file or into another, empty server, and into no other", async () => {
+  test("a database server's backup restores to a file or to an empty server, and to no other", async () => {
     const { json, failure, dataDir } = openCli();
     await json("tenant", "create", "demo", "--database-url", from.url);
     await json(

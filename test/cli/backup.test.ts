@@ -37,7 +37,7 @@ function listLeftovers(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }
 
-test("a backup is an archive that tar opens, for its owner only: a manifest that fits, the database, and no key", async () => {
+test("a backup is an archive that tar opens, readable by its owner only: a correct manifest, the database, and no key", async () => {
   writeFileSync(join(dataDir, "secret.key"), `${"k".repeat(43)}\n`, { mode: 0o600 });
   const report = await json<Report>("db", "backup");
   expect(report.backup).toBe(join(backups, `bodega-${report.created_at.replace(/[-:]/g, "")}.tar.gz`));
@@ -77,7 +77,7 @@ test("a backup is an archive that tar opens, for its owner only: a manifest that
   expect(listLeftovers(backups)).toEqual([]);
 });
 
-test("the key is in it only when that is asked for, and every backup is in the audit log", async () => {
+test("the key is included only on request, and every backup is audited", async () => {
   const file = join(makeDir(), "with-key.tar.gz");
   const report = await json<Report>("db", "backup", "--to", file, "--include-key");
   expect({ path: report.backup, hasKey: report.key_included }).toEqual({ path: file, hasKey: true });
@@ -103,7 +103,7 @@ test("--keep removes the oldest backups of this database, and nothing else", asy
   expect(readdirSync(dir).toSorted()).toEqual([...strangers, ...left].toSorted());
 });
 
-test("to standard output goes the backup and nothing else, and a terminal is spared it", async () => {
+test("standard output gets only the backup, and a terminal is refused", async () => {
   const child = Bun.spawn([...command, "db", "backup", "--to", "-"], {
     env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
@@ -118,7 +118,7 @@ test("to standard output goes the backup and nothing else, and a terminal is spa
   expect((await failure("db", "backup", "--to", "-")).code).toBe(2);
 });
 
-test("a backup whose reader goes away fails", async () => {
+test("a backup to a closed pipe fails", async () => {
   const line = `${command.join(" ")} db backup --to - | true; exit \${PIPESTATUS[0]}`;
   const child = Bun.spawn(["bash", "-c", line], { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
   const words = await child.stderr.text();
@@ -128,7 +128,7 @@ test("a backup whose reader goes away fails", async () => {
   });
 });
 
-test("two backups at once take turns, and both are made", async () => {
+test("of two concurrent backups one waits for the other, and both are made", async () => {
   const both = await Promise.all([json<Report>("db", "backup"), json<Report>("db", "backup")]);
   expect(new Set(both.map(({ backup }) => backup)).size).toBe(2);
   for (const { backup } of both) expect(existsSync(backup)).toBe(true);
@@ -136,7 +136,7 @@ test("two backups at once take turns, and both are made", async () => {
 
 // Only the superuser can make files for somebody else.
 if (process.getuid?.() === 0) {
-  test("a backup that root makes belongs to the data directory's owner within it, and to root elsewhere", async () => {
+  test("a backup that root makes gets the owner of the data directory within it, and root elsewhere", async () => {
     const cli = openCli();
     mkdirSync(cli.dataDir);
     chownSync(cli.dataDir, 1234, 1234);
@@ -151,7 +151,7 @@ if (process.getuid?.() === 0) {
   });
 }
 
-test("a backup that cannot be made is an error and leaves nothing behind", async () => {
+test("a failed backup is an error and leaves no files", async () => {
   const file = join(makeDir(), "file");
   writeFileSync(file, "");
   for (const [args, code, words] of [
@@ -172,7 +172,7 @@ test("a backup that cannot be made is an error and leaves nothing behind", async
   expect(listLeftovers(backups, makeDir())).toEqual([]);
 });
 
-test("a damaged database is not taken for a backup", async () => {
+test("a damaged database is not backed up", async () => {
   const damaged = join(makeDir(), "data");
   mkdirSync(damaged);
   const { backup } = await json<Report>("db", "backup");
@@ -196,7 +196,7 @@ test("a damaged database is not taken for a backup", async () => {
   });
 });
 
-test("a backup that a restore would refuse says so when it is made", async () => {
+test("a backup that a restore would refuse is reported when it is made", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
   const db = await openDatabase({ dataDir: cli.dataDir });
@@ -208,7 +208,7 @@ test("a backup that a restore would refuse says so when it is made", async () =>
   expect(error.message).toContain("foreign index mine of products");
 });
 
-test("ctrl-C at the terminal ends it with 130 and leaves nothing", async () => {
+test("ctrl-C ends it with exit code 130 and leaves no files", async () => {
   const large = await copyWithFiller(dataDir, 32);
   const dir = makeDir();
   const { code, screen } = await runAtTerminal(["db", "backup", "--to", dir], [["copying", "\u0003"]], {
@@ -219,7 +219,7 @@ test("ctrl-C at the terminal ends it with 130 and leaves nothing", async () => {
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test("a plain run prints where the backup is, with -q nothing else, and no secret of the environment", async () => {
+test("it prints the path of the backup, only that with -q, and no secret of the environment", async () => {
   const secret = "s".repeat(40);
   const quiet = await run(["db", "backup", "-q"], {
     env: { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: secret },

@@ -83,14 +83,14 @@ describe("bash completes names from the database", () => {
     expect(await complete(words)).toEqual(offered);
   });
 
-  test("keys whose name is not one word are offered by their ids", async () => {
+  test("keys whose name is not one word are completed by their ids", async () => {
     const offered = await complete(["key", "show", "-n", "demo", ""]);
     const keys = await json<{ app_id: string; name: string }[]>("key", "list", "-n", "demo");
     expect(offered).toEqual(["web", keys.find(({ name }) => name === "with space")?.app_id as string]);
     expect((await complete(["key", "show", "app_"])).toSorted()).toEqual(keys.map(({ app_id }) => app_id).toSorted());
   });
 
-  test("of the data directory and store that the line and the environment name", async () => {
+  test("from the data directory and store that the line and the environment name", async () => {
     const env = { PATH: process.env.PATH };
     expect(await complete(["tenant", "show", "s"], env)).toEqual([]);
     expect(await complete(["tenant", "show", "--data-dir", dataDir, "s"], env)).toEqual(["shop"]);
@@ -100,7 +100,7 @@ describe("bash completes names from the database", () => {
   });
 });
 
-describe("completion prints no errors, asks nothing and creates nothing", () => {
+describe("completion prints no errors, prompts for nothing and creates nothing", () => {
   test("where there is no database", async () => {
     const cwd = makeDir();
     const env = { BODEGA_DATA_DIR: join(cwd, "data") };
@@ -126,7 +126,7 @@ test.each(["zsh", "fish"])("the %s script asks the program", async (shell) => {
 
 // Only where fish is installed.
 if (Bun.which("fish")) {
-  test("fish offers candidates, also before a word is begun", async () => {
+  test("fish completes also before a word is begun", async () => {
     const fish = join(dir, "bodega.fish");
     writeFileSync(fish, (await run(["completion", "fish"])).stdout);
     const env = { ...environment(), PATH: `${dir}:${process.env.PATH}` };

@@ -33,6 +33,6 @@ test("a database server that does not answer is exit code 4", async () => {
   expect({ code, error: error.code }).toEqual({ code: 4, error: 5001 });
 });
 
-test("an address that is none is exit code 2", async () => {
+test("an invalid address is exit code 2", async () => {
   expect(await failure("tenant", "list", "--database-url", "postgres://localhost/db")).toMatchObject({ code: 2 });
 });

@@ -37,7 +37,7 @@ test("a sound database is exit code 0 with a summary on standard error, and its 
   expect(hashOf(path)).toBe(before);
 });
 
-test("damage is exit code 1 with a remedy, never a crash: one value with --json, subjects alone with -q", async () => {
+test("damage is exit code 1 with a remedy, never a crash: one value with --json, only subjects with -q", async () => {
   const whole = readFileSync(path);
   for (const bytes of ["", "x".repeat(9000), whole.subarray(0, 16), whole.subarray(0, whole.length / 2)]) {
     const { code, stdout, stderr } = await checkFile(bytes);
@@ -65,7 +65,7 @@ test("damage is exit code 1 with a remedy, never a crash: one value with --json,
   expect((await checkFile("", "-q")).stdout).toMatch(/^\/\S+bodega\.db\n$/);
 });
 
-test("a folder without a database is exit code 3, and none is created", async () => {
+test("a directory without a database is exit code 3, and no database is created", async () => {
   const dir = join(makeDir(), "nothing");
   const { code, error } = await failure("db", "check", "--data-dir", dir);
   expect({ code, error: error.code }).toEqual({ code: 3, error: 5301 });
@@ -107,7 +107,7 @@ test("a terminal shows the running check, and ctrl-C ends it with 130 while it r
   expect(stripEscapes(whole.screen)).toContain("no problems found");
 });
 
-test("a file that is cut off is reported also beside a WAL", async () => {
+test("a truncated file is reported also when it has a WAL", async () => {
   const dataDir = makeDir();
   const file = join(dataDir, "bodega.db");
   writeFileSync(file, readFileSync(path));

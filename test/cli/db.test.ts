@@ -9,7 +9,7 @@ interface Status {
   migrations: { name: string; applied_at: string | null }[];
 }
 
-test("status of a new database lists what waits with exit code 1, migrate applies it once", async () => {
+test("status of a new database lists pending migrations with exit code 1, and migrate applies them once", async () => {
   const { run, json, dataDir } = openCli();
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "bodega.db"), "");
@@ -48,14 +48,14 @@ test("help, version and completion touch no data directory", async () => {
   expect(existsSync(dataDir)).toBe(false);
 });
 
-describe("a schema of another version is left alone", () => {
+describe("a schema of another version is not changed", () => {
   async function change(dataDir: string, statement: string): Promise<void> {
     const db = await openDatabase({ dataDir });
     await db.execute(statement);
     await db.close();
   }
 
-  test("an older one, until it is migrated by name", async () => {
+  test("an older one, until db migrate is run", async () => {
     const { dataDir, json } = openCli();
     await json("tenant", "create", "demo");
     const next = openCli(dataDir, nextVersion);

@@ -39,7 +39,7 @@ function findRemedy(stderr: string): string[] {
 }
 
 describe.each(makers)("bodega %s", (_name, lineOf) => {
-  test("makes nothing when standard output is closed or /dev/null", async () => {
+  test("creates nothing when standard output is closed or /dev/null", async () => {
     const shop = copyShop();
     const before = await readContents(shop.dataDir);
     for (const redirection of [">&-", "> /dev/null"]) {
@@ -52,7 +52,7 @@ describe.each(makers)("bodega %s", (_name, lineOf) => {
     expect(await readContents(shop.dataDir)).toEqual(before);
   });
 
-  test("names the command that makes another secret when this one could not be written", async () => {
+  test("names the command that creates another secret when this one could not be written", async () => {
     const shop = copyShop();
     const { code, stderr } = await runWith('exec "$@" > /dev/full', lineOf(shop), shop);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/ENOSPC.*is valid, but was not delivered/)]);
@@ -60,7 +60,7 @@ describe.each(makers)("bodega %s", (_name, lineOf) => {
   });
 });
 
-test("a secret whose reader has gone is reported as not delivered", async () => {
+test("a secret written to a closed pipe is reported as not delivered", async () => {
   const shop = copyShop();
   const script = 'exec 3> >(:); wait $!; exec "$@" >&3';
   const { code, stderr } = await runWith(script, ["key", "rotate", shop.appId, "--yes"], shop);
@@ -69,7 +69,7 @@ test("a secret whose reader has gone is reported as not delivered", async () => 
 });
 
 describe("a secret file", () => {
-  test("holds the secret and a line break, for its owner only", async () => {
+  test("contains the secret and a line break, and is readable by its owner only", async () => {
     const dir = makeDir();
     const file = planSecretFile(join(dir, "web.secret"));
     expect(readdirSync(dir)).toEqual([]);
@@ -79,7 +79,7 @@ describe("a secret file", () => {
     expect(readdirSync(dir)).toEqual(["web.secret"]);
   });
 
-  test("is refused before anything is made when it exists or cannot be created", async () => {
+  test("is refused before anything is created when it exists or cannot be created", async () => {
     const shop = copyShop();
     const before = await readContents(shop.dataDir);
     const path = join(makeDir(), "web.secret");
@@ -105,7 +105,7 @@ describe("a secret file", () => {
 
 const initLine = ["init", "-n", "new", "--owner-email", "eve@example.com", "--owner-random-password", "--publish"];
 
-test("init makes nothing when standard output is closed", async () => {
+test("init creates nothing when standard output is closed", async () => {
   const shop = copyShop();
   const before = await readContents(shop.dataDir);
   const { code, stderr } = await runWith('exec "$@" >&-', initLine, shop);

@@ -13,11 +13,11 @@ const finite = (await listCalledCommands())
 /** Commands that need no database, or judge that there is none: they answer instead of failing. */
 const worksAnywhere = new Set(["doctor", "health", "version", "completion"]);
 
-test("command-calls.ts says of every command how it is called", () => {
+test("command-calls.ts has a call of every command", () => {
   expect(findUntold()).toEqual({ untold: [], gone: [] });
 });
 
-describe("with --json standard output is one JSON value, of the shape that is promised, and nothing is beside it", () => {
+describe("with --json standard output is one JSON value of the documented shape", () => {
   test.each(finite)("bodega %s", async (name, called) => {
     const shop = copyShop();
     const line = [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
@@ -29,13 +29,13 @@ describe("with --json standard output is one JSON value, of the shape that is pr
     expectShape(name, value);
   });
 
-  test("and no shape is promised of what is no command", async () => {
+  test("every documented shape belongs to a command", async () => {
     const names = (await listCalledCommands()).map(({ name }) => name);
     expect(Object.keys(await readShapes()).filter((name) => !names.includes(name))).toEqual([]);
   });
 });
 
-describe("with -q standard output is ids, one a line, and no remark is beside it", () => {
+describe("with -q standard output is one id per line", () => {
   test.each(finite)("bodega %s", async (_name, called) => {
     const { answer, quiet } = called.call;
     const shop = copyShop();
@@ -58,7 +58,7 @@ describe("with -q standard output is ids, one a line, and no remark is beside it
   });
 });
 
-describe("with --json a failure is one JSON error on standard error, and no answer", () => {
+describe("with --json a failure is one JSON error on standard error, and standard output is empty", () => {
   test.each(finite)("bodega %s", async (_name, called) => {
     const shop = copyShop();
     const unknown = await runHere([...called.path, "--no-such-flag", "--json"], shop);

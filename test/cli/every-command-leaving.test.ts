@@ -32,10 +32,10 @@ async function leave(called: CalledCommand, choose: (questions: Step[]) => numbe
   expect(await readContents(shop.dataDir)).toEqual(before);
 }
 
-describe("ctrl-C at the first question is 130, and leaves everything as it was", () => {
+describe("ctrl-C at the first prompt is exit code 130, and changes nothing", () => {
   test.each(asking)("bodega %s", (_name, called) => leave(called, () => 0, ctrlC));
 });
 
-describe("ctrl-D at the last, where it is decided, is the same", () => {
+describe("ctrl-D at the last prompt is exit code 130, and changes nothing", () => {
   test.each(deciding)("bodega %s", (_name, called) => leave(called, (questions) => questions.length - 1, ctrlD));
 });

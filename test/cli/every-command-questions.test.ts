@@ -34,7 +34,7 @@ async function countAfterFlags(called: CalledCommand, shop: PreparedShop): Promi
   return countRows(shop.dataDir);
 }
 
-describe("what is left out is asked for at a terminal, and the answers do what flags do", () => {
+describe("missing arguments are prompted for at a terminal, and the answers work like flags", () => {
   test.each(commands)("bodega %s", async (name, called) => {
     const [shop, other] = [copyShop(), copyShop()];
     const { line } = leaveOutRequired(called, shop);

@@ -33,7 +33,7 @@ async function start(called: CalledCommand, shop: PreparedShop): Promise<Serving
 }
 
 test.each(servers)(
-  "bodega %s --json prints one JSON value until it is stopped, and so does what asks it",
+  "bodega %s --json prints one JSON value until it is stopped, and commands to it work",
   async (name, called) => {
     const shop = copyShop();
     const server = await start(called, shop);

@@ -13,7 +13,7 @@ const named = (await listCalledCommands()).map((called): [string, CalledCommand]
 const requiring = named.filter(([, { command }]) => Object.values(command.args).some(({ required }) => required));
 const deciding = named.filter(([, { call }]) => call.asks !== undefined);
 
-describe("what is left out without a terminal is exit code 2 and named, all of it", () => {
+describe("without a terminal, missing arguments are exit code 2 and all are named", () => {
   test.each(requiring)("bodega %s", async (_name, called) => {
     const shop = copyShop();
     const { line, required } = leaveOutRequired(called, shop);
@@ -26,7 +26,7 @@ describe("what is left out without a terminal is exit code 2 and named, all of i
   });
 });
 
-describe("a command that works on a shop is exit code 3 where there is none, and makes nothing there", () => {
+describe("a command that needs a database is exit code 3 without one, and creates none", () => {
   test.each(named.filter(([, { call }]) => !call.needsNoShop))("bodega %s", async (_name, called) => {
     const shop = copyShop();
     const nowhere = join(shop.dir, "nowhere");
@@ -41,7 +41,7 @@ describe("a command that works on a shop is exit code 3 where there is none, and
   });
 });
 
-describe("what must be decided without a terminal is exit code 2 naming the flag, and nothing is done", () => {
+describe("without a terminal, a needed confirmation is exit code 2 naming the flag, and nothing is done", () => {
   test.each(deciding)("bodega %s", async (_name, called) => {
     const shop = copyShop();
     const flag = called.call.instead?.(shop)[0] as string;

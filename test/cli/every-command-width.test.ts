@@ -18,7 +18,7 @@ function findWideLines(text: string, columns: number): string[] {
   return lines.filter((line) => Bun.stringWidth(line) > columns && /\S\s+\S/.test(line));
 }
 
-describe("no line of an answer is wider than the terminal, and ids are whole", () => {
+describe("no line of output is wider than the terminal, and ids are complete", () => {
   test.each(tables)("bodega %s", async (_name, called) => {
     for (const columns of [40, 80, 200]) {
       const shop = copyShop();
@@ -32,7 +32,7 @@ describe("no line of an answer is wider than the terminal, and ids are whole", (
   });
 });
 
-test("columns that a narrow terminal has no room for are named beside the table, unless nobody wants remarks", async () => {
+test("columns hidden in a narrow terminal are named below the table, except with -q", async () => {
   const { env } = copyShop();
   const { stdout, stderr } = await runHere(["user", "list", "-n", "demo"], { env, columns: 80 });
   expect(stdout).not.toContain("LAST SIGN-IN");

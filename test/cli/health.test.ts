@@ -63,7 +63,7 @@ describe("a server that speaks https", () => {
   afterAll(() => encrypted.stop(true));
   const address = `https://127.0.0.1:${encrypted.port}`;
 
-  test("is found on its own machine, with any certificate, with or without TLS options", async () => {
+  test("is reached from its own machine, with any certificate, with or without TLS options", async () => {
     const told = { BODEGA_TLS_CERT: "shop.crt", BODEGA_TLS_KEY: "shop.key" };
     for (const env of [undefined, told]) {
       const { code, stdout } = await run(["health", "--port", String(encrypted.port), "--json"], env && { env });

@@ -18,7 +18,7 @@ async function load(path: string[]): Promise<Command> {
   return command;
 }
 
-describe("help is an answer", () => {
+describe("help is printed on standard output", () => {
   test.concurrent.each([
     [[]],
     [["-h"]],
@@ -45,7 +45,7 @@ test("-h after -- is a value", async () => {
   expect(await run(["tenant", "show", "--", "-h"])).toMatchObject({ code: 3 });
 });
 
-test("help for people tells every command and every exit code", async () => {
+test("help lists every command and every exit code", async () => {
   const { stdout } = await run(["--help"]);
   for (const name of Object.keys(commandTree)) expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
   for (const code of [0, 1, 2, 3, 4, 130]) expect(stdout).toMatch(new RegExp(`^  ${code} `, "m"));
@@ -79,7 +79,7 @@ test("a secret in the address of the database server is refused", async () => {
   expect(stderr).not.toContain("sesame");
 });
 
-test("docs/CLI.md is what the definitions say", async () => {
+test("docs/CLI.md is generated from the definitions", async () => {
   const file = Bun.file(new URL("../../docs/CLI.md", import.meta.url));
   expect(await file.text()).toBe(await renderReference(commandTree));
 });

@@ -97,7 +97,7 @@ const mailSteps = (port: number): Steps => [
   ["Sender address", `${eraseLine}shop@example.com\r`],
 ];
 
-test("a conversation ends with a shop that is served: mail is tried at once, and the first request works", async () => {
+test("prompts lead to a served shop: mail is tested at once, and the first request works", async () => {
   const { atTerminal, dataDir, json } = openNew();
   const port = await findPort();
   const secretFile = join(makeDir(), "web.secret");
@@ -151,7 +151,7 @@ test("a conversation ends with a shop that is served: mail is tried at once, and
   });
 }, 20_000);
 
-describe("whoever leaves is answered 130, and nothing is there", () => {
+describe("leaving at a prompt is exit code 130, and nothing is created", () => {
   const refused = { user: "ada@shop", password: "wrong" };
   const untilMail: Steps = [...storeSteps, ...ownerSteps, ...keySteps];
   test.concurrent.each<[string, () => Steps]>([
@@ -182,7 +182,7 @@ describe("whoever leaves is answered 130, and nothing is there", () => {
   });
 });
 
-test("what no service would take is said at its question, and asked again", async () => {
+test("an invalid answer is refused at its prompt, and asked for again", async () => {
   const { atTerminal, init, json } = openNew();
   const again = (text: string) => `${eraseLine}${text}\r`;
   const steps: Steps = [
@@ -225,7 +225,7 @@ test("what no service would take is said at its question, and asked again", asyn
   expect([owner?.email, owner?.role, made]).toEqual(["ada@example.com", "owner", []]);
 });
 
-test("a relay without encryption is asked for no login, and that nothing was encrypted is said", async () => {
+test("a relay without encryption is not asked for a login, and the missing encryption is reported", async () => {
   const { atTerminal, dataDir } = openNew();
   const relay = await startSmtpServer();
   const steps: Steps = [
@@ -258,7 +258,7 @@ test.each([
   expect(suggestNamespace(title)).toBe(namespace);
 });
 
-test("a mail server that refuses can be tried again, changed, or left out", async () => {
+test("a mail server that refuses can be tried again, changed, or skipped", async () => {
   const { atTerminal, dataDir } = openNew();
   const known = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "en", "--no-owner"];
   const steps: Steps = [
@@ -296,7 +296,7 @@ test("a mail server that refuses can be tried again, changed, or left out", asyn
   expect(screen).toContain("read -rs APP_SECRET; printf ");
 });
 
-test("flags alone make the same shop, and every answer is in one JSON value", async () => {
+test("flags alone create the same shop, and --json prints every result in one value", async () => {
   const { here, dataDir } = openNew();
   const smtpFile = join(makeDir(), "smtp.url");
   writeFileSync(smtpFile, `${smtp.url}\n`);
@@ -331,14 +331,14 @@ test("flags alone make the same shop, and every answer is in one JSON value", as
   expect(smtp.received).toHaveLength(mails);
 });
 
-test("-q prints ids, with the secrets that nothing else tells", async () => {
+test("-q prints ids, with the secrets that are shown nowhere else", async () => {
   const { here } = openNew();
   const { stdout } = await here(["init", ...unattended, "-q"]);
   expect(stdout).toMatch(/^app_\w{26}:sk_[\w-]{43}\nusr_\w{26}:(?:\w{5}-){4}\w{5}\n$/);
   expect((await here(["init", ...unattended, "-q"])).stdout).toMatch(/^app_\w{26}\n$/);
 });
 
-test("a mail server that a flag names counts, whatever the environment has", async () => {
+test("a mail server given by a flag takes precedence over the environment", async () => {
   const { here, dataDir } = openNew();
   const smtpFile = join(makeDir(), "smtp.url");
   writeFileSync(smtpFile, "smtp://mail.invalid");
@@ -348,7 +348,7 @@ test("a mail server that a flag names counts, whatever the environment has", asy
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8")).BODEGA_SMTP_URL).toBe("smtp://mail.invalid");
 });
 
-test("what is missing without a terminal is said all at once, and nothing is made", async () => {
+test("without a terminal, all missing flags are named at once, and nothing is created", async () => {
   const { failure, here, isUntouched } = openNew();
   const { code, error } = await failure("init", "--smtp-url-file", "nowhere");
   const flags = ["--title", "--owner-email", "--owner-password-stdin", "--mail-from"];
@@ -361,7 +361,7 @@ test("what is missing without a terminal is said all at once, and nothing is mad
   expect(isUntouched()).toBe(true);
 });
 
-describe("an answer that no service would take is exit code 2, and nothing is made", () => {
+describe("an invalid flag is exit code 2, and nothing is created", () => {
   test.each<[string, string[], string]>([
     ["namespace", ["-n", "No Name"], "--namespace must be 1 to 63"],
     ["currency", ["--currency", "XXY"], "--currency is not an ISO 4217"],
@@ -399,7 +399,7 @@ describe("an answer that no service would take is exit code 2, and nothing is ma
     expect(stderr).not.toContain("sesame");
   });
 
-  test("a mail server that refuses, unless it is not to be tried", async () => {
+  test("a mail server that refuses, unless the test is skipped", async () => {
     const { here, failure, isUntouched } = openNew();
     const smtpFile = join(makeDir(), "smtp.url");
     writeFileSync(smtpFile, smtp.url.replace(/:[^:@]+@/, ":wrong-password@"));
@@ -420,7 +420,7 @@ describe("an answer that no service would take is exit code 2, and nothing is ma
   });
 });
 
-test("run again, it changes nothing that stands, and names what was asked for otherwise", async () => {
+test("run again, it changes nothing that exists, and names flags that differ", async () => {
   const { init, json, here, dataDir } = openNew();
   const secrets = makeDir();
   const first = await init(
@@ -464,7 +464,7 @@ test("run again, it changes nothing that stands, and names what was asked for ot
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_PORT: "8099" });
 });
 
-test("run again, it makes what is missing, and asks for nothing else", async () => {
+test("run again, it creates the missing parts, and asks for nothing else", async () => {
   const { init, json, atTerminal } = openNew();
   await json("tenant", "create", "mugs");
   await json("key", "issue", "-n", "mugs", "--name", "web");
@@ -474,7 +474,7 @@ test("run again, it makes what is missing, and asks for nothing else", async () 
   expect(await json<unknown[]>("key", "list", "-n", "mugs")).toHaveLength(1);
 });
 
-test("two at the same time make one shop", async () => {
+test("two concurrent runs create one shop", async () => {
   const { json, dataDir } = openNew();
   await json("db", "migrate");
   const apart = openCli(dataDir);
@@ -483,7 +483,7 @@ test("two at the same time make one shop", async () => {
   expect(await json<unknown[]>("key", "list", "-n", "ada-s-mugs")).toHaveLength(1);
 });
 
-test("a unit is written where there is none, never over another, and its own output can be redirected", async () => {
+test("a unit is written where none exists, never over another, and its output can be redirected", async () => {
   const { init, here, dataDir } = openNew();
   const unitDir = join(makeDir(), "units");
   const { unit } = await init("-n", "mugs", "--no-owner", "--systemd", "--unit-dir", unitDir);

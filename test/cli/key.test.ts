@@ -60,7 +60,7 @@ test("a key is issued active and unpublished, and the JSON is exactly the docume
   }
 });
 
-test("a key is published, scoped and made to expire as asked", async () => {
+test("issue sets publication, scopes and expiry by its flags", async () => {
   const key = await issue("--publish", "--scope", "products:read", "--scope=products:write", "--expires", "90d");
   expect(key).toMatchObject({ published: true, scopes: ["products:read", "products:write"] });
   const { expires_at } = await show(key);
@@ -69,20 +69,20 @@ test("a key is published, scoped and made to expire as asked", async () => {
   expect(exact).toBe("2090-01-30T23:00:00.000Z");
 });
 
-test("for people the secret is shown once, with a warning beside it", async () => {
+test("people see the secret once, with a warning", async () => {
   const { stdout, stderr } = await run(["key", "issue", "-n", "demo", "--name", "web"]);
   expect(stdout).toMatch(/^App id +app_\S+\nApp secret +\S{40,}\n/);
   expect(stderr).toContain("warning: Save this secret now");
   expect(stderr).toContain("bodega key publish app_");
 });
 
-test("-q prints what stands after Bearer", async () => {
+test("-q prints the credentials for the Bearer header", async () => {
   const { stdout } = await run(["key", "issue", "-n", "demo", "--name", "web", "-q"]);
   expect(stdout).toMatch(/^app_[0-9a-z]{26}:\S{40,}\n$/);
 });
 
 describe("--secret-file", () => {
-  test("keeps the secret off the screen, in a new file for its owner only", async () => {
+  test("writes the secret to a new file that only its owner can read, and not to the screen", async () => {
     const path = join(makeDir(), "secret");
     const { stdout } = await run(["key", "issue", "-n", "demo", "--name", "web", "--secret-file", path, "--json"]);
     const secret = readFileSync(path, "utf8");
@@ -110,7 +110,7 @@ describe("--secret-file", () => {
     expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test("takes the new secret of a rotated key", async () => {
+  test("writes the new secret of a rotated key", async () => {
     const path = join(makeDir(), "secret");
     const { app_id, app_secret } = await issue();
     await json("key", "rotate", app_id, "--yes", "--secret-file", path);
@@ -118,7 +118,7 @@ describe("--secret-file", () => {
   });
 });
 
-test("a key lives through publish, deactivate, rotate and revoke", async () => {
+test("a key can be published, deactivated, rotated and revoked", async () => {
   const { app_id, app_secret } = await issue();
   expect(await json("key", "publish", app_id)).toMatchObject({ app_id, published: true });
   expect(await json("key", "unpublish", app_id)).toMatchObject({ published: false });
@@ -155,13 +155,13 @@ describe("a key that does not exist is exit code 3", () => {
   });
 });
 
-test("-n keeps a command from another tenant's key", async () => {
+test("with -n a command refuses another tenant's key", async () => {
   const { app_id } = await issue();
   expect(await failure("key", "publish", app_id, "-n", "other")).toMatchObject({ code: 3 });
   expect(await json("key", "publish", app_id, "-n", "demo")).toMatchObject({ published: true });
 });
 
-describe("a value at fault is exit code 2 and names its flag", () => {
+describe("an invalid value is exit code 2 and the error names its flag", () => {
   test.concurrent.each([
     [["issue", "-n", "demo", "--name", "web", "--scope", "everything"], "--scope"],
     [["issue", "-n", "demo", "--name", " "], "--name"],
@@ -186,7 +186,7 @@ test("without a terminal, revoke does nothing without --yes", async () => {
   expect(await json("key", "show", app_id)).toMatchObject({ revoked_at: null });
 });
 
-test("retire ends the old secrets only, asks, and changes nothing where there is none", async () => {
+test("retire ends only the old secrets, asks first, and changes nothing without old ones", async () => {
   const key = await issue();
   await json("key", "rotate", key.app_id, "--overlap", "24h");
   const { error } = await failure("key", "retire", key.app_id);
@@ -203,7 +203,7 @@ describe("names", () => {
     for (const name of ["front end", "back", "twin", "twin"]) await json("key", "issue", "-n", "named", "--name", name);
   });
 
-  test("a key is named by its name with -n, or with BODEGA_NAMESPACE", async () => {
+  test("a key can be given by name with -n, or with BODEGA_NAMESPACE", async () => {
     expect(await json("key", "publish", "-n", "named", "front end")).toMatchObject({
       name: "front end",
       published: true,
@@ -213,20 +213,20 @@ describe("names", () => {
     expect(await failure("key", "show", "back")).toMatchObject({ code: 3 });
   });
 
-  test("issue tells that another key in force has the name already", async () => {
+  test("issue reports another usable key of the same name", async () => {
     const made = async (name: string) => (await run(["key", "issue", "-n", "named", "--name", name])).stderr;
     expect(await made("fresh")).not.toContain("Another key");
     expect(await made("fresh")).toContain("Another key has the same name");
   });
 
-  test("a name of two keys is exit code 4 and lists both ids", async () => {
+  test("a name of two keys is exit code 4, and both ids are listed", async () => {
     const ids = (await json<Key[]>("key", "list", "-n", "named", "--name", "twin")).map(({ app_id }) => app_id);
     const { code, error } = await failure("key", "show", "-n", "named", "twin");
     expect(code).toBe(4);
     for (const id of ids) expect(error.remedy).toContain(id);
   });
 
-  test("a slip is asked back about with a name of the same tenant only", async () => {
+  test("a misspelt name gets a suggestion from the same tenant only", async () => {
     const { stderr, code } = await run(["key", "show", "-n", "named", "bakc"]);
     expect({ code, stderr }).toEqual({
       code: 3,
@@ -251,7 +251,7 @@ describe("list", () => {
     await json("key", "rotate", (await make("turning")).app_id, "--overlap", "1h");
   });
 
-  test("is narrowed by state, name, scope and expiry", async () => {
+  test("filters by state, name, scope and expiry", async () => {
     expect(await names("--state", "published")).toEqual(["Web shop"]);
     expect(await names("--state", "inactive")).toEqual(["off"]);
     expect(await names("--state", "revoked")).toEqual(["gone"]);
@@ -264,7 +264,7 @@ describe("list", () => {
     expect(await names("--expiring", "90d", "--name", "later")).toEqual(["later"]);
   });
 
-  test("warns on standard error of what ends soon, of nothing else, and not beside JSON", async () => {
+  test("warns on standard error of keys and secrets that expire soon, of nothing else, and not with --json", async () => {
     const { stdout, stderr } = await run(["key", "list", "-n", "listed"]);
     const warnings = stderr.trimEnd().split("\n");
     expect(warnings).toHaveLength(2);
@@ -277,7 +277,7 @@ describe("list", () => {
   });
 });
 
-test("show tells people of each secret when it was made and used, until when it holds, and whether it may go", async () => {
+test("show prints when each secret was created and used, when it expires, and whether it can be retired", async () => {
   const { app_id } = await issue();
   await json("key", "rotate", app_id, "--overlap", "48h");
   const { stdout } = await run(["key", "show", app_id]);
@@ -291,7 +291,7 @@ test("show tells people of each secret when it was made and used, until when it 
   expect((await run(["key", "show", app_id, "-q"])).stdout).toBe(`${app_id}\n`);
 });
 
-test("update changes name, scopes and end, and leaves what is not given, and a revoked key, as they are", async () => {
+test("update changes name, scopes and expiry, not other fields, and no revoked key", async () => {
   const { app_id } = await issue("--scope", "products:read", "--expires", "1d");
   const update = (...flags: string[]) => json<Details>("key", "update", app_id, ...flags);
   expect(await update("--expires", "never")).toMatchObject({

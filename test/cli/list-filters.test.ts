@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const list = <T = Record<string, unknown>>(...line: string[]) => cli.json<T[]>(...line);
 
-test("tenants are narrowed by status, and by a part of namespace, title or domain", async () => {
+test("tenants are filtered by status, and by a part of namespace, title or domain", async () => {
   const names = async (...flags: string[]) =>
     (await list<{ namespace: string }>("tenant", "list", ...flags)).map(({ namespace }) => namespace);
   expect(await names()).toEqual(["demo", "second-shop"]);
@@ -27,7 +27,7 @@ test("tenants are narrowed by status, and by a part of namespace, title or domai
   expect((await cli.run(["tenant", "list", "--query", "nothing"])).stderr).toBe("No stores found.\n");
 });
 
-test("a webhook is shown by its address with how it fares, and those that fail are listed alone", async () => {
+test("webhooks are listed with address and state, and failing ones can be listed alone", async () => {
   const failing = await list<{ webhook_id: string }>("webhook", "list", "-n", "demo", "--failing");
   expect(failing.map(({ webhook_id }) => webhook_id)).toEqual([shop.webhookId]);
   const shown = await cli.json("webhook", "show", "-n", "demo", "https://example.com/hooks");
@@ -41,7 +41,7 @@ test("a webhook is shown by its address with how it fares, and those that fail a
   expect(await cli.failure("webhook", "show", "-n", "second-shop", shop.webhookId)).toMatchObject({ code: 3 });
 });
 
-test("mail is narrowed by kind, age and recipient, and one is shown with its address masked", async () => {
+test("mail is filtered by kind, age and recipient, and mail show masks the address", async () => {
   const ids = async (...flags: string[]) =>
     (await list<{ id: string }>("mail", "list", "-n", "demo", ...flags)).map(({ id }) => id);
   const all = await ids();
@@ -61,7 +61,7 @@ test("mail is narrowed by kind, age and recipient, and one is shown with its add
   expect(await cli.failure("mail", "show", shop.failedMailId, "-n", "second-shop")).toMatchObject({ code: 3 });
 });
 
-test("what devices were told is narrowed by topic, user and age", async () => {
+test("messages are filtered by topic, user and age", async () => {
   const ids = async (...flags: string[]) =>
     (await list<{ message_id: string }>("notify", "list", "-n", "demo", ...flags)).map(({ message_id }) => message_id);
   expect(await ids("--topic", "sale", "--since", "1h")).toEqual([shop.messageId]);
@@ -70,7 +70,7 @@ test("what devices were told is narrowed by topic, user and age", async () => {
   expect(await ids("--since", "2090-01-31T00:00:00Z")).toEqual([]);
 });
 
-test("the audit log is narrowed by the email of a user, within their tenant", async () => {
+test("the audit log is filtered by the email of a user of its tenant", async () => {
   await cli.json("user", "disable", "-n", "demo", "ada@example.com");
   const events = async (...flags: string[]) =>
     (await list<{ event: string }>("audit", "list", "--event", "user.*", ...flags)).map(({ event }) => event);

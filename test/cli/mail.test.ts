@@ -119,7 +119,7 @@ describe("mail list", () => {
     expect(shown).toMatchObject([{ to: "ada@example.org" }]);
   });
 
-  test("for people it is a table, with -q ids only, and never holds a code", async () => {
+  test("is a table for people, ids with -q, and never contains a code", async () => {
     const { stdout } = await run(["mail", "list", "-n", "demo"]);
     expect(stdout).toMatch(/^ID +NAMESPACE +KIND +TO +STATUS +ATTEMPTS +NEXT ATTEMPT +LAST ERROR\n/);
     expect(stdout).not.toContain(code);
@@ -130,14 +130,14 @@ describe("mail list", () => {
     });
   });
 
-  test("refuses what makes no sense", async () => {
+  test("refuses invalid filters", async () => {
     expect(await failure("mail", "list", "-n", "nobody")).toMatchObject({ code: 3, error: { code: 5301 } });
     expect(await failure("mail", "list", "--limit", "0")).toMatchObject({ code: 2 });
     expect(await failure("mail", "list", "--limit", "1001")).toMatchObject({ code: 2, error: { code: 5102 } });
     expect(await failure("mail", "list", "--status", "lost")).toMatchObject({ code: 2 });
   });
 
-  test("in the data directory of a demo the codes of its store's waiting reset mails are shown, and of no other's", async () => {
+  test("in a demo's data directory the codes of its store's waiting reset mails are shown, and of no other store", async () => {
     const demo = openCli();
     await demo.json("tenant", "create", "demo");
     await demo.json("tenant", "create", "other");
@@ -159,7 +159,7 @@ describe("mail list", () => {
 });
 
 describe("mail retry", () => {
-  test("refuses mail that has not failed, unknown mail, another store's, and a line without a choice", async () => {
+  test("refuses mail that has not failed, unknown mail, another store's mail, and no choice", async () => {
     expect(await failure("mail", "retry", queued)).toMatchObject({ code: 4, error: { code: 5306 } });
     expect(await failure("mail", "retry", failed, sent)).toMatchObject({ code: 4, error: { code: 5306 } });
     expect(await failure("mail", "retry", mailId("x"))).toMatchObject({ code: 3, error: { code: 5301 } });
@@ -169,7 +169,7 @@ describe("mail retry", () => {
     expect(await json("mail", "list", "--status", "failed")).toMatchObject([{ id: failed }]);
   });
 
-  test("queues failed mail again, and the audit log tells who did", async () => {
+  test("queues failed mail again, and audits the actor", async () => {
     expect(await json("mail", "retry", "--all", "-n", "other")).toEqual({ retried: 0 });
     expect(await json("mail", "retry", failed, "-n", "demo")).toEqual({ retried: 1 });
     expect(await json("mail", "list", "--status", "queued")).toMatchObject([
@@ -223,7 +223,7 @@ describe("mail test", () => {
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("BODEGA_MAIL_FROM") });
   });
 
-  test("a server that is not there is told with its address, and written down", async () => {
+  test("an unreachable server is reported with its address, and audited", async () => {
     const { code: status, stderr } = await run(line, { env: { ...from, BODEGA_SMTP_URL: "smtp://127.0.0.1:1" } });
     expect(status).toBe(4);
     expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("127.0.0.1:1: ") });
@@ -231,7 +231,7 @@ describe("mail test", () => {
     expect(entry).toMatchObject({ namespace: "demo", code: 5001, details: { host: "127.0.0.1" } });
   });
 
-  test("an address that is none, and an unknown store", async () => {
+  test("an invalid address and an unknown store are refused", async () => {
     const env = { ...from, BODEGA_SMTP_URL: "smtp://127.0.0.1:1" };
     expect(await run(["mail", "test", "-n", "demo", "--to", "nobody"], { env })).toMatchObject({ code: 2 });
     expect(await run(["mail", "test", "-n", "none", "--to", "a@b.example"], { env })).toMatchObject({ code: 3 });

@@ -70,7 +70,7 @@ afterAll(async () => {
   for (const one of started) await one.end("SIGKILL");
 });
 
-test("metrics without a token on a public address are warned of", async () => {
+test("metrics without a token on a public address give a warning", async () => {
   const open = await serve(["--metrics", "0.0.0.0:0", "--data-dir", makeDir()]);
   await until("the warning", () => /WARN http:\/\/0\.0\.0\.0:\d+\/metrics is open to everyone/.test(open.log()));
   expect(server.log()).not.toContain("open to everyone");
@@ -78,12 +78,12 @@ test("metrics without a token on a public address are warned of", async () => {
 });
 
 describe("the control socket", () => {
-  test("is open to the account of the server only, however long its path", () => {
+  test("can be opened by the account of the server only, even with a very long path", () => {
     const { mode } = statSync(join(cli.dataDir, "server.sock"));
     expect((mode & 0o777).toString(8)).toBe("600");
   });
 
-  test("answers the status of the server with its counts", async () => {
+  test("returns the status of the server with its counts", async () => {
     const said = await status();
     expect(said).toMatchObject({ pid: server.pid, url: server.url, workers: 1, queues: { mail: { waiting: 0 } } });
     expect(said.processes.map(({ name, pid }) => [name, pid])).toEqual([["main", server.pid]]);
@@ -92,7 +92,7 @@ describe("the control socket", () => {
     expect(Date.parse(said.at)).toBeGreaterThan(Date.parse(said.started_at));
   });
 
-  test("answers how a request of the doctor arrived, and 404 for any other", async () => {
+  test("returns how a request of the doctor arrived, and 404 for any other", async () => {
     const id = "doctor-0123456789";
     await fetch(`${server.url}/health/live`, { headers: { "x-request-id": id, "x-forwarded-for": "192.0.2.1" } });
     const reply = await askServer(cli.dataDir, `/requests?id=${id}`);
@@ -108,7 +108,7 @@ describe("the control socket", () => {
   });
 });
 
-test("the listener for metrics requires the token, and answers the same as the other two ways", async () => {
+test("the listener for metrics requires the token, and returns the same as the other two ways", async () => {
   const url = /^Metrics: (http:\S+\/metrics)$/m.exec(server.stdout())?.[1] ?? "";
   const headers = { authorization: `Bearer ${token}` };
   expect((await fetch(url)).status).toBe(401);
@@ -197,7 +197,7 @@ describe("top", () => {
 });
 
 describe("the level of the log", () => {
-  test("warn logs refusals and nothing below", async () => {
+  test("at warn, refusals are logged and nothing below", async () => {
     const other = openCli();
     await other.json("tenant", "create", "demo");
     const quiet = await serve(["--log-level", "warn", "--log", "json", "--data-dir", other.dataDir]);

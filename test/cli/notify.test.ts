@@ -38,7 +38,7 @@ beforeAll(async () => {
     .user_id;
 });
 
-test("send puts a message into the outbox, show and list tell what became of it, and the audit log has no word of it", async () => {
+test("send queues a message, show and list print its state, and the audit log has none of its text", async () => {
   const sent = await send(
     "--topic",
     "sale",
@@ -79,7 +79,7 @@ test("send puts a message into the outbox, show and list tell what became of it,
   expect(JSON.stringify(acts)).not.toContain("Lamps");
 });
 
-test("a message goes to one user, named by id or email", async () => {
+test("a message can go to one user, given by id or email", async () => {
   for (const user of [ada, "ada@example.com"]) {
     expect(await send("--user", user, "--lang", "pt-br")).toMatchObject({ user_id: ada, topic: null, lang: "pt-BR" });
   }
@@ -104,7 +104,7 @@ test("a message to everyone asks first, and without a terminal names --yes", asy
   expect(await json<unknown[]>("notify", "list", "-n", "demo")).toHaveLength(before);
 });
 
-test("a dry run checks and counts, asks nobody, and sends nothing", async () => {
+test("a dry run checks and counts, does not ask, and sends nothing", async () => {
   const before = await json<unknown[]>("notify", "list", "-n", "demo");
   expect(await send("--everyone", "--dry-run")).toMatchObject({ message_id: null });
   const { stdout } = await run(["notify", "send", "-n", "demo", ...text, "--topic", "sale", "--dry-run", "-q"]);
@@ -146,13 +146,13 @@ test("an unknown message or device, and another store's, is exit code 3", async 
   }
 });
 
-test("key answers the key that browsers subscribe with, always the same", async () => {
+test("key prints the key that browsers subscribe with, always the same one", async () => {
   const { vapid_public_key: key } = await json("notify", "key");
   expect(Buffer.from(String(key), "base64url")).toHaveLength(65);
   expect((await run(["notify", "key", "-q"])).stdout).toBe(`${key}\n`);
 });
 
-test("a running server tells a browser at once, says what is missing for other devices, and forgets what is removed", async () => {
+test("a running server notifies a browser at once, reports missing settings for other devices, and drops removed ones", async () => {
   await json("tenant", "create", "served");
   const service = await openPushService();
   const browser = service.subscribe();

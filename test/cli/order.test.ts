@@ -143,17 +143,17 @@ describe("order list", () => {
     expect(await list(...flags)).toEqual(numbers);
   });
 
-  test("takes the id of a customer, and prints ids alone with -q", async () => {
+  test("accepts the id of a customer, and prints only ids with -q", async () => {
     const { stdout } = await run(["order", "list", "-n", "demo", "--customer", ada, "-q"]);
     expect(stdout).toBe(`${orders[2]?.id}\n${orders[0]?.id}\n`);
   });
 
-  test("of a store without orders says so", async () => {
+  test("reports a store without orders", async () => {
     const { code, stdout, stderr } = await run(["order", "list", "-n", "empty"]);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "No orders found.\n" });
   });
 
-  test("as JSON is the API's orders with the id named as everywhere in the terminal", async () => {
+  test("as JSON prints the API's orders, with the id as order_id", async () => {
     const [record] = await json<OrderRecord[]>("order", "list", "-n", "demo", "--limit", "1");
     const { id, ...rest } = orders[2] as OrderReply;
     expect(record as unknown).toEqual({ order_id: id, customer_email: "ada@example.com", ...rest });
@@ -167,7 +167,7 @@ describe("order show", () => {
     expect(await json("order", "show", "-n", "demo", record.order_id)).toEqual({ ...record });
   });
 
-  test("tells people of lines, amounts, refunds, address and points", async () => {
+  test("prints lines, amounts, refunds, address and points", async () => {
     const { stdout } = await run(["order", "show", "-n", "demo", "1"]);
     for (const part of [
       /^Total +50\.31 EUR$/m,
@@ -185,7 +185,7 @@ describe("order show", () => {
   });
 });
 
-test("amounts have the digits of their currency, whatever it is", async () => {
+test("amounts have the decimals of their currency", async () => {
   for (const [namespace, price, total, cell] of [
     ["yen", 1500, "1500 JPY", "1500"],
     ["dinar", 1.5, "1.500 KWD", "1.500"],
@@ -208,7 +208,7 @@ function readCsv(text: string): Record<string, string>[] {
 }
 
 describe("order export", () => {
-  test("as CSV has a row for each line, oldest first, which reads back as what was sold", async () => {
+  test("as CSV has a row for each line, oldest first, which can be read back exactly", async () => {
     const { stdout, stderr, code } = await run(["order", "export", "-n", "demo"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const rows = readCsv(stdout);
@@ -228,7 +228,7 @@ describe("order export", () => {
     expect(rows[2]).toMatchObject({ customer_id: "", customer_email: "", ship_city: "", payment_reference: "" });
   });
 
-  test("as CSV has no cell that a spreadsheet would run", async () => {
+  test("as CSV has no cell that a spreadsheet would run as a formula", async () => {
     const { stdout } = await run(["order", "export", "-n", "demo"]);
     const [row] = readCsv(stdout);
     expect(row).toMatchObject({
@@ -241,7 +241,7 @@ describe("order export", () => {
     for (const cell of readCsv(stdout).flatMap((cells) => Object.values(cells))) expect(cell).not.toMatch(/^[=+\-@\t]/);
   });
 
-  test("as NDJSON has whole orders as the API answers them", async () => {
+  test("as NDJSON has complete orders as in the API", async () => {
     const { stdout } = await run(["order", "export", "-n", "demo", "--format", "ndjson", "--status", "pending"]);
     expect(
       stdout
@@ -251,13 +251,13 @@ describe("order export", () => {
     ).toEqual(orders.slice(1));
   });
 
-  test("takes times and a status", async () => {
+  test("filters by times and status", async () => {
     const flags = ["--since", "2030-01-01T01:00:00Z", "--until", "2030-01-02", "--status", "pending"];
     const { stdout } = await run(["order", "export", "-n", "demo", ...flags]);
     expect(readCsv(stdout).map(({ number }) => number)).toEqual(["2"]);
   });
 
-  test("takes a customer and how the payment stands", async () => {
+  test("filters by customer and payment status", async () => {
     const numbers = async (...flags: string[]) => {
       const { stdout } = await run(["order", "export", "-n", "demo", "--format", "ndjson", ...flags]);
       return stdout.split("\n").flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as OrderReply).number]));
@@ -276,7 +276,7 @@ describe("order export", () => {
     expect((await run(["order", "export", "-n", "demo", "--customer", "eve@example.com"])).code).toBe(3);
   });
 
-  test("of no orders is the line of columns, and every column is told by the help", async () => {
+  test("without orders prints the header row, and help describes every column", async () => {
     const { stdout } = await run(["order", "export", "-n", "empty"]);
     const columns = stdout.trimEnd().split(",");
     expect(columns).toContain("line_total");
@@ -284,7 +284,7 @@ describe("order export", () => {
     expect(help).toContain(columns.join(", "));
   });
 
-  test("has all of a thousand orders, each once", async () => {
+  test("contains each of a thousand orders once", async () => {
     const shop = await openShop("many");
     const product_id = await makeProduct(shop, { title: "Lamp", price: 1 });
     for (let made = 0; made < many; made += 100) {
@@ -302,8 +302,8 @@ describe("order export", () => {
   });
 });
 
-describe("a file of an export", () => {
-  test("is there once it is whole, for its owner alone, and is told of", async () => {
+describe("an exported file", () => {
+  test("appears once it is complete, readable by its owner only, and is reported", async () => {
     const dir = makeDir();
     const file = join(dir, "orders.csv");
     expect(await json("order", "export", "-n", "demo", "--output", file)).toEqual({
@@ -316,7 +316,7 @@ describe("a file of an export", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("replaces another only when that is wanted, and leaves it where the export fails", async () => {
+  test("replaces another file only after confirmation, and keeps it when the export fails", async () => {
     const dir = makeDir();
     const file = join(dir, "orders.csv");
     writeFileSync(file, "mine");
@@ -328,7 +328,7 @@ describe("a file of an export", () => {
     expect(readdirSync(dir)).toEqual(["orders.csv"]);
   });
 
-  test("is what its name says, unless --format says otherwise", async () => {
+  test("has the format of its extension, unless --format is given", async () => {
     const file = join(makeDir(), "orders.ndjson");
     expect(await json("order", "export", "-n", "demo", "-o", file)).toMatchObject({ format: "ndjson" });
     const flags = ["-o", file, "--yes", "--format", "csv"];
@@ -336,7 +336,7 @@ describe("a file of an export", () => {
     expect(readFileSync(file, "utf8")).toStartWith("order_id,");
   });
 
-  test("says at a terminal how far it is, and what was written", async () => {
+  test("shows progress at a terminal, and how many orders were written", async () => {
     const file = join(makeDir(), "orders.csv");
     const { code, screen } = await runAtTerminal(["order", "export", "-n", "demo", "-o", file], [], {
       env: environment(),
@@ -353,7 +353,7 @@ describe("a file of an export", () => {
   });
 });
 
-test("an export whose reader has gone stops without an error", async () => {
+test("an export to a closed pipe stops without an error", async () => {
   const child = Bun.spawn(
     ["sh", "-c", '{ "$@"; echo "code $?" >&2; } | head -n 1', "sh", ...command, "order", "export", "-n", "many"],
     {
@@ -368,7 +368,7 @@ test("an export whose reader has gone stops without an error", async () => {
   expect(stderr).toBe("code 0\n");
 });
 
-test("an export makes nothing more for a reader that has gone", async () => {
+test("an export reads no further orders for a closed pipe", async () => {
   const terminal = openTerminal(process);
   const written: string[] = [];
   const code = await runCli(["order", "export", "-n", "many"], {
@@ -408,7 +408,7 @@ test.concurrent.each([
   expect(await failure("order", ...line)).toMatchObject({ code });
 });
 
-test("an unknown status is told which there are", async () => {
+test("an error about an unknown status lists the known ones", async () => {
   const { code, stderr } = await run(["order", "list", "-n", "demo", "--status", "pendign"]);
   expect(code).toBe(2);
   expect(stderr).toContain("--status must be one of pending, paid, completed, cancelled, expired.");

@@ -12,7 +12,7 @@ beforeAll(async () => {
   id = (await json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web")).app_id;
 });
 
-test("set replaces the list and enforces it", async () => {
+test("set replaces the allowlist and enforces it", async () => {
   await json("origin", "set", id, "old.example.com", "--allow-no-origin");
   const key = await json("origin", "set", id, "shop.example.com", "*.example.org");
   const expected = { origins: ["*.example.org", "shop.example.com"], enforce_origins: true, allow_no_origin: false };
@@ -22,7 +22,7 @@ test("set replaces the list and enforces it", async () => {
   expect((await run(["origin", "list", id, "-q"])).stdout).toBe("*.example.org\nshop.example.com\n");
 });
 
-test("add and remove change single entries, and an emptied list stays enforced", async () => {
+test("add and remove change single entries, and an empty list stays enforced", async () => {
   await json("origin", "set", id, "a.example.com");
   expect(await json("origin", "add", id, "b.example.com")).toMatchObject({
     origins: ["a.example.com", "b.example.com"],
@@ -32,13 +32,13 @@ test("add and remove change single entries, and an emptied list stays enforced",
   expect(await failure("origin", "remove", id, "c.example.com")).toMatchObject({ code: 3 });
 });
 
-test("--any opens the key, --allow-no-origin alone closes it to browsers", async () => {
+test("--any allows every origin; --allow-no-origin alone excludes browsers", async () => {
   const closed = await json("origin", "set", id, "--allow-no-origin");
   expect(closed).toMatchObject({ origins: [], enforce_origins: true, allow_no_origin: true });
   expect(await json("origin", "set", id, "--any")).toMatchObject({ enforce_origins: false, allow_no_origin: false });
 });
 
-describe("check says what the server would say, and exits 0 or 1", () => {
+describe("check prints the server's verdict, and exits with 0 or 1", () => {
   beforeAll(() => json("origin", "set", id, "shop.example.com", "*.example.org"));
   test.each([
     ["https://shop.example.com", 0, "shop.example.com"],
@@ -61,7 +61,7 @@ describe("check says what the server would say, and exits 0 or 1", () => {
   });
 });
 
-describe("a mistake is exit code 2 and changes nothing", () => {
+describe("a usage error is exit code 2 and changes nothing", () => {
   test.each([
     [["set"], "Missing <origin...>."],
     [["set", "shop.example.com", "--any"], "--any cannot be combined"],
@@ -89,7 +89,7 @@ test.each([
   expect(await failure("origin", command as string, "app_unknown", ...rest)).toMatchObject({ code: 3 });
 });
 
-test("check explains entry by entry, and what a server has refused is listed below it, by origin list too", async () => {
+test("check explains each entry and lists refused origins, as origin list does", async () => {
   await json("origin", "set", id, "shop.example.com", "*.example.org");
   const db = await openDatabase({ dataDir });
   const rejections = createRejectionBuffer(db);
@@ -112,7 +112,7 @@ test("check explains entry by entry, and what a server has refused is listed bel
   expect((await run(["origin", "list", id, "--rejected", "-q"])).stdout).toBe("https://evil.example\n(none)\n");
 });
 
-test("the processes of a running server add up what they have refused, the last of it when they stop", async () => {
+test("the processes of a server add up their refusals, and write the last ones when they stop", async () => {
   const key = await json<{ app_id: string; app_secret: string }>(
     ...["key", "issue", "-n", "demo", "--name", "served", "--publish"],
   );

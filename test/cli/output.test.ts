@@ -13,20 +13,20 @@ beforeAll(async () => {
   await json("tenant", "create", "demo", "--title", title);
 });
 
-describe("nobody's text can act on the terminal", () => {
+describe("stored text cannot control the terminal", () => {
   const hostile = "a\u001b[2Jb\u0007\u009b31m\u202egpj\nc\u2028\ud800";
 
   test("in text", () => {
     expect(escapeControls(hostile)).toBe("a\\u001b[2Jb\\u0007\\u009b31m\\u202egpj\\nc\\u2028\\ud800");
   });
 
-  test("in JSON, which stays the same value", () => {
+  test("in JSON, whose value stays the same", () => {
     const escaped = escapeJson(JSON.stringify({ hostile }, null, 2));
     expect(escaped.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
     expect(JSON.parse(escaped)).toEqual({ hostile });
   });
 
-  test("in an error about what was typed", async () => {
+  test("in an error about an argument", async () => {
     const { code, stderr } = await run(["tenant", "show", "a\u009b31m\u001b[31m"]);
     expect(code).toBe(3);
     expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
@@ -74,7 +74,7 @@ describe("a table", () => {
     expect(fit(30)).toEqual(["app_1  published  MOREMOREMORE", ["NOTE", "NAME"]]);
   });
 
-  test("colours states, and nothing without colours", () => {
+  test("colours states only, and nothing with colours off", () => {
     const states = ["published", "disabled", "revoked", "other"].map((state) => ({ state }));
     const column = { header: "STATE", value: ({ state }: { state: string }) => state, state: true };
     const draw = (color: boolean) => renderTable(states, [column], { width: undefined, color });
@@ -84,19 +84,19 @@ describe("a table", () => {
     expect(draw(false)).toBe("STATE\npublished\ndisabled\nrevoked\nother\n");
   });
 
-  test("shows times relative to now, and JSON shows them whole", async () => {
+  test("shows relative times, and JSON shows timestamps", async () => {
     expect((await run(["tenant", "list"])).stdout).toMatch(/ (now|\d+ seconds? ago)\n/);
     expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/\nCreated at +(now|\d+ seconds? ago) \(2\S+Z\)\n/);
     expect((await run(["tenant", "list", "--json"])).stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]+Z"/);
   });
 
-  test("is a block of lines for each row where it would lose half of its columns or an id", () => {
+  test("becomes a block of lines per row where it would lose half of its columns or an id", () => {
     const text = renderTable(rows, columns, { width: 30, color: false });
     expect(text).toStartWith("ID\napp_01k8z3v5x2f1rt9m6q7wbn4hcd\nTITLE");
     expect(text).toContain("\n\nID     app_2\nTITLE  é e");
   });
 
-  test("is cut nowhere in a pipe", () => {
+  test("is never cut in a pipe", () => {
     expect(renderTable(rows, columns, { width: undefined, color: false })).toContain(title);
   });
 
@@ -129,7 +129,7 @@ test("JSON is one line in a pipe, and indented at a terminal", async () => {
   expect(screen).toContain('\r\n    "namespace": "demo"');
 });
 
-test("a reader that has gone is no error", async () => {
+test("a closed pipe is not an error", async () => {
   const script = `${command.map((word) => `'${word}'`).join(" ")} --help | true; exit "\${PIPESTATUS[0]}"`;
   const child = Bun.spawn(["bash", "-c", script], {
     env: environment(),
@@ -143,7 +143,7 @@ test("a reader that has gone is no error", async () => {
 
 // Linux only: a file that is always full.
 if (existsSync("/dev/full")) {
-  test("an answer that cannot be written is a failure", async () => {
+  test("output that cannot be written is a failure", async () => {
     const full = openSync("/dev/full", "w");
     const stdio: ["ignore", number, "pipe"] = ["ignore", full, "pipe"];
     const child = Bun.spawn([...command, "tenant", "list"], { env: environment(), stdio });
@@ -153,7 +153,7 @@ if (existsSync("/dev/full")) {
   });
 }
 
-describe("an error that nobody foresaw", () => {
+describe("an unexpected error", () => {
   const coded = (message: string, code: string) => Object.assign(new Error(message), { code });
   test.each<[reason: string, error: unknown]>([
     [
@@ -170,7 +170,7 @@ describe("an error that nobody foresaw", () => {
     expect(findReason(error)).toBe(reason);
   });
 
-  test("is one line without a stack trace, SQL or a place in the program", async () => {
+  test("is one line without a stack trace, SQL or a source path", async () => {
     const dataDir = makeDir();
     writeFileSync(join(dataDir, "bodega.db"), "This is not a database at all. ".repeat(200));
     const { code, stdout, stderr } = await run(["tenant", "list"], { env: { BODEGA_DATA_DIR: dataDir } });
@@ -180,7 +180,7 @@ describe("an error that nobody foresaw", () => {
     expect(stderr).not.toMatch(/\bat |\.ts\b|node_modules|\b(select|pragma|from)\b/i);
   });
 
-  test("names a data directory that cannot be made", async () => {
+  test("names a data directory that cannot be created", async () => {
     const file = join(makeDir(), "file");
     writeFileSync(file, "");
     const { code, stderr } = await run(["tenant", "create", "demo", "--data-dir", join(file, "data")]);

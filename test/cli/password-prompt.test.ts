@@ -22,7 +22,7 @@ async function createAtTerminal(steps: [expect: string, send: string][], ...flag
   return { code, screen: stripEscapes(screen), exists: await exists(email) };
 }
 
-test("the password is asked for twice, and stands nowhere on the screen", async () => {
+test("the password is asked for twice, and never shown", async () => {
   const outcome = await createAtTerminal([
     ["New password", `${password}\r`],
     ["Repeat the password", `${password}\r`],
@@ -32,7 +32,7 @@ test("the password is asked for twice, and stands nowhere on the screen", async 
   for (const part of [password, password.slice(0, 8), password.slice(-4)]) expect(outcome.screen).not.toContain(part);
 });
 
-test("no key shows it", async () => {
+test("no key press shows it", async () => {
   const ctrlT = "\u0014";
   const outcome = await createAtTerminal([
     ["New password", `${password.slice(0, 12)}${ctrlT}`],
@@ -44,7 +44,7 @@ test("no key shows it", async () => {
   expect(outcome.screen).not.toContain("visibility");
 });
 
-test("two that differ are asked for again", async () => {
+test("two different passwords are asked for again", async () => {
   const outcome = await createAtTerminal([
     ["New password", `${password}\r`],
     ["Repeat the password", `${password}!\r`],
@@ -55,7 +55,7 @@ test("two that differ are asked for again", async () => {
   expect(outcome.screen).toContain("The passwords differ.");
 });
 
-test("a weak one is refused before it has to be typed again, with what it lacks, and the next begins anew", async () => {
+test("a weak password is refused before it is repeated, with its faults, and then asked for again", async () => {
   const outcome = await createAtTerminal([
     ["New password", "weak\r"],
     ["at least 16 characters", `${password}\r`],
@@ -64,7 +64,7 @@ test("a weak one is refused before it has to be typed again, with what it lacks,
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
 });
 
-describe("whoever leaves is answered 130, and nothing is done", () => {
+describe("leaving is exit code 130, and nothing is done", () => {
   test.each([
     ["ctrl-C at once", [["New password", ctrlC]]],
     ["ctrl-D at once", [["New password", ctrlD]]],
@@ -82,7 +82,7 @@ describe("whoever leaves is answered 130, and nothing is done", () => {
   });
 });
 
-test("--no-input asks nothing, and --json keeps the answer alone on standard output", async () => {
+test("--no-input never asks, and with --json standard output has only the result", async () => {
   expect(await createAtTerminal([], "--no-input")).toMatchObject({ code: 2, exists: false });
   const wrapper = ["sh", "-c", '"$0" "$@" > answer && tr -d "\\n" < answer'];
   const email = newEmail();
@@ -95,14 +95,14 @@ test("--no-input asks nothing, and --json keeps the answer alone on standard out
   expect(JSON.parse(screen.slice(screen.lastIndexOf('{"user_id"')))).toMatchObject({ email });
 });
 
-test("--password-stdin typed at a terminal is asked for once, and hidden", async () => {
+test("--password-stdin at a terminal asks once, and hides the password", async () => {
   const outcome = await createAtTerminal([["Password", `${password}\r`]], "--password-stdin");
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
   expect(outcome.screen).not.toContain(password);
   expect(await createAtTerminal([], "--password-stdin", "--no-input")).toMatchObject({ code: 2, exists: false });
 });
 
-test("another password is asked for as a new one is", async () => {
+test("a changed password is asked for like a new one", async () => {
   const email = newEmail();
   await cli.json("user", "create", "-n", "demo", "--email", email, "--no-password");
   const steps: [string, string][] = [

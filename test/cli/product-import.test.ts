@@ -25,7 +25,7 @@ beforeAll(async () => {
   }
 });
 
-test("files with a byte order mark, CRLF, semicolons or tabs are read, and again change nothing", async () => {
+test("files with a byte order mark, CRLF, semicolons or tabs are read, and importing them again changes nothing", async () => {
   const files = [
     fileOf("semicolon.csv", '\uFEFFsku;title;price;description\r\nF1;One;19,99;"Two\r\nlines"\r\nF2;Plain;5;\r\n'),
     fileOf("tab.tsv", "sku\ttitle\tprice\nF3\tTab, comma\t1.5\n"),
@@ -110,14 +110,14 @@ test.each([
   expect([code, `${error.message} ${error.remedy}`]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test("a missing file, a folder and a binary file are reported", async () => {
+test("a missing file, a directory and a binary file are reported", async () => {
   expect(await failure("product", "import", "-n", "demo", join(dir, "none.csv"))).toMatchObject({ code: 2 });
   expect(await failure("product", "import", "-n", "demo", dir, "--format", "csv")).toMatchObject({ code: 2 });
   const { code, stderr } = await importing(fileOf("junk.csv", new Uint8Array([0, 255, 254, 10, 200, 0])));
   expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: is not valid UTF-8")]);
 });
 
-test("an export is whole in its place, replaces only with --yes, and a full disk is an error", async () => {
+test("an export appears complete, replaces a file only with --yes, and a full disk is an error", async () => {
   await json("product", "import", "-n", "demo", fileOf("one.csv", "sku,title,price\nONE,One,1\n"));
   const path = join(dir, "out.ndjson");
   const args = ["product", "export", "-n", "demo", "--output", path];

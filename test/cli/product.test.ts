@@ -25,7 +25,7 @@ beforeAll(async () => {
   expect({ code, stderr: stderr.includes("error") }).toEqual({ code: 0, stderr: false });
 });
 
-test("list shows products to people and to scripts, narrowed by words, status and number, in the order asked for", async () => {
+test("list prints products for people and scripts, filtered by words, status and limit, in the requested order", async () => {
   const { stdout } = await run(["product", "list", "-n", "demo", "--sort", "title"]);
   const [header, chair, lamp, table] = stdout.trimEnd().split("\n");
   expect(header).toMatch(/^PRODUCT ID +TITLE +STATUS +PRICE +STOCK +SKU +VARIANTS$/);
@@ -42,7 +42,7 @@ test("list shows products to people and to scripts, narrowed by words, status an
   expect((await run(["product", "list", "-n", "other"])).stderr).toContain("bodega product import -n other");
 });
 
-test("show takes an id, a slug, a SKU or a variant's SKU, and shows the variants", async () => {
+test("show accepts an id, a slug, a SKU or a variant's SKU, and prints the variants", async () => {
   const lamp = await json<Product>("product", "show", "-n", "demo", "LAMP-1");
   expect(lamp).toMatchObject({ title: "Desk lamp", slug: "desk-lamp", tags: ["light"] });
   for (const name of [lamp.product_id, lamp.slug]) {
@@ -55,7 +55,7 @@ test("show takes an id, a slug, a SKU or a variant's SKU, and shows the variants
   expect((await run(["product", "show", "-n", "demo", "LAMP-1", "-q"])).stdout).toBe(`${lamp.product_id}\n`);
 });
 
-test("a product of another tenant is not found, and a slip is asked back about in its own only", async () => {
+test("a product of another tenant is not found, and a misspelt one gets suggestions from its own tenant only", async () => {
   expect(await failure("product", "show", "-n", "other", "LAMP-1")).toMatchObject({ code: 3, error: { code: 5301 } });
   expect((await failure("product", "show", "-n", "demo", "desk-lmap")).error.remedy).toContain(
     "Did you mean desk-lamp?",

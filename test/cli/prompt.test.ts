@@ -15,7 +15,7 @@ beforeEach(async () => {
   await cli.json("tenant", "create", "demo");
 });
 
-test("what is missing is asked for, one after the other", async () => {
+test("missing arguments are prompted for one after the other", async () => {
   const steps: [string, string][] = [
     ["(--namespace)", "demo\r"],
     ["(--name)", "web\r"],
@@ -26,7 +26,7 @@ test("what is missing is asked for, one after the other", async () => {
   expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toMatchObject([{ name: "web", published: true }]);
 });
 
-test("the store is asked for first, and the names that there are stand above the question, where they are few", async () => {
+test("the store is asked for first, and a few existing names are listed above the prompt", async () => {
   await cli.json("user", "create", "-n", "demo", "--email", "ada@example.com", "--name", "Ada", "--no-password");
   const steps: [string, string][] = [
     ["(--namespace)", "demo\r"],
@@ -44,7 +44,7 @@ test("the store is asked for first, and the names that there are stand above the
   expect(stripEscapes(many.screen)).not.toContain("more-0");
 });
 
-test("questions can be read and answered where the terminal has 40 columns", async () => {
+test("prompts can be read and answered in 40 columns", async () => {
   const steps: [string, string][] = [
     ["(--namespace)", "demo\r"],
     ["(--name)", "web\r"],
@@ -59,7 +59,7 @@ test("questions can be read and answered where the terminal has 40 columns", asy
   expect(destroyed.code).toBe(0);
 });
 
-test("a list and a choice can be answered too", async () => {
+test("list arguments and choices can be prompted for", async () => {
   const { app_id } = await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web");
   const steps: [string, string][] = [["<origin...>", "a.example.com  *.example.org\r"]];
   expect(await runAtTerminal(["origin", "add", app_id], steps, { env })).toMatchObject({ code: 0 });
@@ -68,7 +68,7 @@ test("a list and a choice can be answered too", async () => {
   expect({ code, isZsh: screen.includes("#compdef bodega") }).toEqual({ code: 0, isZsh: true });
 });
 
-describe("a command that needs one of several flags asks which, and for its value", () => {
+describe("a command that needs one of several flags asks which one, and then for its value", () => {
   const issue = async () =>
     (await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web", "--publish")).app_id;
 
@@ -112,14 +112,14 @@ describe("a command that needs one of several flags asks which, and for its valu
   });
 });
 
-test("questions go to standard error, so that the answer alone is on standard output", async () => {
+test("prompts go to standard error, so that standard output has only the result", async () => {
   const wrapper = ["sh", "-c", '"$0" "$@" > answer && tr -d "\\n" < answer'];
   const steps: [string, string][] = [["<namespace>", "new\r"]];
   const { screen } = await runAtTerminal(["tenant", "create", "--json"], steps, { env, wrapper });
   expect(JSON.parse(screen.slice(screen.indexOf("{")))).toMatchObject({ namespace: "new" });
 });
 
-describe("a dangerous command asks", () => {
+describe("a dangerous command asks for confirmation", () => {
   const status = async () => (await cli.json("tenant", "show", "demo")).status;
   test.each([
     ["y\r", 0, "suspended"],
@@ -133,7 +133,7 @@ describe("a dangerous command asks", () => {
     expect(await status()).toBe(after);
   });
 
-  test("but not with --yes, and not with --no-input", async () => {
+  test("--yes answers it, and --no-input does not ask", async () => {
     expect(await runAtTerminal(["tenant", "suspend", "demo", "--no-input"], [], { env })).toMatchObject({ code: 2 });
     expect(await status()).toBe("active");
     expect(await runAtTerminal(["tenant", "suspend", "demo", "--yes"], [], { env })).toMatchObject({ code: 0 });
@@ -141,7 +141,7 @@ describe("a dangerous command asks", () => {
   });
 });
 
-describe("what cannot be undone wants the name typed", () => {
+describe("an irreversible action requires typing the name", () => {
   test.each([
     ["demo\r", 0],
     ["yes\r", 2],
@@ -155,13 +155,13 @@ describe("what cannot be undone wants the name typed", () => {
   });
 });
 
-test("ctrl-C while asked for a value is 130, and nothing is done", async () => {
+test("ctrl-C at a prompt is exit code 130, and nothing is done", async () => {
   expect(await runAtTerminal(["tenant", "create"], [["<namespace>", ctrlC]], { env })).toMatchObject({ code: 130 });
   expect(await runAtTerminal(["tenant", "create"], [["<namespace>", ctrlD]], { env })).toMatchObject({ code: 130 });
   expect(await cli.json<unknown[]>("tenant", "list")).toHaveLength(1);
 });
 
-test("a choice that is left gives the cursor back", async () => {
+test("leaving a choice restores the cursor", async () => {
   for (const key of [ctrlC, ctrlD]) {
     const { code, screen } = await runAtTerminal(["completion"], [["<shell>", key]], { env });
     expect(code).toBe(130);
@@ -170,7 +170,7 @@ test("a choice that is left gives the cursor back", async () => {
   }
 });
 
-test("questions have no colours with --no-color", async () => {
+test("prompts have no colours with --no-color", async () => {
   const steps: [string, string][] = [["<namespace>", "new\r"]];
   const { screen } = await runAtTerminal(["tenant", "create", "--no-color"], steps, { env });
   const colours = screen.split("\u001b").filter((part) => /^\[[0-9;]*m/.test(part));

@@ -30,7 +30,7 @@ async function openServed() {
   return { ...cli, serve, keyFile: join(cli.dataDir, "secret.key") };
 }
 
-test("a lost key keeps the server from starting until the database takes another", async () => {
+test("without the key a server does not start until the database adopts another", async () => {
   const { serve, run, json, failure, keyFile } = await openServed();
   await (await serve()).end();
   rmSync(keyFile);
@@ -50,7 +50,7 @@ test("a lost key keeps the server from starting until the database takes another
   expect(await json<unknown[]>("audit", "list", "--event", "database.rekeyed")).toHaveLength(1);
 });
 
-test("beside a running server nothing is done", async () => {
+test("while a server runs nothing is done", async () => {
   const { serve, failure, json } = await openServed();
   const server = await serve();
   expect(await failure("db", "rekey", "--yes")).toMatchObject({ code: 4, error: { code: 5306 } });

@@ -69,7 +69,7 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   expect(readdirSync(join(dataDir, "backups"))).toEqual([]);
 });
 
-test("ctrl-C ends it with 130 also while it waits for commands that work with the database", async () => {
+test("ctrl-C ends it with exit code 130, also while it waits for commands that use the database", async () => {
   const { dataDir, environment } = await openOther();
   const before = await readContents(dataDir);
   const users = await shareFile(join(dataDir, "bodega.db"));
@@ -88,7 +88,7 @@ test("ctrl-C ends it with 130 also while it waits for commands that work with th
   expect(listFolders(dataDir)).toEqual([]);
 });
 
-test("the temp dir of a killed restore is removed by the next restore or backup, that of a running one stays", async () => {
+test("the temp dir of a killed restore is removed by the next restore or backup, that of a running one is not", async () => {
   const cli = await openOther();
   const { dataDir, json } = cli;
   mkdirSync(join(dataDir, ".restore-abandoned"));
@@ -109,7 +109,7 @@ test("the temp dir of a killed restore is removed by the next restore or backup,
   }
 });
 
-test("a copy that a killed restore left as a second name of the present database is removed, others stay", async () => {
+test("a link to the database left by a killed restore is removed, other files are not", async () => {
   const { dataDir, json } = await openOther();
   const backups = join(dataDir, "backups");
   mkdirSync(backups);

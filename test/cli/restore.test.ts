@@ -70,7 +70,7 @@ function listFiles(dir: string): string[] {
   return names.filter((name) => !/-(shm|wal|users|turns|readers)$|\.lock$/.test(name)).toSorted();
 }
 
-test("a backup comes back row by row into an empty folder, and the audit log goes on where it was", async () => {
+test("a backup restores every row into an empty directory, and the audit log continues", async () => {
   const { dataDir, json, run } = openCli();
   const done = await json<Restored>("db", "restore", backup, "--yes");
   expect({ ...done, backup: {}, warnings: [] }).toEqual({
@@ -115,7 +115,7 @@ test("the previous database is kept with its WAL, and can be restored itself", a
   expect(await readRows(dataDir)).toEqual(before);
 });
 
-test("a dry run says what is in the backup beside what is here, and changes nothing, not even an empty folder", async () => {
+test("a dry run compares backup and database, and changes nothing, not even an empty directory", async () => {
   const { dataDir, run, json } = await openOther();
   const before = await readContents(dataDir);
   const { code, stdout, stderr } = await run(["db", "restore", backup, "--dry-run"]);
@@ -133,7 +133,7 @@ test("a dry run says what is in the backup beside what is here, and changes noth
   expect(existsSync(empty.dataDir)).toBe(false);
 });
 
-test("it asks at a terminal and elsewhere wants --yes; ctrl-C and no leave everything as it was", async () => {
+test("it asks at a terminal and requires --yes elsewhere; ctrl-C and no change nothing", async () => {
   const { dataDir, environment, run } = await openOther();
   const before = await readContents(dataDir);
   expect((await run(["db", "restore", backup])).code).toBe(2);
@@ -166,7 +166,7 @@ test("the present content is shown uncut before the question, on a narrow termin
 
 // Only the superuser can make files for somebody else.
 if (process.getuid?.() === 0) {
-  test("files that root restores belong to the data directory's owner, and so do locks and folders", async () => {
+  test("files, locks and directories that root creates in a restore get the data directory's owner", async () => {
     const { dataDir, json } = openCli();
     mkdirSync(dataDir);
     chownSync(dataDir, 1234, 1234);
@@ -178,14 +178,14 @@ if (process.getuid?.() === 0) {
   });
 }
 
-test("from standard input it works as well", async () => {
+test("it reads a backup from standard input", async () => {
   const { dataDir, run } = openCli();
   const { code } = await run(["db", "restore", "-", "--yes"], { input: readFileSync(backup) });
   expect(code).toBe(0);
   expect(Object.keys(await readRows(dataDir))).toContain("tenants");
 });
 
-test("an interrupt while the backup is still coming ends it with 130 and leaves nothing", async () => {
+test("an interrupt while the backup is read ends it with exit code 130 and leaves no files", async () => {
   const { dataDir, environment } = await openOther();
   const before = await readContents(dataDir);
   const child = Bun.spawn([...command, "db", "restore", "-", "--yes"], {
@@ -206,7 +206,7 @@ test("an interrupt while the backup is still coming ends it with 130 and leaves 
 });
 
 describe("the key", () => {
-  test("of the backup is put into place where there is none, and only when that is asked for", async () => {
+  test("of the backup is saved where none exists, and only on request", async () => {
     const plain = openCli();
     const { warnings } = await plain.json<Restored>("db", "restore", withKey, "--yes");
     expect(warnings).toEqual([expect.stringContaining("--with-key")]);
@@ -218,7 +218,7 @@ describe("the key", () => {
     expect(statSync(join(asked.dataDir, "secret.key")).mode & 0o777).toBe(0o600);
   });
 
-  test("that is here already is told apart, and never replaced", async () => {
+  test("that exists is compared, and never replaced", async () => {
     const { dataDir, json, failure } = openCli();
     mkdirSync(dataDir);
     const path = join(dataDir, "secret.key");
@@ -280,7 +280,7 @@ describe("refused, with nothing changed:", () => {
     expect(listFiles(dataDir)).toEqual(["bodega.db"]);
   });
 
-  test("databases: of a newer schema, of another form, of another program, and damaged ones", async () => {
+  test("databases with a newer schema, an altered schema, of another program, and damaged ones", async () => {
     const { dataDir, failure } = await openOther();
     const before = await readContents(dataDir);
     const changed = async (statement: string) => {
@@ -352,7 +352,7 @@ describe("an archive is refused whose manifest is invalid or whose key is not th
   });
 });
 
-test("a backup of an earlier schema is told, and brought up to date by the next migration", async () => {
+test("a backup with an earlier schema is reported, and updated by the next migration", async () => {
   const source = openCli();
   await source.json("tenant", "create", "demo");
   const { backup: earlier } = await source.json<{ backup: string }>("db", "backup");

@@ -79,7 +79,7 @@ function pickSecrets(value: unknown): string[] {
   );
 }
 
-test("what hands secrets over shows each once: no list, log, file or process shows it again", async () => {
+test("commands show each secret once: no list, log, file or process shows it again", async () => {
   const makers = commands.filter(({ call }) => call.makesSecret && call.server === undefined);
   for (const called of makers) {
     const found = pickSecrets(JSON.parse(await watchCommand([...fullLine(called, shop), "--json"], called.call.input)));
@@ -114,7 +114,7 @@ test("what hands secrets over shows each once: no list, log, file or process sho
   expect(findInFiles(shop.dataDir, [...secrets])).toEqual([]);
 });
 
-describe("a secret that was typed as an argument is not repeated", () => {
+describe("an error does not repeat a secret that was typed as an argument", () => {
   const secret = "hunter2-hunter2";
   test.each([
     [["user", "create", "-n", "demo", "--email", "eve@example.com", "--password", secret]],

@@ -56,7 +56,7 @@ describe("serve", () => {
     });
   });
 
-  test("a command takes effect on its next request", async () => {
+  test("a command takes effect on the next request", async () => {
     await json("tenant", "create", "live");
     const { app_id, app_secret } = await json<Record<string, string>>("key", "issue", "-n", "live", "--name", "web");
     const { stdout } = await start(["serve", "--json"], "\n");
@@ -85,7 +85,7 @@ describe("serve", () => {
 });
 
 describe("demo", () => {
-  test("prints requests that work when pasted, and keeps what they did", async () => {
+  test("prints requests that work when pasted, and keeps their results", async () => {
     const dir = makeDir();
     const first = await start(["demo", "--data-dir", dir], "mail list");
     const lines = first.stdout.split("\n").filter((line) => line.startsWith("curl "));

@@ -12,7 +12,7 @@ function findCommands(text: string): string[] {
   return text.match(/(?<=: )bodega .*$/gm) ?? [];
 }
 
-test("a command that is suggested names the database that the command itself was given", async () => {
+test("a suggested command names the database that the command was given", async () => {
   const { appId, dataDir } = copyShop();
   const flags = ["--data-dir", dataDir];
   await runHere(["key", "update", appId, "--expires", "5d", ...flags], { env: {} });
@@ -33,7 +33,7 @@ test("a command that is suggested names the database that the command itself was
   expect(JSON.parse(judged.stdout).advice).toEndWith(` --data-dir '${dataDir}'`);
 });
 
-test("a command is completed once, and what is quoted in it stays one word", () => {
+test("a command is completed once, and a quoted argument stays one word", () => {
   const command = commandLine({ "data-dir": "/srv/ada's" });
   const once = completeCommand(`Publish it: bodega key publish ${quoteWords("*", "a'b", "web")}`, command);
   expect(once).toBe(`Publish it: bodega key publish '*' 'a'\\''b' web --data-dir '/srv/ada'\\''s'`);
@@ -43,7 +43,7 @@ test("a command is completed once, and what is quoted in it stays one word", () 
   expect(broken.replaceAll(" \\\n  ", " ")).toBe(once);
 });
 
-test("init's list of what stays as it is names commands that can be pasted", async () => {
+test("the commands in init's list of unchanged values can be pasted", async () => {
   const { dataDir } = copyShop();
   const line = ["init", "-n", "demo", "--title", "Ada's Mugs", "--key-name", "my shop", "--no-owner"];
   const { stdout } = await runHere([...line, "--data-dir", dataDir, "--json"], { env: {} });
@@ -54,7 +54,7 @@ test("init's list of what stays as it is names commands that can be pasted", asy
   ]);
 });
 
-test("at 40 columns remarks, warnings and errors break between words, and a command stays one to a shell", async () => {
+test("at 40 columns notes, warnings and errors break between words, and a command stays one for a shell", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
   const { app_id } = await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "w", "--expires", "5d");

@@ -25,7 +25,7 @@ const details = {
   updated_at: timestamp,
 };
 
-test("the first tenant makes the database, and the JSON is exactly the documented record", async () => {
+test("the first tenant creates the database, and the JSON is exactly the documented record", async () => {
   const { json, run } = openCli();
   const created = await json("tenant", "create", "demo", "--title", "Demo", "--currency", "EUR");
   expect(created).toEqual(demo);
@@ -36,7 +36,7 @@ test("the first tenant makes the database, and the JSON is exactly the documente
   expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/^Namespace +demo\nTitle +Demo\nDomain +-\n/);
 });
 
-test("an empty list is an empty array, and a remark for people", async () => {
+test("an empty list is an empty array, and a note for people", async () => {
   const { json, run } = openCli();
   await json("db", "migrate");
   expect(await json<unknown[]>("tenant", "list")).toEqual([]);
@@ -45,7 +45,7 @@ test("an empty list is an empty array, and a remark for people", async () => {
   expect(stderr).toContain("bodega tenant create");
 });
 
-test("a tenant lives through update, suspend, resume and delete", async () => {
+test("a tenant can be updated, suspended, resumed and deleted", async () => {
   const { json, failure, run } = openCli();
   await json("tenant", "create", "demo", "--domain", "shop.example.com");
   const updated = await json("tenant", "update", "demo", "--title", "New", "--currency", "USD", "--domain=");
@@ -78,7 +78,7 @@ test("a taken namespace is exit code 4", async () => {
   expect(await failure("tenant", "create", "demo")).toMatchObject({ code: 4, error: { code: 5302 } });
 });
 
-describe("a field at fault is exit code 2 and names its flag", () => {
+describe("an invalid field is exit code 2 and the error names its flag", () => {
   const { failure, json } = openCli();
   beforeAll(() => json("db", "migrate"));
   test.concurrent.each([
@@ -120,7 +120,7 @@ test("the lifetime of user tokens is set as a duration and shown in seconds", as
   expect(await json("tenant", "show", "demo")).toMatchObject({ token_lifetime: 34_560_000 });
 });
 
-test("what points are earned at, worth and last is set as people say it, and shown so, but not by create", async () => {
+test("points rate, point value and expiry are set and shown in readable units, but not by create", async () => {
   const { json } = openCli();
   const flags = ["--points-rate", "1.5", "--point-value", "0.005", "--points-days", "365"];
   const made = await json("tenant", "create", "demo", "--title", "Demo", "--currency", "KWD", ...flags);
@@ -134,7 +134,7 @@ test("what points are earned at, worth and last is set as people say it, and sho
   expect(listed).toMatchObject({ points_rate: 0, point_value: 2, points_days: null });
 });
 
-test("how much is written by anybody is limited as the store says, and shown, but not by create", async () => {
+test("limits of public writes are set and shown, but not by create", async () => {
   const { json } = openCli();
   const flags = ["--address-writes", "5000", "--visitor-writes", "0"];
   expect(Object.keys(await json("tenant", "create", "demo", ...flags))).toEqual(Object.keys(demo));
@@ -144,7 +144,7 @@ test("how much is written by anybody is limited as the store says, and shown, bu
   expect(await json("tenant", "show", "demo")).toMatchObject({ address_writes: 5000, visitor_writes: 1_000_000 });
 });
 
-describe("what is no number is a mistake of the command line", () => {
+describe("text instead of a number is a usage error", () => {
   const { failure } = openCli();
   test.concurrent.each([
     ["--points-rate", ["1e3", "-1", "1,5", ".5", "Infinity", "0.1000000000000001"]],
@@ -160,14 +160,14 @@ describe("what is no number is a mistake of the command line", () => {
   });
 });
 
-test("an update that changes nothing is a mistake", async () => {
+test("an update without changes is a usage error", async () => {
   const { run } = openCli();
   const { code, stderr } = await run(["tenant", "update", "demo"]);
   expect(code).toBe(2);
   expect(stderr).toContain("--title, --domain");
 });
 
-describe("without a terminal, a dangerous command does nothing unless it is told to go on", () => {
+describe("without a terminal, a dangerous command does nothing without --yes", () => {
   const { json, run } = openCli();
   test.each([
     [["tenant", "suspend", "demo"], "--yes"],

@@ -64,7 +64,7 @@ async function use({ user_id, token }: Session): Promise<number> {
 
 const list = (...flags: string[]) => json<Token[]>("token", "list", "-n", "demo", ...flags);
 
-test("a list shows who is signed in, with exactly the documented record, and never a token", async () => {
+test("a list shows signed-in users with exactly the documented record, and never a token", async () => {
   const user = await createUser();
   expect(await list("--user", user.email)).toEqual([]);
   const session = await signIn(user);
@@ -87,7 +87,7 @@ test("a list shows who is signed in, with exactly the documented record, and nev
   }
 });
 
-test("--all-states shows what has ended, and how; without it only what works", async () => {
+test("--all-states also shows ended tokens, and how they ended; the default shows valid ones", async () => {
   const user = await createUser();
   await signIn(user);
   await signIn(user);
@@ -103,7 +103,7 @@ describe("a token fails on the next request, with the server running, once it is
     ["by the user's id", ({ user_id }) => ["--user", user_id]],
     ["by its own id", (_user, tokenId) => ["--token-id", tokenId]],
   ];
-  test.each(ways)("%s, and the other users stay signed in", async (_how, flags) => {
+  test.each(ways)("%s, and other users stay signed in", async (_how, flags) => {
     const [user, other] = [await createUser(), await createUser()];
     const [session, others] = [await signIn(user), await signIn(other)];
     const { token_id } = (await list("--user", user.email))[0] as Token;
@@ -138,7 +138,7 @@ describe("a token fails on the next request, with the server running, once it is
   });
 });
 
-test("a token or user of another tenant is not there: exit code 3, and nothing ends", async () => {
+test("a token or user of another tenant is exit code 3, and no token is revoked", async () => {
   const user = await createUser();
   const session = await signIn(user);
   const { token_id } = (await list("--user", user.email))[0] as Token;
@@ -167,7 +167,7 @@ test.concurrent.each([
   expect(await failure("token", "revoke", "-n", "demo", "--yes", ...flags)).toMatchObject({ code: 2 });
 });
 
-test("sign-ins and revocations are in the audit log, which verifies beside a running server", async () => {
+test("sign-ins and revocations are audited, and the log verifies while a server runs", async () => {
   const user = await createUser();
   const session = await signIn(user);
   await json("token", "revoke", "-n", "demo", "--user", user.email);

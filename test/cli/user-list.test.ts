@@ -37,12 +37,12 @@ beforeAll(async () => {
   await db.close();
 });
 
-test("all users of the tenant and of no other are listed, newest first, over as many pages as that takes", async () => {
+test("all users of the tenant and of no other are listed, newest first, over several pages", async () => {
   expect(await list()).toEqual(emails.toReversed());
 });
 
 describe("a limit", () => {
-  test.each([1, 100, 101, 204])("of %d is kept to, and what is beyond is said", async (limit) => {
+  test.each([1, 100, 101, 204])("of %d applies, and further users are reported", async (limit) => {
     expect(await list("--limit", String(limit))).toEqual(emails.toReversed().slice(0, limit));
     const { stdout, stderr } = await run(["user", "list", "-n", "demo", "--limit", String(limit), "-q"]);
     expect(stdout.match(/^usr_[0-9a-z]{26}$/gm)).toHaveLength(limit);
@@ -51,12 +51,12 @@ describe("a limit", () => {
     expect(shown.stderr).toContain(`Only the first ${limit} rows`);
   });
 
-  test("that all fit is silent", async () => {
+  test("without further users prints no note", async () => {
     expect((await run(["user", "list", "-n", "demo", "--limit", String(count)])).stderr).toBe("");
   });
 });
 
-test("filters take what fits", async () => {
+test("filters list matching users", async () => {
   expect(await list("--role", "staff")).toEqual([
     "user-201@example.com",
     "user-101@example.com",

@@ -55,7 +55,7 @@ test("a user is created from one line of standard input, and the JSON is exactly
   expect(await show(created.user_id)).toEqual(created);
 });
 
-test("all that can be said of a user is kept, changed and cleared", async () => {
+test("every field of a user is stored, changed and cleared", async () => {
   const flags = ["--phone", "+351 210 000 000", "--role", "staff", "--lang", "PT-br", "--email-verified", "yes"];
   const { user_id, ...created } = await create("--no-password", "--name", "Eva", ...flags);
   const fields = { name: "Eva", phone: "+351 210 000 000", role: "staff", lang: "pt-BR", email_verified: true };
@@ -73,7 +73,7 @@ test("all that can be said of a user is kept, changed and cleared", async () => 
 describe("a new password", () => {
   const line = (...flags: string[]) => ["user", "create", "-n", "demo", "--email", newEmail(), ...flags];
 
-  test("made at random is strong, other each time, and printed once", async () => {
+  test("generated is strong, random, and printed once", async () => {
     const made = [await create("--random-password"), await create("--random-password")].map((user) => user.password);
     expect(new Set(made).size).toBe(2);
     for (const one of made) {
@@ -85,7 +85,7 @@ describe("a new password", () => {
     expect((await run(line("--random-password", "-q"))).stdout).toMatch(/^usr_[0-9a-z]{26}:\S{16,}\n$/);
   });
 
-  test("is kept off the screen in a new file for its owner only", async () => {
+  test("is written to a new file that only its owner can read, and not to the screen", async () => {
     const path = join(makeDir(), "password");
     const { stdout } = await run(line("--password-file", path, "--json"));
     const secret = readFileSync(path, "utf8");
@@ -95,7 +95,7 @@ describe("a new password", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("does not replace a file, nor leave one behind when there is no user", async () => {
+  test("does not replace a file, and leaves none behind without a user", async () => {
     const path = join(makeDir(), "password");
     const { code } = await run(
       ["user", "create", "-n", "nobody", "--email", newEmail(), "--random-password"].concat("--password-file", path),
@@ -135,7 +135,7 @@ describe("a new password", () => {
     }
   });
 
-  test("that is too weak is 5217 and says what it lacks", async () => {
+  test("that is too weak is 5217 and the error names what is missing", async () => {
     const { code, stderr } = await run(line("--password-stdin", "--json"), { input: "no capitals here 1!\n" });
     expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
       code: 2,
@@ -143,7 +143,7 @@ describe("a new password", () => {
     });
   });
 
-  test("may end with CRLF, and keeps the spaces around it", async () => {
+  test("may end with CRLF, and keeps leading and trailing spaces", async () => {
     for (const input of [`${password}\r\n`, password, ` ${password} \n`]) {
       expect(await run(line("--password-stdin"), { input })).toMatchObject({ code: 0 });
     }
@@ -175,7 +175,7 @@ describe("a new password", () => {
     expect(refused.stderr).not.toContain("0123456789abcdef");
   });
 
-  test("is set for a user who is there, by id or email", async () => {
+  test("is set for an existing user, by id or email", async () => {
     const { user_id, email } = await create("--no-password");
     const set = ["user", "set-password", "-n", "demo"];
     expect(await run([...set, email, "--password-stdin"], { input: password })).toMatchObject({ code: 0 });
@@ -191,7 +191,7 @@ describe("a new password", () => {
   });
 });
 
-test("an email is taken whatever its case; another tenant's does not count", async () => {
+test("an email is taken in any case, but not by a user of another tenant", async () => {
   const { email } = await create("--no-password");
   const taken = ["user", "create", "--email", email.toUpperCase(), "--no-password", "-n"];
   expect(await failure(...taken, "demo")).toMatchObject({
@@ -235,7 +235,7 @@ test("a user is disabled, enabled, and deleted once the email is confirmed", asy
   expect(await failure("user", "show", "-n", "demo", user_id)).toMatchObject({ code: 3 });
 });
 
-test("resetting two-factor needs a yes, and says so when there was none", async () => {
+test("resetting two-factor asks for confirmation, and reports when there was none", async () => {
   const { user_id } = await create("--no-password");
   const reset = ["user", "reset-two-factor", "-n", "demo", user_id];
   expect(await failure(...reset)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
@@ -244,7 +244,7 @@ test("resetting two-factor needs a yes, and says so when there was none", async 
   expect(stdout).toMatch(/Two factor enabled +no/);
 });
 
-test("what is done to users is written down, without any password", async () => {
+test("changes of users are audited, without passwords", async () => {
   const { user_id } = await create("--random-password");
   await json("user", "disable", "-n", "demo", user_id);
   await json("user", "set-password", "-n", "demo", user_id, "--random-password");

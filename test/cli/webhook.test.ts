@@ -37,7 +37,7 @@ beforeAll(async () => {
   theirs = (await json<Added>("webhook", "add", "-n", "other", ...loopback)).webhook_id;
 });
 
-test("add hands the secret over once, list shows how the webhook fares, and remove ends it", async () => {
+test("add prints the secret once, list shows the state, and remove deletes the webhook", async () => {
   const added = await add("--url", "https://1.1.1.1/hooks", "--types", "order.*", "--types", "stock.changed");
   const record = {
     webhook_id: whkId,
@@ -67,7 +67,7 @@ test("add hands the secret over once, list shows how the webhook fares, and remo
   expect(JSON.stringify(acts)).not.toContain("whsec_");
 });
 
-test("with --secret-file the secret stands there and nowhere else", async () => {
+test("with --secret-file only that file contains the secret", async () => {
   const path = join(makeDir(), "hook.secret");
   const added = await add(...loopback, "--secret-file", path);
   expect(added).toMatchObject({ allow_private: true, types: ["*"], secret_file: path });
@@ -109,14 +109,14 @@ for (const [command, ...args] of [
   });
 }
 
-test("remove and rotate ask, and without a terminal name --yes", async () => {
+test("remove and rotate ask first, and without a terminal name --yes", async () => {
   for (const command of ["remove", "rotate"]) {
     const refused = await failure("webhook", command, "-n", "demo", unknownId);
     expect(refused).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
   }
 });
 
-test("replay takes exactly one choice, and an event that is kept", async () => {
+test("replay requires exactly one choice, and an event that is not purged", async () => {
   const { webhook_id } = await add(...loopback);
   for (const choice of [[], ["--failed", "--after", unknownEvent]]) {
     expect((await failure("webhook", "replay", "-n", "demo", webhook_id, ...choice)).code).toBe(2);

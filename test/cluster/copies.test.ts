@@ -26,7 +26,7 @@ interface Copy {
   server: Serving;
 }
 
-describe.skipIf(!hasSqld)("copies of the program in front of one database server", () => {
+describe.skipIf(!hasSqld)("servers that share one database server", () => {
   const databaseDir = hasSqld ? makeDir() : "";
   let database: Sqld;
   let terminal: Binary;
@@ -75,7 +75,7 @@ describe.skipIf(!hasSqld)("copies of the program in front of one database server
     await database?.stop();
   });
 
-  test("what a command writes holds on each from the next call on", async () => {
+  test("a change by a command applies to the next call on each", async () => {
     for (let round = 0; round < 5; round++) {
       await terminal.json("key", "unpublish", key.app_id);
       expect(await askAll("/products/")).toEqual(everywhere(401));
@@ -84,7 +84,7 @@ describe.skipIf(!hasSqld)("copies of the program in front of one database server
     }
   }, 30_000);
 
-  test("what one answered 201 is read at once from itself and from all that ask the server", async () => {
+  test("a record that one server created can be read at once from every server", async () => {
     for (const writer of copies) {
       const { status, data } = await ask(writer, "/products/", { body: { title: `By ${writer.name}`, price: 1 } });
       expect(status).toBe(201);
@@ -100,7 +100,7 @@ describe.skipIf(!hasSqld)("copies of the program in front of one database server
     }
   }, 30_000);
 
-  test("ten failed attempts of an address are all it has on all of them together", async () => {
+  test("an address has ten failed attempts on all of them together", async () => {
     const wrong = { ...key, app_secret: `sk_${"w".repeat(43)}` };
     const codes: (number | undefined)[] = [];
     for (let attempt = 0; attempt < 12; attempt++) {
@@ -110,7 +110,7 @@ describe.skipIf(!hasSqld)("copies of the program in front of one database server
     expect(codes).toEqual([...Array<number>(10).fill(5203), 5209, 5209]);
   });
 
-  test("three failed sign-ins to an account are all it has on all of them together", async () => {
+  test("an account has three failed sign-ins on all of them together", async () => {
     const codes: (number | undefined)[] = [];
     for (let attempt = 0; attempt < 5; attempt++) {
       const copy = copies[attempt % copies.length] as Copy;
@@ -120,7 +120,7 @@ describe.skipIf(!hasSqld)("copies of the program in front of one database server
     expect(codes).toEqual([5212, 5212, 5212, 5213, 5213]);
   });
 
-  test("a copy with another key says so, does what needs none, and refuses the rest", async () => {
+  test("a server with another key reports it, serves requests that need no key, and refuses the rest", async () => {
     const binary = installBinary();
     Object.assign(binary.env, { BODEGA_DATABASE_URL: database.url });
     const server = await binary.serve("--trusted-proxy", "127.0.0.1/32");
@@ -133,7 +133,7 @@ describe.skipIf(!hasSqld)("copies of the program in front of one database server
     expect(await server.end()).toBe(0);
   }, 30_000);
 
-  test("while the database server is away they answer 5001; once it is back they work, and nothing is lost", async () => {
+  test("while the database server is down they reply 5001; afterwards they work, and nothing is lost", async () => {
     const made = await ask(copies[0] as Copy, "/products/", { body: { title: "Before", price: 1 } });
     expect(made.status).toBe(201);
     await database.stop();

@@ -125,7 +125,7 @@ onEachDatabase((suite) => {
     [5215, "store not found", 404, [{ namespace: "no-such-store" }]],
   ];
   for (const [code, meaning, status, tries] of codes) {
-    test(`§7 ${code} is ${meaning}, and says what to do`, async () => {
+    test(`§7 ${code} is ${meaning}, with a remedy`, async () => {
       for (const options of tries) {
         const reply = await shop.call(read, { address: newAddress(), ...options });
         expect([reply.code, reply.status]).toEqual([code, status]);

@@ -15,7 +15,7 @@ onEachDatabase((suite) => {
     for (let n = 0; n < 3; n++) expect(await read(before.id)).toEqual(before);
   });
 
-  test("§4 POST creates: each call another record", async () => {
+  test("§4 POST creates: each call creates another record", async () => {
     const body = { title: "Lamp", price: 1 };
     const [one, two] = [
       await shop.call<ProductReply>("POST /products/", { body }),
@@ -24,7 +24,7 @@ onEachDatabase((suite) => {
     expect(one.data.id).not.toBe(two.data.id);
   });
 
-  test("§4 PUT is a full update: repeated, it leaves the same record", async () => {
+  test("§4 PUT is a full update: repeating it leaves the same record", async () => {
     const { id } = await shop.createProduct({ description: "old", tags: ["old"] });
     const body = { title: "New", price: 2 };
     const contents: unknown[] = [];

@@ -26,14 +26,14 @@ describe("§4 Method semantics", () => {
     expect(one.id).not.toBe(two.id);
   });
 
-  test("row 3: PUT is a full update: what is left out is gone", async () => {
+  test("row 3: PUT is a full update: omitted fields are reset", async () => {
     const { id } = await create({ description: "old", tags: ["old"] });
     const { data } = await shop.call<ProductReply>(`PUT /products/${id}/`, { body: { title: "New", price: 2 } });
     expect(data).toMatchObject({ id, title: "New", price: 2, description: null, tags: [] });
     expect((await read(id)).data).toEqual(data);
   });
 
-  test("row 4: PATCH is a partial update: what is left out stays", async () => {
+  test("row 4: PATCH is a partial update: omitted fields are kept", async () => {
     const before = await create({ description: "stays", tags: ["stays"] });
     const { data } = await shop.call<ProductReply>(`PATCH /products/${before.id}/`, { body: { price: 5 } });
     expect(data).toMatchObject({ title: "Lamp", description: "stays", tags: ["stays"], price: 5 });
@@ -52,7 +52,7 @@ describe("§4 Method semantics", () => {
     }
   });
 
-  test("the real HTTP method is sent: neither a header nor a parameter stands for another", async () => {
+  test("the real HTTP method counts, not a header or parameter", async () => {
     const { id } = await create();
     const headers = { authorization: shop.auth, "x-http-method-override": "DELETE" };
     const path = `/products/${id}/?namespace=${shop.namespace}`;

@@ -167,7 +167,7 @@ describe("§5 Token auth", () => {
     expect([await shop.codeOf(expired), await shop.codeOf(revoked)]).toEqual([5207, 5207]);
   });
 
-  test("rule 2: tokens are stored hashed: none stands in a file of the data directory", async () => {
+  test("rule 2: tokens are stored hashed: no file of the data directory contains one", async () => {
     const { token } = await shop.signIn(await shop.createUser());
     expect(findInFiles(shop.dataDir, [token, token.slice(3)])).toEqual([]);
   });

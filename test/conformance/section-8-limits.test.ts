@@ -28,7 +28,7 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
   const attempt = (address: string) => () =>
     shop.callAnonymously("POST /auth/password/forgot/", { address, body: { email: "nobody@example.com" } });
 
-  test("the eleventh attempt of a minute is refused, whatever it is", async () => {
+  test("the eleventh attempt of a minute is refused, even with valid credentials", async () => {
     const address = newAddress();
     expect(await codesOf(11, attempt(address))).toEqual([...times(10, 200), 5209]);
     const user = await shop.createUser();
@@ -36,7 +36,7 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
     expect((await shop.callAnonymously("GET /products/", { address, auth: "Bearer x:y" })).code).toBe(5209);
   });
 
-  test("a minute after the first, not a moment earlier, the next is admitted; Retry-After says so", async () => {
+  test("a minute after the first, and not earlier, the next is admitted, as Retry-After says", async () => {
     const address = newAddress();
     expect(await codesOf(10, attempt(address))).toEqual(times(10, 200));
     expect(retryAfter(await attempt(address)())).toBe(60);
@@ -47,7 +47,7 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
     expect(await codesOf(11, attempt(address))).toEqual([...times(10, 200), 5209]);
   });
 
-  test("the minute slides: attempts come free one by one", async () => {
+  test("the window slides: attempts expire one by one", async () => {
     const address = newAddress();
     expect((await attempt(address)()).status).toBe(200);
     shop.clock.advance(30_000);
@@ -56,13 +56,13 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
     expect(await codesOf(2, attempt(address))).toEqual([200, 5209]);
   });
 
-  test("another address has its own", async () => {
+  test("another address has its own limit", async () => {
     const address = newAddress();
     await codesOf(11, attempt(address));
     expect((await attempt(newAddress())()).status).toBe(200);
   });
 
-  test("calls with good credentials never count and are never held up", async () => {
+  test("calls with valid credentials never count and are never blocked", async () => {
     const address = newAddress();
     const good = () => shop.call("GET /products/", { address });
     expect(await codesOf(30, good)).toEqual(times(30, 200));
@@ -74,13 +74,13 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
 describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
   const wrong = (user: { email: string }) => () => login({ email: user.email, password: "wrong" });
 
-  test("the fourth is refused, from any address, and so is the right password then", async () => {
+  test("the fourth is refused, from any address, and then so is the right password", async () => {
     const user = await shop.createUser();
     expect(await codesOf(4, wrong(user))).toEqual([...times(3, 5212), 5213]);
     expect((await login(user.login)).code).toBe(5213);
   });
 
-  test("20 minutes after the first failure, not a moment earlier, the next is judged; Retry-After says so", async () => {
+  test("20 minutes after the first failure, and not earlier, the next is verified, as Retry-After says", async () => {
     const user = await shop.createUser();
     await codesOf(3, wrong(user));
     expect(retryAfter(await login(user.login))).toBe(20 * 60);
@@ -91,7 +91,7 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
     expect((await login(user.login)).status).toBe(200);
   });
 
-  test("the email counts whatever its case", async () => {
+  test("the email counts in any case", async () => {
     const user = await shop.createUser();
     const spellings = [user.email, user.email.toUpperCase(), ` ${user.email}`.trim(), `U${user.email.slice(1)}`];
     const codes: (number | undefined)[] = [];
@@ -99,7 +99,7 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
     expect(codes).toEqual([5212, 5212, 5212, 5213]);
   });
 
-  test("unknown emails count alike", async () => {
+  test("unknown emails count in the same way", async () => {
     const email = `nobody-${Bun.randomUUIDv7("hex")}@example.com`;
     expect(await codesOf(4, wrong({ email }))).toEqual([...times(3, 5212), 5213]);
   });
@@ -112,7 +112,7 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
     expect(await codesOf(4, wrongOtp)).toEqual([...times(3, 5212), 5213]);
   });
 
-  test("a success clears the count", async () => {
+  test("a success resets the count", async () => {
     const user = await shop.createUser();
     for (let round = 0; round < 2; round++) {
       expect(await codesOf(2, wrong(user))).toEqual(times(2, 5212));
@@ -120,7 +120,7 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
     }
   });
 
-  test("another email, and the same email in another store, have their own", async () => {
+  test("another email, and the same email in another store, have their own limits", async () => {
     const [one, other] = [await shop.createUser(), await shop.createUser()];
     await codesOf(4, wrong(one));
     expect((await login(other.login)).status).toBe(200);
@@ -151,7 +151,7 @@ describe("§8 Login attempts: 30 per 20 minutes per IP per store", () => {
     expect((await login(user.login)).status).toBe(200);
   });
 
-  test("20 minutes after the first, not a moment earlier, the next is admitted; Retry-After says so", async () => {
+  test("20 minutes after the first, and not earlier, the next is admitted, as Retry-After says", async () => {
     await spendAll();
     shop.clock.advance(18 * minuteMs - 1);
     const last = await attempt();
@@ -160,7 +160,7 @@ describe("§8 Login attempts: 30 per 20 minutes per IP per store", () => {
     expect((await attempt()).status).toBe(200);
   });
 
-  test("another store has its own", async () => {
+  test("another store has its own limit", async () => {
     await spendAll();
     shop.clock.advance(minuteMs);
     await shop.binary.run("tenant", "create", "across");

@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 describe("every connection", () => {
-  test("has the pragmas that durability and the checkpoint rule rest on", async () => {
+  test("has the pragmas that durability and checkpoints depend on", async () => {
     const libsql = await loadLibsql();
     const own = new Connection(libsql, join(dir, "bodega.db"), { busyTimeoutMs: 10_000 });
     const all = { reader: db.reader.connection, writer: db.writer, own };
@@ -70,7 +70,7 @@ describe("every connection", () => {
     own.close();
   });
 
-  test("is opened by the one class that sets them, and no checkpoint but TRUNCATE stands in the source", () => {
+  test("is opened by the one class that sets them, and the source has no checkpoint but TRUNCATE", () => {
     const root = join(import.meta.dir, "../../src");
     const sources = [...new Bun.Glob("**/*.ts").scanSync({ cwd: root })].map((path) => ({
       path,
@@ -89,7 +89,7 @@ describe("every connection", () => {
 });
 
 describe("the WAL", () => {
-  test("grows without a checkpoint until one is asked for, which empties it and loses nothing", async () => {
+  test("grows until a checkpoint is requested, which empties it and loses nothing", async () => {
     await fill(2000, 3000);
     expect(db.walBytes()).toBeGreaterThan(4 * 1024 * 1024);
     expect(await db.checkpoint()).toBe(true);
@@ -108,7 +108,7 @@ describe("the WAL", () => {
     expect(await db.checkpoint()).toBe(true);
   });
 
-  test("is not emptied beside a reader of another program, whose rows stay as they were", async () => {
+  test("is not emptied while another program reads, whose rows stay the same", async () => {
     await fill(10);
     const stranger = new Connection(await loadLibsql(), join(dir, "bodega.db"));
     stranger.run("BEGIN");
@@ -133,7 +133,7 @@ describe("the WAL", () => {
     await child.exited;
   });
 
-  test("is emptied by the server's checkpointer once it is large, and at its stop", async () => {
+  test("is emptied by the server's checkpointer once it is large, and when the server stops", async () => {
     const checkpointer = startCheckpointer(db, { everyMs: 10, walBytes: 200_000 });
     await fill(100);
     await waitUntil(() => db.walBytes() === 0);
@@ -200,7 +200,7 @@ describe("several processes", () => {
 });
 
 describe("a backup", () => {
-  test("is a whole and sound copy, private, and leaves no partial file", async () => {
+  test("is a complete and sound copy, private, and leaves no partial file", async () => {
     await fill(50);
     const target = join(dir, "copy.db");
     await copyDatabase(join(dir, "bodega.db"), target);
@@ -212,7 +212,7 @@ describe("a backup", () => {
     expect(statSync(target).mode & 0o777).toBe(0o600);
   });
 
-  test("fails with 5001 when it cannot be written, and leaves nothing behind", async () => {
+  test("fails with 5001 when it cannot be written, and leaves no files", async () => {
     const attempt = copyDatabase(join(dir, "bodega.db"), join(dir, "missing", "copy.db"));
     await expect(attempt).rejects.toMatchObject({ code: 5001 });
     expect(await Bun.file(join(dir, "missing", "copy.db")).exists()).toBe(false);

@@ -14,7 +14,7 @@ const now = () => Date.UTC(2030, 0, 2, 3, 4, 5);
 const first = testMigrations.slice(0, 1);
 
 describe.each(kinds)("migrating a %s database", (kind, open) => {
-  test("applies what is missing once, with triggers whole, and says when", async () => {
+  test("applies pending migrations once, with complete triggers, and records the time", async () => {
     const { db, dispose } = await open();
     expect(await migrationStatus(db, testMigrations)).toEqual([
       { name: "0000_first", appliedAt: null, isKnown: true },
@@ -35,7 +35,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
     await dispose();
   });
 
-  test("leaves the tables of another program alone", async () => {
+  test("does not change the tables of another program", async () => {
     const { db, dispose } = await open();
     await db.execute("CREATE TABLE theirs (id)");
     await expect(migrate(db, { migrations: first })).rejects.toMatchObject({ code: 5302 });
@@ -43,7 +43,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
     await dispose();
   });
 
-  test("takes back every step when one fails", async () => {
+  test("rolls back every step when one fails", async () => {
     const { db, dispose } = await open();
     const broken: Migration = {
       name: "0002_broken",
@@ -56,7 +56,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
     await dispose();
   });
 
-  test("refuses to leave rows that refer to nothing, and undoes the step", async () => {
+  test("refuses to leave rows that refer to missing ones, and rolls the step back", async () => {
     const { db, dispose } = await open();
     await migrate(db, { migrations: first });
     await db.batch(["INSERT INTO parents (id) VALUES (1)", "INSERT INTO children (parent) VALUES (1)"]);
@@ -91,7 +91,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
     await dispose();
   });
 
-  test("refuses a schema that is newer than the program, or made by another form of a step", async () => {
+  test("refuses a schema that is newer than the program, or has an altered migration", async () => {
     const { db, dispose } = await open();
     await migrate(db, { migrations: testMigrations });
     await expect(migrate(db, { migrations: first })).rejects.toMatchObject({
@@ -107,14 +107,14 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
     await dispose();
   });
 
-  test("of two connections that migrate at once, one does the work and both succeed", async () => {
+  test("of two connections that migrate at once, one migrates and both succeed", async () => {
     const { db, dispose } = await open();
     const results = await Promise.all([1, 2, 3].map(() => migrate(db, { migrations: testMigrations })));
     expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(["0000_first", "0001_second"]);
     await dispose();
   });
 
-  test("takes the product's own steps", async () => {
+  test("applies the product's own migrations", async () => {
     const { db, dispose } = await open();
     expect((await migrate(db)).applied).toEqual(migrations.map(({ name }) => name));
     expect((await db.execute("SELECT * FROM pragma_foreign_key_check")).rows).toEqual([]);
@@ -124,7 +124,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
 });
 
 describe("on a file", () => {
-  test("processes that create the same database at the same moment all succeed, and one migrates it", async () => {
+  test("processes that create the same database at once all succeed, and one migrates it", async () => {
     const dir = makeDir();
     const children = Array.from({ length: 4 }, () => spawnChild("migrate", dir));
     for (const child of children) expect(await child.nextLine()).toBe("ready");
@@ -139,7 +139,7 @@ describe("on a file", () => {
     rmSync(dir, { recursive: true, force: true });
   }, 60_000);
 
-  test("existing data is backed up before it is changed, and an empty database is not", async () => {
+  test("existing data is backed up before a migration, an empty database is not", async () => {
     const dir = makeDir();
     const db = await openDatabase({ dataDir: dir });
     await migrate(db, { migrations: first, now });

@@ -38,7 +38,7 @@ describe.if(hasSqld)("a database server", () => {
     server = await startSqld({ dir: join(dir, "server"), port });
   };
 
-  test("that is gone is 5001 for everything, and works again once it is back", async () => {
+  test("that cannot be reached is 5001 for every call, and works again once it is back", async () => {
     const db = await connect({ url: server.url });
     await db.execute(createTable);
     await db.execute(insertRow("before"));
@@ -59,7 +59,7 @@ describe.if(hasSqld)("a database server", () => {
     expect(await namesIn(db)).toEqual(["after", "before"]);
   }, 20_000);
 
-  test("that goes away within a transaction is 5001, and the transaction leaves nothing", async () => {
+  test("that goes away during a transaction is 5001, and the transaction writes nothing", async () => {
     const db = await connect({ url: server.url });
     await db.execute(createTable);
     const attempt = db.transaction(async (tx) => {
@@ -73,7 +73,7 @@ describe.if(hasSqld)("a database server", () => {
     await db.execute(insertRow("after"));
   }, 20_000);
 
-  test("an address that is none is 5102, whatever the form", async () => {
+  test("an invalid address of any form is 5102", async () => {
     for (const url of ["ftp://example.org", "bodega.db", "file:x.db", "http://"]) {
       await expect(connect({ url })).rejects.toMatchObject({ code: 5102 });
     }

@@ -51,7 +51,7 @@ async function readNames(dataDir: string): Promise<string[]> {
   }
 }
 
-test("a process that is killed between any two steps leaves the old or the new database in place, whole", async () => {
+test("a process killed between any two steps leaves the complete old or new database in place", async () => {
   const found: string[] = [];
   for (let steps = 0; ; steps++) {
     const { dataDir, newPath } = await prepare();
@@ -78,7 +78,7 @@ test("a process that is killed between any two steps leaves the old or the new d
   expect(found.join()).toMatch(/^(old,){4,}(new,)*new$/);
 });
 
-test("a damaged file is kept as it is, together with its log, and replaced", async () => {
+test("a damaged file is kept unchanged, with its WAL, and replaced", async () => {
   const { dataDir, newPath } = await prepare();
   const copy = mkdir(`${count}-copy`);
   mkdirSync(join(copy, ".restore-x"));
@@ -93,7 +93,7 @@ test("a damaged file is kept as it is, together with its log, and replaced", asy
   expect(existsSync(join(copy, ".restore-x", "bodega.db"))).toBe(false);
 });
 
-test("nobody opens a database while it is being replaced, and it is not replaced while somebody has it open", async () => {
+test("a database cannot be opened while it is replaced, nor replaced while it is open", async () => {
   const { claimFile } = await import("../../src/server/db/local/open-file-lock.ts");
   const { failureOf } = await import("../support/failure.ts");
   const dataDir = mkdir(`${++count}`);

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(join(dir, ".."), { recursive: true, force: true }));
 
-test("there is one server for a data directory, until it releases the lock", async () => {
+test("a data directory has one server, until it releases the lock", async () => {
   expect(await isServerRunning(dir)).toBe(false);
   expect(existsSync(dir)).toBe(false);
   const lock = await acquireServerLock(dir);
@@ -36,7 +36,7 @@ test("directories that link to one database file share its lock", async () => {
   lock?.release();
 });
 
-test("asking in the server's own process does not drop its lock", async () => {
+test("asking from the server's own process does not release its lock", async () => {
   const lock = await acquireServerLock(dir);
   expect(await isServerRunning(dir)).toBe(true);
   const child = spawnChild("be-server", dir);
@@ -57,7 +57,7 @@ test("a server that is killed leaves no lock behind", async () => {
   (await acquireServerLock(dir))?.release();
 });
 
-test("the data directory and everything in it are their owner's alone", async () => {
+test("only its owner can access the data directory and everything in it", async () => {
   const lock = await acquireServerLock(dir);
   const db = await openDatabase({ dataDir: dir });
   await db.execute("CREATE TABLE t (id)");
@@ -70,7 +70,7 @@ test("the data directory and everything in it are their owner's alone", async ()
   lock?.release();
 });
 
-test("a data directory that cannot be made, or a database that is none, is 5001", async () => {
+test("a data directory that cannot be created, or a file that is no database, is 5001", async () => {
   await Bun.write(join(dir, "..", "file"), "not a directory");
   await expect(openDatabase({ dataDir: join(dir, "..", "file", "data") })).rejects.toMatchObject({ code: 5001 });
   await Bun.write(

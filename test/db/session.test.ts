@@ -33,7 +33,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
   });
   afterAll(() => opened.dispose());
 
-  test("a write is there for the very next read", async () => {
+  test("a write is visible to the next read", async () => {
     for (let i = 0; i < 20; i++) {
       expect(await run(db, insert, { name: `next-${i}`, stock: i })).toBe(1);
       expect(await get(db, byName, { name: `next-${i}` })).toMatchObject({ name: `next-${i}`, stock: i });
@@ -41,7 +41,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     }
   });
 
-  test("get answers undefined and all an empty list where there is nothing", async () => {
+  test("get returns undefined and all an empty list when there are no rows", async () => {
     expect(await get(db, byName, { name: "nobody" })).toBeUndefined();
     expect(await all(db, byName, { name: "nobody" })).toEqual([]);
   });
@@ -54,7 +54,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(Array.prototype.slice.call(row)).toEqual([1, "x", 3]);
   });
 
-  test("whole numbers and booleans are stored as integers, fractions as reals, bytes as they are", async () => {
+  test("whole numbers and booleans are stored as integers, fractions as reals, bytes unchanged", async () => {
     const bytes = new Uint8Array([1, 2, 3, 0, 255]).subarray(1);
     const args = [5, 1.5, true, false, 2 ** 40, -1, 9007199254740991, 1n, null, "é\n", bytes];
     const types = `SELECT ${args.map((_, i) => `typeof(?${i + 1})`).join(", ")}`;
@@ -87,7 +87,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await db.execute("SELECT * FROM plain")).rows).toEqual([]);
   });
 
-  test("constraint errors can be told apart, in and out of a transaction", async () => {
+  test("constraint errors can be distinguished, in and out of a transaction", async () => {
     await run(db, insert, { name: "taken", stock: 1 });
     const attempt = (name: string, stock: number) => run(db, insert, { name, stock }).catch((error) => error);
     const inside = (name: string, stock: number) =>
@@ -104,7 +104,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(isForeignKeyViolation(await orphan.catch((error) => error))).toBe(true);
   });
 
-  test("a transaction stands as a whole and answers its value", async () => {
+  test("a transaction commits all of its writes and returns its value", async () => {
     const value = await db.transaction(async (tx) => {
       await run(tx, insert, { name: "whole-1", stock: 1 });
       await tx.batch([{ sql: "INSERT INTO items (name) VALUES (?)", args: ["whole-2"] }]);
@@ -114,7 +114,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "whole-%")).toEqual(["whole-1", "whole-2"]);
   });
 
-  test("a transaction that throws leaves nothing, and its error comes through unchanged", async () => {
+  test("a transaction that throws writes nothing, and its error is unchanged", async () => {
     const reason = new Error("changed my mind");
     const attempt = db.transaction(async (tx) => {
       await run(tx, insert, { name: "nothing", stock: 1 });
@@ -143,13 +143,13 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "joined")).toEqual([]);
   });
 
-  test("a handle is dead once its transaction has ended", async () => {
+  test("a handle is refused after its transaction has ended", async () => {
     const kept = await db.transaction(async (tx) => tx);
     await expect(run(kept, insert, { name: "late", stock: 1 })).rejects.toMatchObject({ code: 5001 });
     expect(await names(db, "late")).toEqual([]);
   });
 
-  test("a batch stands or falls as a whole", async () => {
+  test("a batch commits all of its statements or none", async () => {
     const insertNamed = (name: string) => ({ sql: "INSERT INTO items (name) VALUES (?)", args: [name] });
     await expect(db.batch([insertNamed("batch-1"), insertNamed("batch-1")])).rejects.toThrow("UNIQUE");
     expect(await names(db, "batch-%")).toEqual([]);
@@ -185,7 +185,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await get(db, byName, { name: "scarce" })).toMatchObject({ stock: 0 });
   });
 
-  test("concurrent writers of every form lose nothing", async () => {
+  test("concurrent writers through every interface lose nothing", async () => {
     const before = (await get(db, count))?.n as number;
     await Promise.all(
       Array.from({ length: 60 }, async (_, i) => {
@@ -197,7 +197,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await get(db, count))?.n).toBe(before + 60);
   });
 
-  test("a transaction that waits for something else is ended after 5 s, and the others go on", async () => {
+  test("a transaction that waits for something else is ended after 5 s, and the others continue", async () => {
     const stuck = db.transaction(async (tx) => {
       await run(tx, insert, { name: "stuck", stock: 1 });
       await new Promise(() => {});
@@ -208,7 +208,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "%stuck")).toEqual(["after-stuck"]);
   }, 15_000);
 
-  test("drain waits for what was queued", async () => {
+  test("drain waits for queued writes", async () => {
     let answered = 0;
     for (let i = 0; i < 10; i++) {
       run(db, insert, { name: `drained-${i}`, stock: i }).then(

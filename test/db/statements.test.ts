@@ -86,7 +86,7 @@ describe("a compiled statement", () => {
   });
 });
 
-describe("a connection that keeps its statements", () => {
+describe("a connection that caches its statements", () => {
   async function connect(): Promise<{ connection: Connection; close: () => void }> {
     const dir = makeDir();
     const connection = new Connection(await loadLibsql(), join(dir, "test.db"));
@@ -113,7 +113,7 @@ describe("a connection that keeps its statements", () => {
     close();
   });
 
-  test("is right again after a statement failed half-way", async () => {
+  test("works again after a statement failed half-way", async () => {
     const { connection, close } = await connect();
     const parse = "SELECT json(?) AS j";
     expect(() => connection.first(parse, ["{broken"])).toThrow("malformed");
@@ -127,7 +127,7 @@ describe("a connection that keeps its statements", () => {
     close();
   });
 
-  test("sees a column that was added under a kept SELECT *", async () => {
+  test("sees a column that was added under a cached SELECT *", async () => {
     const { connection, close } = await connect();
     connection.run("INSERT INTO t (a) VALUES ('x')");
     expect(Object.keys(connection.run("SELECT * FROM t").rows[0] ?? {})).toEqual(["id", "a", "b"]);
@@ -137,7 +137,7 @@ describe("a connection that keeps its statements", () => {
     close();
   });
 
-  test("refuses calls once it is closed, and closing rolls back", async () => {
+  test("refuses calls after it is closed, and closing rolls back", async () => {
     const { connection, close } = await connect();
     connection.run("BEGIN");
     connection.run("INSERT INTO t (a) VALUES ('x')");
@@ -173,7 +173,7 @@ describe("errors", () => {
     expect(mapped.message).not.toMatch(/secret|SELECT|SQLITE/);
   });
 
-  test("what SQL refused keeps its codes, and a bug stays a bug", () => {
+  test("an SQL error keeps its codes, and a bug stays a bug", () => {
     expect(mapDbError(coded("SQLITE_CONSTRAINT_UNIQUE"))).toMatchObject({
       code: "SQLITE_CONSTRAINT",
       extendedCode: "SQLITE_CONSTRAINT_UNIQUE",
@@ -195,13 +195,13 @@ describe("errors", () => {
     expect(mapServerError(error)).toMatchObject({ code: 5001 });
   });
 
-  test("a failed load of the engine says which variable helps", () => {
+  test("a failed load of the engine names the variable that helps", () => {
     const failure = Object.assign(new Error("dlopen: /tmp/x.node: failed"), { code: "ERR_DLOPEN_FAILED" });
     expect(loadFailure(failure)).toMatchObject({ code: 5001, message: expect.stringContaining("BUN_TMPDIR") });
   });
 });
 
-test("a memory database is a private file that goes with it", async () => {
+test("a memory database is a private file that is deleted with it", async () => {
   const [one, two] = [
     await openDatabase({ dataDir: "", url: ":memory:" }),
     await openDatabase({ dataDir: "", url: ":memory:" }),

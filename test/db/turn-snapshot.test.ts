@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("reads of the turn that asked for the version see one state, and the next turn sees what others committed", async () => {
+test("reads of one turn of the event loop see one state, and the next turn sees later commits", async () => {
   const version = db.dataVersion();
   expect(await count()).toBe(0);
   // Synchronously, as another process would between two reads.
@@ -38,7 +38,7 @@ test("reads of the turn that asked for the version see one state, and the next t
   expect(await count()).toBe(1);
 });
 
-test("a write is seen by whoever it was answered to, in whatever turn", async () => {
+test("a caller sees its acknowledged write, in any turn", async () => {
   for (let i = 1; i <= 50; i++) {
     db.dataVersion();
     const written = db.execute(insertRow(`mine-${i}`));
@@ -49,7 +49,7 @@ test("a write is seen by whoever it was answered to, in whatever turn", async ()
   }
 });
 
-test("snapshots of requests never stand in the way of a checkpoint", async () => {
+test("snapshots of requests never block a checkpoint", async () => {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(db.dataVersion())) });
   let isDone = false;
   const client = async () => {
@@ -67,7 +67,7 @@ test("snapshots of requests never stand in the way of a checkpoint", async () =>
   await server.stop(true);
 });
 
-test("reads without a version are not held back by a turn", async () => {
+test("reads without a version do not share the snapshot of a turn", async () => {
   expect(await count()).toBe(0);
   other.writer.run("INSERT INTO things (name) VALUES ('theirs')");
   expect(await count()).toBe(1);

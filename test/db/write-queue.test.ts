@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("tells how many writes wait, and how long the first has waited", async () => {
+test("reports how many writes wait, and how long the first has waited", async () => {
   await open();
   expect([db.queue.waiting, db.queue.waitMs]).toEqual([0, 0]);
   const writes = ["one", "two"].map((name) => db.execute(insertRow(name)));
@@ -79,7 +79,7 @@ describe("group commit", () => {
     expect(db.queue.commits - before).toBe(10);
   });
 
-  test("a failing write is undone alone, whatever its form", async () => {
+  test("a failing write is rolled back alone, in any form", async () => {
     await open();
     await db.execute(insertRow("taken"));
     const outcomes = await failures([
@@ -99,7 +99,7 @@ describe("group commit", () => {
     expect(await names()).toEqual(["good-1", "good-2", "taken"]);
   });
 
-  test("readers see only what is committed, and see it once it is answered", async () => {
+  test("readers see only committed writes, and see them once they are acknowledged", async () => {
     await open();
     let seenInside: unknown;
     await db.transaction(async (tx) => {
@@ -111,7 +111,7 @@ describe("group commit", () => {
     expect(await names()).toEqual(["hidden"]);
   });
 
-  test("no write is answered before its commit", async () => {
+  test("no write is acknowledged before its commit", async () => {
     await open();
     const answered: number[] = [];
     const units = Array.from({ length: 20 }, (_, i) => db.execute(insertRow(`row-${i}`)).then(() => answered.push(i)));
@@ -121,7 +121,7 @@ describe("group commit", () => {
     expect(answered).toHaveLength(20);
   });
 
-  test("the data version moves with a commit of this process", async () => {
+  test("the data version changes with a commit of this process", async () => {
     await open();
     const before = db.dataVersion();
     expect(db.dataVersion()).toBe(before);
@@ -131,7 +131,7 @@ describe("group commit", () => {
 });
 
 describe("a group that cannot be committed", () => {
-  test("a full disk rejects the whole group with 5001, leaves nothing, and is got over", async () => {
+  test("a full disk rejects the whole group with 5001, writes nothing, and later writes work", async () => {
     await open();
     await db.execute(insertRow("before"));
     const pages = db.writer.run("PRAGMA page_count").rows[0]?.[0] as number;
@@ -151,7 +151,7 @@ describe("a group that cannot be committed", () => {
     expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
   });
 
-  test("when SQLite gives the whole transaction up, every write of the group fails", async () => {
+  test("when SQLite rolls back the whole transaction, every write of the group fails", async () => {
     await open();
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
@@ -167,7 +167,7 @@ describe("a group that cannot be committed", () => {
     expect(await names()).toEqual(["next-group"]);
   });
 
-  test("a refusal that may rest on a lost write becomes 'try again'; one that cannot stays", async () => {
+  test("a refusal that may depend on a lost write becomes 'try again'; other refusals stay", async () => {
     await open();
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
@@ -195,7 +195,7 @@ describe("a group that cannot be committed", () => {
 });
 
 describe("bounds", () => {
-  test("a write that never ends is rolled back, its handle is dead, and the queue goes on", async () => {
+  test("a write that never ends is rolled back, its handle is refused, and the queue continues", async () => {
     await open({ writeTimeoutMs: 100 });
     let handle: { execute(stmt: ReturnType<typeof insertRow>): Promise<unknown> } | undefined;
     const stuck = db.transaction(async (tx) => {
@@ -217,7 +217,7 @@ describe("bounds", () => {
     expect(outcomes[7]).toMatchObject({ code: 5001, retryAfter: 1 });
   });
 
-  test("work that runs alone finds no transaction open and keeps its place", async () => {
+  test("exclusive work runs without an open transaction and in its order", async () => {
     await open();
     const order: string[] = [];
     await Promise.all([
@@ -248,7 +248,7 @@ describe("bounds", () => {
 });
 
 describe("a lock held by another process", () => {
-  test("is waited for while the event loop keeps turning", async () => {
+  test("is waited for without blocking the event loop", async () => {
     await open();
     const child = spawnChild("hold-lock", dir, "400");
     expect(await child.nextLine()).toBe("held");
@@ -263,7 +263,7 @@ describe("a lock held by another process", () => {
     await child.exited;
   });
 
-  test("is 5001 after the deadline, for every waiter, and reads go on meanwhile", async () => {
+  test("is 5001 after the deadline, for every waiting write, and reads continue", async () => {
     await open({ lockDeadlineMs: 150 });
     const child = spawnChild("hold-lock", dir, "1500");
     expect(await child.nextLine()).toBe("held");

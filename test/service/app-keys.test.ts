@@ -32,7 +32,7 @@ onEachDatabase((suite) => {
   });
   const issue = (more = {}) => issueKey(ctx, { namespace, name: "web", ...more });
 
-  suite.testOnFile("no more secrets than a few are valid at once, and ending them all makes room", async () => {
+  suite.testOnFile("a key has a few valid secrets at most, and retiring the old ones makes room", async () => {
     const { app_id: appId } = await issue();
     for (let n = 1; n < 5; n++) await rotateKey(ctx, { appId, overlapMs: minute });
     expect(await failureOf(rotateKey(ctx, { appId, overlapMs: minute }))).toMatchObject({ code: 5306 });
@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     expect((await getKey(ctx, appId)).secrets).toHaveLength(1);
   });
 
-  test("a key is issued active, unpublished, for everything, with a secret of 256 random bits", async () => {
+  test("a key is issued active, unpublished, with every scope and a secret of 256 random bits", async () => {
     const at = new Date(ctx.now()).toISOString();
     const key = await issue();
     expect(key).toEqual({
@@ -61,28 +61,31 @@ onEachDatabase((suite) => {
     expect(new Set(secrets).size).toBe(20);
   });
 
-  suite.testOnFile("a secret is shown once: no other verb tells it, and the database holds only its hash", async () => {
-    const { app_id, app_secret } = await issue();
-    const shown = [
-      await getKey(ctx, app_id),
-      await listKeys(ctx, { namespace }),
-      await publishKey(ctx, app_id),
-      await unpublishKey(ctx, app_id),
-      await deactivateKey(ctx, app_id),
-      await activateKey(ctx, app_id),
-      await addOrigins(ctx, { appId: app_id, origins: ["a.example"] }),
-      await getKey(ctx, app_id),
-      await revokeKey(ctx, (await issue()).app_id),
-    ];
-    const rows = (await ctx.db.execute("select * from app_key_secrets")).rows;
-    const everything = JSON.stringify([shown, rows.map((row) => Object.values(row))]);
-    expect(everything).not.toContain(app_secret);
-    expect(everything).not.toContain("app_secret");
-    expect(JSON.stringify(shown)).not.toContain(hashSecret(app_secret));
-    expect(everything).toContain(hashSecret(app_secret));
-  });
+  suite.testOnFile(
+    "a secret is shown once: no other function returns it, and the database stores only its hash",
+    async () => {
+      const { app_id, app_secret } = await issue();
+      const shown = [
+        await getKey(ctx, app_id),
+        await listKeys(ctx, { namespace }),
+        await publishKey(ctx, app_id),
+        await unpublishKey(ctx, app_id),
+        await deactivateKey(ctx, app_id),
+        await activateKey(ctx, app_id),
+        await addOrigins(ctx, { appId: app_id, origins: ["a.example"] }),
+        await getKey(ctx, app_id),
+        await revokeKey(ctx, (await issue()).app_id),
+      ];
+      const rows = (await ctx.db.execute("select * from app_key_secrets")).rows;
+      const everything = JSON.stringify([shown, rows.map((row) => Object.values(row))]);
+      expect(everything).not.toContain(app_secret);
+      expect(everything).not.toContain("app_secret");
+      expect(JSON.stringify(shown)).not.toContain(hashSecret(app_secret));
+      expect(everything).toContain(hashSecret(app_secret));
+    },
+  );
 
-  suite.testOnFile("a name, scopes and an expiry are checked, and a tenant that is not there is 5301", async () => {
+  suite.testOnFile("name, scopes and expiry are checked, and an unknown tenant is 5301", async () => {
     for (const [field, input] of [
       ["name", { name: "" }],
       ["name", { name: "a".repeat(101) }],
@@ -102,7 +105,7 @@ onEachDatabase((suite) => {
     expect(await getKey(ctx, app_id)).toMatchObject(shown);
   });
 
-  suite.testOnFile("each verb changes its own switch and no other, and can be repeated", async () => {
+  suite.testOnFile("each function changes only its own state, and can be repeated", async () => {
     const { app_id } = await issue();
     const states: unknown[] = [];
     for (const change of [
@@ -128,7 +131,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  suite.testOnFile("a revoked key has no secrets, can be looked at and revoked again, and nothing else", async () => {
+  suite.testOnFile("a revoked key has no secrets, and can only be read and revoked again", async () => {
     const { app_id } = await issue({ publish: true });
     await revokeKey(ctx, app_id);
     await revokeKey(ctx, app_id);
@@ -141,27 +144,24 @@ onEachDatabase((suite) => {
     expect(await failureOf(addOrigins(ctx, { appId: app_id, origins: ["a.example"] }))).toMatchObject({ code: 5306 });
   });
 
-  suite.testOnFile(
-    "a rotation keeps the old secret for the overlap, and forgets those whose time is over",
-    async () => {
-      const { app_id } = await issue();
-      const expiries = async () => (await getKey(ctx, app_id)).secrets.map(({ expires_at }) => expires_at);
-      const after = (ms: number) => new Date(ctx.now() + ms).toISOString();
-      expect(await expiries()).toEqual([null]);
-      const rotated = await rotateKey(ctx, { appId: app_id, overlapMs: minute });
-      expect([rotated.app_id, await expiries()]).toEqual([app_id, [null, after(minute)]]);
-      suite.app.clock.advance(minute);
-      await rotateKey(ctx, { appId: app_id, overlapMs: minute });
-      expect(await expiries()).toEqual([null, after(minute)]);
-      await rotateKey(ctx, { appId: app_id, overlapMs: 0 });
-      expect(await expiries()).toEqual([null]);
-      for (const overlapMs of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 366 * 86_400_000]) {
-        expect(await failureOf(() => rotateKey(ctx, { appId: app_id, overlapMs }))).toMatchObject({ code: 5102 });
-      }
-    },
-  );
+  suite.testOnFile("a rotation keeps the old secret for the overlap, and removes expired ones", async () => {
+    const { app_id } = await issue();
+    const expiries = async () => (await getKey(ctx, app_id)).secrets.map(({ expires_at }) => expires_at);
+    const after = (ms: number) => new Date(ctx.now() + ms).toISOString();
+    expect(await expiries()).toEqual([null]);
+    const rotated = await rotateKey(ctx, { appId: app_id, overlapMs: minute });
+    expect([rotated.app_id, await expiries()]).toEqual([app_id, [null, after(minute)]]);
+    suite.app.clock.advance(minute);
+    await rotateKey(ctx, { appId: app_id, overlapMs: minute });
+    expect(await expiries()).toEqual([null, after(minute)]);
+    await rotateKey(ctx, { appId: app_id, overlapMs: 0 });
+    expect(await expiries()).toEqual([null]);
+    for (const overlapMs of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 366 * 86_400_000]) {
+      expect(await failureOf(() => rotateKey(ctx, { appId: app_id, overlapMs }))).toMatchObject({ code: 5102 });
+    }
+  });
 
-  test("four rotations at once leave one secret that lasts", async () => {
+  test("four concurrent rotations leave one secret without expiry", async () => {
     const { app_id } = await issue();
     const rotations = Array.from({ length: 4 }, () => rotateKey(ctx, { appId: app_id, overlapMs: minute }));
     expect(new Set((await Promise.all(rotations)).map(({ app_secret }) => app_secret)).size).toBe(4);
@@ -169,7 +169,7 @@ onEachDatabase((suite) => {
     expect(secrets.filter(({ expires_at }) => expires_at === null)).toHaveLength(1);
   });
 
-  suite.testOnFile("a key that is not there is 5301 for every verb", async () => {
+  suite.testOnFile("an unknown key is 5301 for every function", async () => {
     const tries: (() => Promise<unknown>)[] = [
       ...[getKey, publishKey, unpublishKey, activateKey, deactivateKey, revokeKey].map(
         (verb) => () => verb(ctx, unknown) as Promise<unknown>,
@@ -184,7 +184,7 @@ onEachDatabase((suite) => {
     for (const attempt of tries) expect(await failureOf(attempt)).toMatchObject({ code: 5301 });
   });
 
-  suite.testOnFile("origins are kept once each and in order, in the form in which browsers send them", async () => {
+  suite.testOnFile("origins are stored once each and in order, in the form that browsers send", async () => {
     const appId = (await issue()).app_id;
     const origins = ["*.Example.ORG", "B.example", "b.example", "https://Bücher.example:0443", "a.example"];
     const key = await setOrigins(ctx, { appId, origins });
@@ -199,7 +199,7 @@ onEachDatabase((suite) => {
     expect((await getKey(ctx, appId)).origins).not.toContain("b.example");
   });
 
-  suite.testOnFile("a list with one entry at fault changes nothing; so does taking off what is not on it", async () => {
+  suite.testOnFile("a list with one invalid entry changes nothing; so does removing an unknown entry", async () => {
     const appId = (await issue()).app_id;
     await setOrigins(ctx, { appId, origins: ["a.example", "b.example"], allowNoOrigin: true });
     const before = await getKey(ctx, appId);
@@ -217,7 +217,7 @@ onEachDatabase((suite) => {
     expect(await getKey(ctx, appId)).toEqual(before);
   });
 
-  suite.testOnFile("a verdict says why, and which entry fits", async () => {
+  suite.testOnFile("a verdict has the reason, and the matching entry", async () => {
     const appId = (await issue()).app_id;
     const ask = (origin: string | null) => explainOrigin(ctx, { appId, origin });
     expect(await ask("https://x.example")).toMatchObject({ allowed: true, matched: null });

@@ -40,7 +40,7 @@ onDatabase("file", (suite) => {
       .reverse();
   }
 
-  test("what is done to a store is written down with the names of the fields that changed", async () => {
+  test("changes of a store are audited with the names of the changed fields", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, title: "One" });
     await updateTenant(ctx, namespace, { title: "Two", currency: "USD", language: "en" });
@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("what is done to a key is written down, and its secrets are not", async () => {
+  test("changes of a key are audited, without its secrets", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const issued = await issueKey(ctx, { namespace, name: "web", scopes: ["products:read"] });
@@ -85,7 +85,7 @@ onDatabase("file", (suite) => {
     for (const { app_secret } of [issued, rotated]) expect(JSON.stringify(written)).not.toContain(app_secret);
   });
 
-  test("what fails is not written down as done, and what is undone leaves no row", async () => {
+  test("a failed act is not audited as done, and a rolled-back one leaves no row", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const { app_id } = await issueKey(ctx, { namespace, name: "web" });

@@ -34,7 +34,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a row says what, when, who, from where, of what, with which outcome", async () => {
+  test("a row has event, time, actor, address, subject and outcome", async () => {
     expect((await listAudit(ctx, { before: 2 }))[0]).toEqual({
       seq: 1,
       at: at(0),
@@ -70,18 +70,18 @@ onDatabase("file", (suite) => {
     [{ failures: true }, [1]],
     [{ failures: false }, [6, 5, 4, 3, 2, 1]],
   ];
-  test.each(lists)("%j finds what fits, newest first", async (filter, found) => {
+  test.each(lists)("%j finds matching rows, newest first", async (filter, found) => {
     expect((await listAudit(ctx, filter)).map(({ seq }) => seq)).toEqual(found);
   });
 
-  test("a stretch of time begins with its first moment and ends before its last", async () => {
+  test("a time range includes its beginning and excludes its end", async () => {
     const seqs = async (filter: AuditFilter) => (await listAudit(ctx, filter)).map(({ seq }) => seq);
     expect(await seqs({ since: at(1), until: at(3) })).toEqual([3, 2]);
     expect(await seqs({ since: at(5) })).toEqual([6]);
     expect(await seqs({ until: at(0) })).toEqual([]);
   });
 
-  test("an event that does not exist and a limit out of range are refused, and named", async () => {
+  test("an unknown event and a limit out of range are refused, and named", async () => {
     for (const [field, filter] of [
       ["event", { event: "login" }],
       ["event", { event: "logins.*" }],

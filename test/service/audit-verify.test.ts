@@ -50,7 +50,7 @@ onEachDatabase((suite) => {
     return `${last?.seq}:${last?.hash}`;
   };
 
-  test("a log that nobody touched is intact, and its head is told", async () => {
+  test("an unchanged log is intact, and its head is returned", async () => {
     const { last, first, ...verdict } = await verifyAudit(ctx);
     expect(verdict).toEqual({ intact: true, rows });
     expect(first?.seq).toBe(1);
@@ -62,14 +62,14 @@ onEachDatabase((suite) => {
     expect(await verifyAudit(ctx, { expect: await headNow() })).toMatchObject({ intact: true });
   });
 
-  test("the database itself refuses to change or remove a row", async () => {
+  test("the database refuses to change or delete a row", async () => {
     for (const statement of ["update audit_log set code = null", "delete from audit_log where seq = 1"]) {
       expect(String(await failureOf(ctx.db.execute(statement)))).toContain("append-only");
     }
     expect(await verifyAudit(ctx)).toMatchObject({ intact: true, rows });
   });
 
-  describe("what was done past the triggers is found at its place", () => {
+  describe("a change without the triggers is found at its row", () => {
     const columns: [column: string, value: string][] = [
       ["at", "'2001-01-01T00:00:00.000Z'"],
       ["event", "'login.succeeded'"],
@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
       expect(verdict).toMatchObject({ intact: false, rows: place - 1, broken_at: place });
     });
 
-    suite.testOnFile("a cut that sets the counter back as well is found by a head that was noted before", async () => {
+    suite.testOnFile("a truncation that also resets the counter is found with an earlier head", async () => {
       const cut = [
         "delete from audit_log where seq > 3",
         "update sqlite_sequence set seq = 3 where name = 'audit_log'",
@@ -119,7 +119,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  describe("the triggers that keep the rows", () => {
+  describe("changed triggers are found", () => {
     const problem = "The triggers that keep rows unchanged are missing.";
     const otherwise = (event: string, body: string) => `before ${event} on audit_log begin select ${body}; end`;
     const acts: [what: string, statements: string[]][] = [
@@ -150,7 +150,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("a log that is gone altogether is told as such", async () => {
+  suite.testOnFile("a missing table is reported as such", async () => {
     for (const instead of [[], ["create view audit_log as select 1 as seq"]]) {
       const work = inTransaction(ctx, async (tx) => {
         for (const statement of ["drop table audit_log", ...instead]) await tx.db.execute(statement);
@@ -162,7 +162,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("a head of another log is not this one's", async () => {
+  suite.testOnFile("the head of another log is refused", async () => {
     const verdict = await verifyAudit(ctx, { expect: `2:${"0".repeat(64)}` });
     expect(verdict).toMatchObject({ intact: false, broken_at: 2 });
     for (const head of ["", "2", `0:${"0".repeat(64)}`, `2:${"0".repeat(63)}`, `2:${"g".repeat(64)}`]) {
@@ -178,26 +178,23 @@ onEachDatabase((suite) => {
     ctx = await recordRows(suite.app);
   });
 
-  suite.testOnFile(
-    "an act that fails leaves neither row nor gap, and rows written at once still make one chain",
-    async () => {
-      const elsewhere: SystemCtx = { ...ctx, db: await suite.database.openAgain() };
-      const { rows: before } = await verifyAudit(ctx);
-      const work = Array.from({ length: 30 }, (_, n) =>
-        inTransaction(n % 2 ? ctx : elsewhere, async (tx) => {
-          await recordAudit(tx, { event: "login.succeeded", subject: `usr_${n}` });
-          if (n % 3 === 0) throw new Undone();
-        }).catch((error) => {
-          if (!(error instanceof Undone)) throw error;
-        }),
-      );
-      await Promise.all(work);
-      const { last: _last, ...verdict } = await verifyAudit(ctx);
-      expect(verdict).toMatchObject({ intact: true, rows: before + 20 });
-    },
-  );
+  suite.testOnFile("a failed act leaves neither row nor gap, and concurrent rows form one chain", async () => {
+    const elsewhere: SystemCtx = { ...ctx, db: await suite.database.openAgain() };
+    const { rows: before } = await verifyAudit(ctx);
+    const work = Array.from({ length: 30 }, (_, n) =>
+      inTransaction(n % 2 ? ctx : elsewhere, async (tx) => {
+        await recordAudit(tx, { event: "login.succeeded", subject: `usr_${n}` });
+        if (n % 3 === 0) throw new Undone();
+      }).catch((error) => {
+        if (!(error instanceof Undone)) throw error;
+      }),
+    );
+    await Promise.all(work);
+    const { last: _last, ...verdict } = await verifyAudit(ctx);
+    expect(verdict).toMatchObject({ intact: true, rows: before + 20 });
+  });
 
-  suite.testOnFile("a log of several pages is walked to its end", async () => {
+  suite.testOnFile("a log of several pages is verified to its end", async () => {
     const { rows: before } = await verifyAudit(ctx);
     // Several transactions, since one of 2,000 round trips would reach the time limit of a busy server.
     for (let left = 2001 - before; left > 0; left -= 200) {

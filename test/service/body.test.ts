@@ -24,7 +24,7 @@ function openRequest() {
   };
 }
 
-test("large bodies share a bounded memory by what has arrived of them, and give it back", async () => {
+test("large bodies share a limited memory by their received bytes, and release it", async () => {
   const memory = { left: 200_000 };
   const [idle, first, second] = [openRequest(), openRequest(), openRequest()];
   const waiting = readBody(idle.request, limits, memory);
@@ -41,13 +41,13 @@ test("large bodies share a bounded memory by what has arrived of them, and give 
   expect(await waiting).toEqual({ value: {} });
 });
 
-test("an ordinary body needs none of it", async () => {
+test("an ordinary body uses none of it", async () => {
   const headers = { "content-type": "application/json", "content-length": "2" };
   const request = new Request("http://a/", { method: "POST", body: "{}", headers });
   expect(await readBody(request, limits, { left: 0 })).toEqual({ value: {} });
 });
 
-test("a body that is given up gives its part back, and takes none when more of it arrives", async () => {
+test("an aborted body releases its part, and uses none when more of it arrives", async () => {
   const memory = { left: 200_000 };
   const late = openRequest();
   late.send(150_000);

@@ -66,19 +66,19 @@ const machines = [
   "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)",
 ];
 
-test.each(people)("a person, or a program that fetches for one: %s", (agent) => {
+test.each(people)("a person, or a program that fetches pages for one: %s", (agent) => {
   expect(isBot(agent)).toBe(false);
 });
 
-test.each(machines)("a machine of its own: %s", (agent) => {
+test.each(machines)("a bot: %s", (agent) => {
   expect(isBot(agent)).toBe(true);
 });
 
-test("every pattern that is left out is one of the list", () => {
+test("every excluded pattern is in the list", () => {
   expect([...notBots].filter((pattern) => !list.includes(pattern))).toEqual([]);
 });
 
-test("agents as long as a header can be, and thousands of different ones, are judged like others", () => {
+test("very long agents, and thousands of different ones, are classified correctly", () => {
   for (let n = 0; n < 3000; n++) expect(isBot(`MyShop/${n} ${"(x".repeat(8000)}`)).toBe(false);
   for (const agent of machines) expect(isBot(agent)).toBe(true);
   for (const agent of people) expect(isBot(`${agent}${" ".repeat(20_000)}`)).toBe(false);

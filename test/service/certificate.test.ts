@@ -30,7 +30,7 @@ function place({ cert, key }: { cert: string; key: string }) {
 const lasting = (days: number, names?: string[]) =>
   makeCertificate({ from: now() - 30 * dayMs, until: now() + days * dayMs, ...(names && { names }) });
 
-describe("a pair that cannot be used is refused, and the file at fault named", () => {
+describe("an unusable pair is refused, and the error names the file", () => {
   const made = makeCertificate();
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const locked = privateKey.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" });
@@ -56,21 +56,21 @@ describe("a pair that cannot be used is refused, and the file at fault named", (
     expect(String(await failureOf(readCertificate(files)))).toContain(`File ${files.key} does not exist`);
   });
 
-  test("a pipe that nobody writes to, at once", async () => {
+  test("a pipe without a writer, at once", async () => {
     const files = { ...place(made), key: join(dir, "pipe.key") };
     Bun.spawnSync(["mkfifo", files.key]);
     expect(String(await failureOf(readCertificate(files)))).toContain(`${files.key} is not a regular file`);
   });
 });
 
-describe("what is served all the same is judged", () => {
+describe("certificates that can be served are checked", () => {
   const judge = async (made: MadeCertificate, publicUrl?: string) => {
     const files = place(made);
     const faults = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
     return faults.map(({ severity, message }) => `${severity}: ${message}`.replace(files.cert, "FILE"));
   };
 
-  test("nothing is wrong with one that lasts", async () => {
+  test("a valid one has no problems", async () => {
     expect(await judge(lasting(14), "https://localhost:8443")).toEqual([]);
   });
 
@@ -83,12 +83,12 @@ describe("what is served all the same is judged", () => {
     expect(await judge(lasting(days))).toEqual([expect.stringContaining(expected)]);
   });
 
-  test("one that has not begun", async () => {
+  test("one that is not yet valid", async () => {
     const early = makeCertificate({ from: now() + dayMs, until: now() + 90 * dayMs });
     expect(await judge(early)).toEqual([expect.stringContaining("error: The certificate in FILE is not valid before")]);
   });
 
-  test("one for other names than the public address", async () => {
+  test("one for other names than the public URL", async () => {
     const names = ["*.example.com", "192.0.2.7"];
     expect(await judge(lasting(90, names), "https://shop.example.org")).toEqual([
       "warning: The certificate in FILE covers *.example.com, 192.0.2.7, but --public-url is https://shop.example.org.",
@@ -100,7 +100,7 @@ describe("what is served all the same is judged", () => {
     expect(coversHost(certificate, "https://192.0.2.8/")).toBe(false);
   });
 
-  test("a key that everyone can read, which can be put right", async () => {
+  test("a key that everyone can read, with a command that fixes it", async () => {
     const files = place(lasting(90));
     chmodSync(files.key, 0o644);
     const certificate = await readCertificate(files);
@@ -113,7 +113,7 @@ describe("what is served all the same is judged", () => {
   });
 });
 
-describe("a running server follows its files", () => {
+describe("a running server reloads its files", () => {
   async function follow(made: MadeCertificate, files = place(made)) {
     const clock = createClock();
     const presented: Certificate[] = [];
@@ -143,7 +143,7 @@ describe("a running server follows its files", () => {
     stop();
   });
 
-  test("a pair that comes in two steps is presented once it is whole, and what lies between is told once", async () => {
+  test("a pair written in two steps is presented once it is complete, and the state in between is logged once", async () => {
     const { files, poll, notices, presented, current, stop } = await follow(lasting(90));
     notices();
     const next = lasting(120);
@@ -194,7 +194,7 @@ describe("a running server follows its files", () => {
     stop();
   });
 
-  test("files that go away, one that has ended, and one that cannot be presented leave the one before", async () => {
+  test("missing files, an expired certificate and one that cannot be presented keep the previous one", async () => {
     const { files, poll, notices, presented, refuse, stop } = await follow(lasting(90));
     notices();
     rmSync(files.cert);
@@ -220,7 +220,7 @@ describe("a running server follows its files", () => {
     stop();
   });
 
-  test("from two weeks before its end, it is told once a day", async () => {
+  test("from two weeks before it expires, a warning is logged once a day", async () => {
     const { clock, poll, notices, stop } = await follow(lasting(15));
     notices();
     const hours = async (count: number) => {

@@ -89,7 +89,7 @@ test("a sound database has no findings, and its file does not change", async () 
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
-describe("damage is reported, whatever it is:", () => {
+describe("any damage is reported:", () => {
   const cut = (length: number) => (path: string) => writeFileSync(path, readFileSync(sound).subarray(0, length));
   const overwrite = (page: number, from: number, text: string) => (path: string) => {
     const bytes = readFileSync(sound);
@@ -117,14 +117,14 @@ describe("damage is reported, whatever it is:", () => {
     expect((await findingsOf(dataDir)).join("\n")).toMatch(says);
   });
 
-  test("a folder in its place", async () => {
+  test("a directory in its place", async () => {
     const { dataDir, path } = makeDataDir();
     rmSync(path);
     mkdirSync(path);
     expect(await findingsOf(dataDir)).toEqual([`error: file: ${path} is a directory.`]);
   });
 
-  test("bytes that have changed anywhere", async () => {
+  test("changed bytes anywhere", async () => {
     const { dataDir, path } = makeDataDir();
     const pages = readFileSync(sound).length / pageBytes;
     let found = 0;

@@ -35,7 +35,7 @@ describe("the client's address", () => {
   }
 });
 
-describe("what an address counts as", () => {
+describe("the group of an address", () => {
   for (const [address, group] of [
     ["203.0.113.5", "203.0.113.5"],
     ["::ffff:203.0.113.5", "203.0.113.5"],

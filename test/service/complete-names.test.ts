@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
   const offer = async (ctx: Ctx, kind: string, prefix: string, namespace: string | undefined = ctx.tenant.namespace) =>
     (await completeNames(suite.app.db, { kind, prefix, namespace })).map(({ value }) => value);
 
-  test("names and begun ids are found within their store, and in no other", async () => {
+  test("names and prefixes of ids are found within their store, and in no other", async () => {
     const cases: [string, string, string[]][] = [
       ["key", "store", ["storefront"]],
       ["key", ids.app as string, [ids.app as string]],
@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("nothing is offered that a shell could run, and what it hides is offered by its id", async () => {
+  test("no name that a shell could run is offered, and its record is offered by id", async () => {
     for (const kind of ["key", "user", "webhook"]) {
       for (const value of await offer(here, kind, "")) expect(value).toMatch(/^[\w.@+:/-]+$/);
     }
@@ -64,7 +64,7 @@ onDatabase("file", (suite) => {
     expect(keys.filter((value) => value.startsWith("app_")).length).toBeGreaterThanOrEqual(3);
   });
 
-  test("without a store, namespaces and the ids of keys are offered, and nothing else", async () => {
+  test("without a store, only namespaces and the ids of keys are offered", async () => {
     const none = (kind: string, prefix: string) =>
       completeNames(suite.app.db, { kind, prefix, namespace: undefined }).then((names) =>
         names.map(({ value }) => value),

@@ -10,7 +10,7 @@ import { failureOf } from "../support/failure.ts";
 const dir = mkdtempSync(join(tmpdir(), "bodega-config-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-test("without flags and environment everything has a sound default", () => {
+test("without flags and environment every setting has its default", () => {
   expect(readConfig({}, {})).toMatchObject({
     dataDir: resolve("bodega-data"),
     databaseUrl: undefined,
@@ -24,7 +24,7 @@ test("without flags and environment everything has a sound default", () => {
   });
 });
 
-test("a flag beats the variable, which beats its file, which beats the default", () => {
+test("a flag takes precedence over the variable, its file and the default, in this order", () => {
   const file = join(dir, "port");
   writeFileSync(file, " 3000\n");
   const env = { BODEGA_PORT: "2000", BODEGA_PORT_FILE: file };
@@ -66,7 +66,7 @@ test("every setting can come from the environment", () => {
   });
 });
 
-test("flags of proxies replace those of the environment, and each may hold several", () => {
+test("flags of proxies replace those of the environment, and each may have several", () => {
   const flags = { "trusted-proxy": ["10.0.0.1", "192.0.2.0/24,fd00::/8"] };
   expect(readConfig(flags, { BODEGA_TRUSTED_PROXY: "1.2.3.4" }).trustedProxies).toEqual([
     "10.0.0.1/32",

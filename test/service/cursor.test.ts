@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor } from "../../src/server/pagination/cursor.t
 const asked = ["tnt_1", "-price", "published", null];
 const broken = expect.objectContaining({ code: 5100 });
 
-test("a cursor holds its place, whatever the value is", () => {
+test("a cursor keeps its position, for any value", () => {
   for (const value of [
     0,
     -5,
@@ -21,7 +21,7 @@ test("a cursor holds its place, whatever the value is", () => {
   }
 });
 
-test("a cursor serves only the question that it was made for", () => {
+test("a cursor is valid only for its own list", () => {
   const cursor = encodeCursor({ value: 1, id: "prod_1" }, asked);
   for (const other of [
     [],
@@ -34,13 +34,13 @@ test("a cursor serves only the question that it was made for", () => {
   }
 });
 
-test("a cursor tells nothing of the store", () => {
+test("a cursor reveals nothing of the store", () => {
   const plain = Buffer.from(encodeCursor({ value: 1, id: "prod_1" }, asked), "base64url").toString();
   expect(plain).not.toContain("tnt_1");
   expect(plain).not.toContain("published");
 });
 
-test("what is no cursor is 5100", () => {
+test("an invalid cursor is 5100", () => {
   const good = encodeCursor({ value: 1, id: "prod_1" }, asked);
   const texts = [
     "",

@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("the demo keeps its store, its key and its products from start to start", async () => {
+test("the demo keeps its store, key and products between starts", async () => {
   const first = await seed();
   expect(first.isNew).toBe(true);
   expect(await seed()).toEqual({ ...first, isNew: false });
@@ -44,7 +44,7 @@ test("the demo keeps its store, its key and its products from start to start", a
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
 });
 
-test("a key that was withdrawn is published again, one that was revoked is replaced", async () => {
+test("an unpublished key is published again, a revoked one is replaced", async () => {
   const { appId } = await seed();
   await unpublishKey(system, appId);
   expect((await seed()).appId).toBe(appId);
@@ -55,7 +55,7 @@ test("a key that was withdrawn is published again, one that was revoked is repla
   expect(await getKey(system, next)).toMatchObject({ published: true });
 });
 
-test("a damaged key file is made anew", async () => {
+test("a damaged key file is replaced", async () => {
   const { appId } = await seed();
   for (const text of ["garbage", "{}", "null"]) {
     writeFileSync(keyFile(), text);
@@ -64,7 +64,7 @@ test("a damaged key file is made anew", async () => {
   }
 });
 
-test("the requests name a product that is there, whatever was deleted", async () => {
+test("the printed requests name an existing product, even after deletions", async () => {
   const { productId } = await seed();
   await database.db.execute({ sql: "update products set deleted_at = 'x' where id = ?", args: [productId] });
   expect((await seed()).productId).not.toBe(productId);
@@ -73,19 +73,19 @@ test("the requests name a product that is there, whatever was deleted", async ()
   expect((await seed()).productId).toMatch(/^prod_/);
 });
 
-test("a directory with a store of another name is no place for the demo", async () => {
+test("a directory with a store of another name is refused", async () => {
   await createTenant(system, { namespace: "shop" });
   expect(await failureOf(seed())).toMatchObject({ code: 5302 });
   await deleteTenant(system, "shop");
 });
 
-test("a store of the same name that the demo did not make is left alone", async () => {
+test("a store of the same name that the demo did not create is not changed", async () => {
   await seed();
   rmSync(keyFile());
   expect(await failureOf(seed())).toMatchObject({ code: 5302 });
 });
 
-test("its customer can sign in with the password that is printed, also after somebody changed or removed them", async () => {
+test("its customer can sign in with the printed password, also after being changed or deleted", async () => {
   const { email, password } = await seed();
   const tenant = await requireTenant(system, "demo");
   const ctx = { ...system, tenant };
@@ -100,7 +100,7 @@ test("its customer can sign in with the password that is printed, also after som
   expect(await verifyPassword(password, (await find()).passwordHash)).toBe(true);
 });
 
-test("a directory that was made before there were customers gets one", async () => {
+test("a directory from a version without customers gets one", async () => {
   const { appId, appSecret } = await seed();
   writeFileSync(keyFile(), JSON.stringify({ appId, appSecret }));
   const { password, ...store } = await seed();

@@ -61,7 +61,7 @@ test("a data directory that is not writable is an error, except for root", async
   rmSync(closed, { recursive: true });
 });
 
-test("a file with another owner than its folder is a warning, and root can fix it", async () => {
+test("a file with another owner than its directory is a warning, and root can fix it", async () => {
   if (process.getuid?.() !== 0) return console.warn("Only root can give a file to another account.");
   const path = join(dataDir, "server.lock");
   writeFileSync(path, "", { mode: 0o600 });

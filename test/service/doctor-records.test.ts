@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
   const auditOf = async (shop: Shop) =>
     (await listAudit(suite.app.system, { event: "doctor.fixed", namespace: shop.namespace })).map((row) => row.details);
 
-  test("a clean busy store has no inconsistencies", async () => {
+  test("a consistent store under load has no inconsistencies", async () => {
     const { shop } = await openBusyShop();
     const { ok, checked, inconsistencies } = await doctor({ namespace: shop.namespace });
     expect(found(inconsistencies)).toEqual([]);
@@ -321,7 +321,7 @@ onEachDatabase((suite) => {
     expect((await shop.call<{ status: string }>(`GET /orders/${pending.id}/`)).data.status).toBe("pending");
   });
 
-  suite.testOnFile("expired lots stay empty, and the remaining points are in the youngest", async () => {
+  suite.testOnFile("expired lots stay empty, and the remaining points are in the newest lots", async () => {
     const shop = await suite.shop({ tenant: { pointsDays: 10 } });
     const { id: userId } = await openAccount(shop);
     for (const points of [100, 30, 50]) {
@@ -338,7 +338,7 @@ onEachDatabase((suite) => {
     expect(await snapshot(shop)).toEqual(before);
   });
 
-  test("fixes beside a running store are right at once", async () => {
+  test("fixes are correct while the store is in use", async () => {
     const { shop, lamp, userId } = await openBusyShop();
     const { namespace } = shop;
     await execute(

@@ -46,7 +46,7 @@ function startWriters(shop: Shop, productId: string, userId: string) {
 onDatabase("server", (suite) => {
   const db = () => suite.app.db;
 
-  test("a dump beside eight writers is one moment of the database: whole, and with all that was acknowledged before", async () => {
+  test("a dump during eight writers is a consistent snapshot with all acknowledged writes", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ title: "Lamp", price: 10, stock: 100_000 });
     const { id: userId } = await openAccount(shop);
@@ -79,7 +79,7 @@ onDatabase("server", (suite) => {
     }
   }, 60_000);
 
-  test("rows that are too many for one answer of the server are asked for in smaller pages", async () => {
+  test("rows too large for one answer of the server are read in smaller pages", async () => {
     const add = `insert into events (id, tenant_id, type, subject, data, created_at)
       select ?, id, 'test.large', 'x', printf('%.*c', 1500000, 'x'), 'a' from tenants limit 1`;
     await suite.shop();
@@ -95,7 +95,7 @@ onDatabase("server", (suite) => {
     await db().execute("delete from events where type = 'test.large'");
   });
 
-  test("a dump that is stopped, or has nowhere to go, leaves no file, and takes none that is there", async () => {
+  test("a dump that is stopped, or cannot be written, leaves no file, and overwrites none", async () => {
     await inFolder(async (dir) => {
       const path = join(dir, "bodega.db");
       const stop = new AbortController();
@@ -110,7 +110,7 @@ onDatabase("server", (suite) => {
     });
   });
 
-  test("a server that goes away in the middle is 5001, and leaves no file", async () => {
+  test("a server that goes away during a dump is 5001, and leaves no file", async () => {
     await inFolder(async (dir) => {
       const server = await startSqld();
       const remote = await openDatabase({ dataDir: dir, url: server.url });

@@ -28,7 +28,7 @@ for (const [given, key] of [
   [`${"ß".repeat(64)}@example.com`, `${"s".repeat(128)}@example.com`],
   ["用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"],
 ] as const) {
-  test(`${JSON.stringify(given)} is compared as ${key}`, () => expect(emailKey(given)).toBe(key));
+  test(`${JSON.stringify(given)} has the comparable form ${key}`, () => expect(emailKey(given)).toBe(key));
 }
 
 for (const given of [
@@ -55,7 +55,7 @@ for (const given of [
   `ada@${"a.".repeat(130)}com`,
   "\ud800@example.com",
 ]) {
-  test(`${JSON.stringify(given).slice(0, 60)} is no address`, async () => {
+  test(`${JSON.stringify(given).slice(0, 60)} is not a valid address`, async () => {
     expect(emailKey(given)).toBeNull();
     expect(await failureOf(() => parseEmail("email", given))).toMatchObject({
       code: 5102,
@@ -64,12 +64,12 @@ for (const given of [
   });
 }
 
-test("an address is kept as it was given, without spaces around it and in plain letters", () => {
+test("an address is stored as entered, trimmed and in plain letters", () => {
   expect(parseEmail("email", " Ada@Example.com ")).toEqual({ email: "Ada@Example.com", emailKey: "ada@example.com" });
   expect(parseEmail("email", "Ａda@example.com").email).toBe("Ada@example.com");
 });
 
-test("a country is two capital letters of ISO 3166-1", () => {
+test("a country is a two-letter code of ISO 3166-1 in capitals", () => {
   for (const code of ["PT", "US", "GB", "TW", "AX", "SS"]) expect([code, isCountry(code)]).toEqual([code, true]);
   for (const code of ["", "pt", "UK", "EU", "XX", "ZZ", "SU", "PRT", "P", "PT PL", "AD AE"]) {
     expect([code, isCountry(code)]).toEqual([code, false]);

@@ -30,7 +30,7 @@ test("bodega.env of the data directory sets options; the environment and flags t
   expect(readConfig({}, { BODEGA_DATA_DIR: dataDir }).port).toBe(1001);
 });
 
-test("a variable that the environment has as a file is not the one of bodega.env, and the other way round", () => {
+test("a variable set in the environment by a file replaces that of bodega.env, and vice versa", () => {
   const secretFile = join(base, "secret");
   writeFileSync(secretFile, "e".repeat(40));
   const dataDir = makeDataDir(`BODEGA_SECRET=${"f".repeat(40)}`);
@@ -40,7 +40,7 @@ test("a variable that the environment has as a file is not the one of bodega.env
   expect(readConfig({ "data-dir": other }, { BODEGA_SECRET: "g".repeat(40) }).secret).toBe("g".repeat(40));
 });
 
-test("it neither moves the data directory nor passes for an inherited configuration", () => {
+test("it can set neither the data directory nor an inherited configuration", () => {
   const dataDir = makeDataDir("BODEGA_DATA_DIR=/elsewhere", "BODEGA_CONFIG={}");
   expect(readConfig({ "data-dir": dataDir }, {})).toMatchObject({ dataDir, isWorker: false });
 });
@@ -52,7 +52,7 @@ test("a bodega.env that cannot be read is an error", async () => {
   expect([error.code, error.message]).toEqual([5102, `${dataDir}/bodega.env cannot be read.`]);
 });
 
-test("variables are read as they were written", () => {
+test("variables are read back as they were written", () => {
   const values = ["smtp://a%40b:c$d@x", 'Ada "the shop" <a@b.example>', "Ada's <a@b.example>", "a\\b #c", "", " x "];
   for (const value of values) expect(parseEnv(formatVariable("NAME", value))).toEqual({ NAME: value });
   for (const value of ["a\nb", `'"`, "'\\", "'$HOME"]) expect(() => formatVariable("NAME", value)).toThrow("NAME");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { InexactNumber, parseExactJson } from "../../src/server/values/exact-json.ts";
 
-describe("a number that a double holds is that number, however it is written", () => {
+describe("a number that a double can represent is that number, in any notation", () => {
   test.each([
     ["19.99", 19.99],
     ["1.10000000000000000", 1.1],
@@ -19,7 +19,7 @@ describe("a number that a double holds is that number, however it is written", (
   });
 });
 
-describe("a number that a double would round is none", () => {
+describe("a number that a double would round is an InexactNumber", () => {
   test.each(["19.990000000000000001", "9007199254740993", "1e400", "1e-400", "0.1000000000000000055511151231257827"])(
     "%s",
     (text) => {
@@ -29,14 +29,14 @@ describe("a number that a double would round is none", () => {
   );
 });
 
-test("digits in texts are left alone", () => {
+test("digits in strings are not changed", () => {
   expect(parseExactJson('{"a":"12345678901234567890e5","b":[1e1]}')).toEqual({ a: "12345678901234567890e5", b: [10] });
 });
 
-test("in free JSON an inexact number is written as the nearest one", () => {
+test("in metadata an inexact number becomes the nearest double", () => {
   expect(JSON.stringify(parseExactJson('{"pi":3.14159265358979323846}'))).toBe('{"pi":3.141592653589793}');
 });
 
-test("what is not JSON is refused in either way of parsing", () => {
+test("invalid JSON is refused by both parsers", () => {
   for (const text of ["{", "1e5}", "[12345678901234567,]"]) expect(() => parseExactJson(text)).toThrow(SyntaxError);
 });

@@ -32,7 +32,7 @@ onEachDatabase((suite) => {
     return error.retryAfter;
   }
 
-  test("three failures are answered as they are; from then on nothing is even tried, right or wrong", async () => {
+  test("three failures get their own error; then no attempt runs, right or wrong", async () => {
     const ctx = await openStore();
     for (let n = 0; n < 3; n++) expect(await attempt(ctx, "invalidLogin")).toBe(5212);
     let tried = 0;
@@ -42,7 +42,7 @@ onEachDatabase((suite) => {
     expect(await failureOf(requireFailuresLeft(ctx, email))).toMatchObject({ code: 5213 });
   });
 
-  suite.testOnFile("the wait is true to the second: one second earlier is too early", async () => {
+  suite.testOnFile("the wait is exact: one second earlier is too early", async () => {
     const { clock } = suite.app;
     const ctx = await openStore();
     for (const pause of [0, 90_250, 4 * minute]) {
@@ -60,7 +60,7 @@ onEachDatabase((suite) => {
     expect(await retryAfter(ctx)).toBe(Math.ceil(90.25) - 1);
   });
 
-  suite.testOnFile("in any twenty minutes three fail, not three in each twenty minutes of the clock", async () => {
+  suite.testOnFile("at most three fail in any twenty minutes, not in each twenty minutes of the clock", async () => {
     const { clock } = suite.app;
     const ctx = await openStore();
     for (let n = 0; n < 3; n++) expect(await attempt(ctx, "invalidLogin")).toBe(5212);
@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
-  suite.testOnFile("nothing but a failure counts: not a success, not a missing code, not a busy server", async () => {
+  suite.testOnFile("only a failure counts: not a success, a missing code or a busy server", async () => {
     const ctx = await openStore();
     for (let n = 0; n < 4; n++) {
       expect(await attempt(ctx)).toBeUndefined();
@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
-  suite.testOnFile("the count is one account's of one store", async () => {
+  suite.testOnFile("the count is per account and store", async () => {
     const [ctx, other] = [await openStore(), await openStore()];
     for (let n = 0; n < 3; n++) await attempt(ctx, "invalidLogin");
     expect(await attempt(ctx, undefined, "bob@example.com")).toBeUndefined();
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     expect(await attempt(ctx)).toBe(5213);
   });
 
-  test("a success forgets the failures, and one that is undone does not", async () => {
+  test("a success resets the failures, a rolled-back one does not", async () => {
     const ctx = await openStore();
     await attempt(ctx, "invalidLogin");
     await attempt(ctx, "invalidLogin");
@@ -104,7 +104,7 @@ onEachDatabase((suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
-  test("of fifty wrong attempts at once three are tried, one after another", async () => {
+  test("of fifty concurrent wrong attempts three run, one after another", async () => {
     const ctx = await openStore();
     let [running, most, tried] = [0, 0, 0];
     const codes = await Promise.all(
@@ -125,7 +125,7 @@ onEachDatabase((suite) => {
     expect(codes.toSorted()).toEqual([...Array(3).fill(5212), ...Array(47).fill(5213)]);
   });
 
-  test("of wrong attempts at once in two processes, three are answered 5212", async () => {
+  test("of concurrent wrong attempts in two processes, three are 5212", async () => {
     const ctx = await openStore();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
     const codes = await Promise.all(
@@ -144,7 +144,7 @@ onEachDatabase((suite) => {
     await slow;
   });
 
-  test("a crowd that waits for one account is bounded, and leaves nothing behind", async () => {
+  test("the number of waiting attempts for an account is limited, and none is left over", async () => {
     const ctx = await openStore();
     const codes = await Promise.all(Array.from({ length: 200 }, () => attempt(ctx)));
     expect(codes.filter((code) => code === undefined)).toHaveLength(129);
@@ -152,14 +152,11 @@ onEachDatabase((suite) => {
     expect(await attempt(ctx)).toBeUndefined();
   });
 
-  suite.testOnFile(
-    "what was sent as an email stands nowhere in the counters: it may have been a password",
-    async () => {
-      const ctx = await openStore();
-      const slip = "correct horse battery";
-      await attempt(ctx, "invalidLogin", slip);
-      const { rows } = await ctx.db.execute("select key from rate_limits");
-      expect(JSON.stringify(rows)).not.toContain(slip);
-    },
-  );
+  suite.testOnFile("the sent email is stored in no counter: it may have been a password", async () => {
+    const ctx = await openStore();
+    const slip = "correct horse battery";
+    await attempt(ctx, "invalidLogin", slip);
+    const { rows } = await ctx.db.execute("select key from rate_limits");
+    expect(JSON.stringify(rows)).not.toContain(slip);
+  });
 });

@@ -11,11 +11,11 @@ const tail = "qpjc9RS.Tjc/pgXtC//nSOmG7m69bgw7yQ/Y0o75GTdB0xYvwOz3K";
 const kindsOf = (hashes: (string | null)[]) =>
   hashes.map((hash) => hash && (hash.startsWith("$2") ? hash.slice(0, 7) : hash.slice(0, hash.indexOf(",p=") + 5)));
 
-test("where nothing was imported nothing more is verified, whatever was", () => {
+test("without imported hashes nothing more is verified", () => {
   for (const verified of [null, ownHash, "unusable", "$2b$31$"]) expect(hashesToVerify([], [verified])).toEqual([]);
 });
 
-test("what was verified and what is still to be verified are one of each kind", () => {
+test("verified hashes and those to verify are one of each kind", () => {
   const kinds = [bcrypt4, bcrypt5, large];
   expect(kindsOf(hashesToVerify(kinds, [null]))).toEqual([large, bcrypt5, bcrypt4]);
   expect(kindsOf(hashesToVerify(kinds, [ownHash]))).toEqual([large, bcrypt5, bcrypt4]);
@@ -25,12 +25,12 @@ test("what was verified and what is still to be verified are one of each kind", 
   expect(kindsOf(hashesToVerify(kinds, [`${bcrypt5}${tail}`, ownHash]))).toEqual([large, bcrypt4]);
 });
 
-test("of many kinds the four dearest are verified, and none that would be refused as a hash", () => {
+test("of many kinds the four most expensive are verified, and none that would be refused as a hash", () => {
   const kinds = [small, bcrypt4, "$2b$31$", large, "$2b$06$", bcrypt14, "x", ""];
   expect(kindsOf(hashesToVerify(kinds, [null]))).toEqual([bcrypt14, large, "$2b$06$", bcrypt4]);
 });
 
-test("a decoy can be verified at its costs, and nothing is known to fit it", async () => {
+test("a decoy can be verified at its costs, and no known password matches it", async () => {
   for (const kind of [bcrypt4, bcrypt5, "$2a$04$", small, "$argon2d$v=19$m=64,t=2,p=2$"]) {
     const [decoy] = hashesToVerify([kind], [null]) as [string];
     expect([decoy.startsWith(kind), isUsableHash(decoy)]).toEqual([true, true]);

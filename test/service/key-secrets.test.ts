@@ -6,7 +6,7 @@ const at = (minutesAgo: number | null) =>
   minutesAgo === null ? null : new Date(now - minutesAgo * 60_000).toISOString();
 const day = 24 * 60;
 
-describe("an old secret may go once the present one is used and it is not", () => {
+describe("an old secret can be retired once the new one is used and the old one is not", () => {
   test.each([
     ["nobody has used either", { made: 60, newUsed: null, oldUsed: null }, false],
     ["only the old one is used", { made: 60, newUsed: null, oldUsed: 5 }, false],
@@ -26,7 +26,7 @@ describe("an old secret may go once the present one is used and it is not", () =
     expect(judged.map(({ may_go }) => may_go)).toEqual([null, expected]);
   });
 
-  test("one whose time is over may go whatever was used", () => {
+  test("an expired secret can be retired, used or not", () => {
     const secrets = [
       { created_at: at(60) as string, expires_at: null, last_used_at: null },
       { created_at: at(120) as string, expires_at: at(1), last_used_at: at(2) },

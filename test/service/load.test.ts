@@ -34,7 +34,7 @@ async function tablesOf(db: Database): Promise<string[]> {
   return rows.map(({ name }) => String(name));
 }
 
-describe.if(hasSqld)("a file is loaded into a database server", () => {
+describe.if(hasSqld)("loading a file into a database server", () => {
   let dir: string;
   let source: string;
   let whole: WholeFile;
@@ -86,7 +86,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     return readWhole(path);
   }
 
-  test("and dumped again it is the same, table by table and row by row", async () => {
+  test("and dumping it again gives the same rows in every table", async () => {
     const progress: [number, number][] = [];
     await loadDatabase(source, db, { onProgress: (...step) => progress.push(step) });
     const total = progress[0]?.[1] ?? 0;
@@ -104,7 +104,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     await app.stop();
   });
 
-  test("also where servers have made its schema and no store, and these notice that it has changed", async () => {
+  test("works when servers have created its schema and no store, and these notice the change", async () => {
     await migrate(db);
     await db.execute("update revision set value = 7");
     await loadDatabase(source, db);
@@ -114,7 +114,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     expect(schema).toEqual(whole.schema);
   });
 
-  test("but not over a store, the history of one, or another program's tables; all of it stays", async () => {
+  test("is refused over a store, an audit log, or another program's tables, which are not changed", async () => {
     const refusal = async () => {
       const failures = [await failureOf(inspectTarget(db)), await failureOf(loadDatabase(source, db))];
       expect(failures[0]).toEqual(failures[1] as Error);
@@ -134,7 +134,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     await inspectTarget(db).catch(() => {});
   });
 
-  test("or not at all: one that is stopped or fails leaves an empty database", async () => {
+  test("that is stopped or fails leaves an empty database", async () => {
     const stop = new AbortController();
     const onProgress = (done: number, total: number) => done > total / 2 && stop.abort(new Error("enough"));
     const failure = await failureOf(loadDatabase(source, db, { onProgress, signal: stop.signal }));
@@ -145,7 +145,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     expect(await tablesOf(db)).toEqual([]);
   });
 
-  test("one that was killed is no shop for anybody, until the next has begun anew", async () => {
+  test("that was killed leaves a database that cannot be used until the next load", async () => {
     const child = spawnChild("load-half", dir, source, server.url);
     expect(await child.nextLine()).toBe("half");
     child.kill();
@@ -157,7 +157,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     expect(await dump()).toEqual(whole);
   });
 
-  test("one whose server went away begins anew when that is back", async () => {
+  test("begins anew when a server that went away is back", async () => {
     const own = join(dir, "server");
     let away = await startSqld({ dir: own });
     const remote = await openDatabase({ dataDir: dir, url: away.url });
@@ -175,7 +175,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     await away.stop();
   }, 20_000);
 
-  test("by the one of two that began last", async () => {
+  test("succeeds only for the later of two", async () => {
     let second: Promise<unknown> | undefined;
     const onProgress = (done: number) => {
       if (done > 0) second ??= loadDatabase(source, db);

@@ -26,7 +26,7 @@ async function write(form: "text" | "json", least?: LogLevel): Promise<string[]>
   return text.trimEnd().split("\n");
 }
 
-test("the log holds its level and those that are louder, of requests and notices alike", async () => {
+test("the log has messages of its level and above, of requests and notices alike", async () => {
   for (const [index, least] of logLevels.entries()) {
     const lines = await write("json", least);
     const louder = logLevels.slice(index);
@@ -36,12 +36,12 @@ test("the log holds its level and those that are louder, of requests and notices
   expect((await write("text")).length).toBe((await write("text", "info")).length);
 });
 
-test("time and level stand first in every line of JSON, and in a notice of text", async () => {
+test("time and level come first in every line of JSON, and in a notice of text", async () => {
   for (const line of await write("json")) expect(Object.keys(JSON.parse(line)).slice(0, 2)).toEqual(["time", "level"]);
   expect((await write("text")).at(-1)).toMatch(/^\S+Z ERROR notice of error$/);
 });
 
-test("the server's failures are errors, refusals are warnings, all else is information", () => {
+test("internal errors are errors, refusals are warnings, all else is information", () => {
   const levels = (...statuses: number[]) => statuses.map(levelOf);
   expect(levels(500, 503)).toEqual(["error", "error"]);
   expect(levels(401, 403, 429)).toEqual(["warn", "warn", "warn"]);

@@ -48,7 +48,7 @@ onDatabase("file", (suite) => {
     return { status: row?.status, error: row?.last_error };
   }
 
-  test("where TLS is offered it is used, credentials or not", async () => {
+  test("TLS is used when it is offered, with or without credentials", async () => {
     for (const signIn of [undefined, credentials]) {
       const server = await startServer({ security: "starttls", ...(signIn && { credentials: signIn }) });
       expect(await sendOne(server.url, { trusted: certificate })).toMatchObject({ status: "sent" });
@@ -79,13 +79,13 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("an address cannot switch a check off", () => {
+  test("a URL cannot disable a check", () => {
     const options = smtpOptions({ url: "smtp://u:p@mail.example/?tls.rejectUnauthorized=false&ignoreTLS=true" });
     expect(options).toMatchObject({ requireTLS: true, tls: { rejectUnauthorized: true } });
     expect(Object.keys(options)).not.toContain("ignoreTLS");
   });
 
-  test("credentials leave the machine over TLS only", () => {
+  test("credentials are sent to another machine over TLS only", () => {
     const cases: [url: string, requireTLS: boolean, secure: boolean, port: number][] = [
       ["smtp://u:p@mail.example", true, false, 587],
       ["smtp://u:p@mail.example:25", true, false, 25],
@@ -104,7 +104,7 @@ onDatabase("file", (suite) => {
     expect(smtpOptions({ url: "smtp://u:p@[::1]" }).host).toBe("::1");
   });
 
-  test("a server that should offer TLS and does not gets neither credentials nor mail", async () => {
+  test("a server without the required TLS gets neither credentials nor mail", async () => {
     const stages: string[] = [];
     const server = await startServer({
       credentials,
@@ -120,7 +120,7 @@ onDatabase("file", (suite) => {
     expect(await sendOne(server.url)).toMatchObject({ status: "sent" });
   });
 
-  test("with wrong credentials mail waits, and they are stored nowhere", async () => {
+  test("with wrong credentials mail waits, and the error does not contain them", async () => {
     const server = await startServer({ credentials });
     const url = server.url.replace(encodeURIComponent(credentials.password), "wr0ng-passw0rd");
     const { status, error } = await sendOne(url);
@@ -130,13 +130,13 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("a password of any characters arrives as it is", async () => {
+  test("a password of any characters is sent unchanged", async () => {
     const server = await startServer({ credentials });
     expect(await sendOne(server.url)).toMatchObject({ status: "sent" });
     expect(server.received).toMatchObject([{ user: credentials.user, secure: false }]);
   });
 
-  test("a server that is down, and then up, gets the mail", async () => {
+  test("a server that comes back gets the mail", async () => {
     const first = await startSmtpServer();
     await first.close();
     const { status, error } = await sendOne(first.url);
@@ -152,7 +152,7 @@ onDatabase("file", (suite) => {
     await sender.stop(1000);
   });
 
-  test("a server that hangs is given up, wherever it stops to answer", async () => {
+  test("a server that hangs at any step is abandoned", async () => {
     const timeouts = { connect: 100, greeting: 100, silence: 100 };
     const hanging = await startServer({ behave: (stage) => (stage === "rcpt" ? "hang" : undefined) });
     for (const url of [await startMute(), await startMute("220 hello\r\n"), hanging.url]) {
@@ -171,7 +171,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a connection serves many mails", async () => {
+  test("one connection sends many mails", async () => {
     const server = await startServer();
     const ctx = await tenantContext(await suite.shop());
     for (let n = 0; n < 40; n++) {
@@ -195,7 +195,7 @@ onDatabase("file", (suite) => {
     await sender.stop(1000);
   });
 
-  test("a title and a name with line breaks and quotes stay one header each on the wire", async () => {
+  test("a title and a name with line breaks and quotes each stay in one header", async () => {
     const server = await startServer();
     const shop = await suite.shop();
     const title = 'Evil"\r\nBcc: victim@example.net\r\nX-Evil: 1';
@@ -221,7 +221,7 @@ onDatabase("file", (suite) => {
   });
 
   for (const language of ["ar", "de", "en", "es", "fr", "pt", "zh"]) {
-    test(`a reset mail in ${language} arrives whole, in both forms`, async () => {
+    test(`a reset mail in ${language} arrives complete, as text and HTML`, async () => {
       const server = await startServer();
       const ctx = await tenantContext(await suite.shop());
       await queueMail(ctx, {
@@ -252,7 +252,7 @@ onDatabase("file", (suite) => {
     return testMail(ctx, { to: "ada@example.org", language: "fr", mailFrom: "shop@example.com", smtp });
   }
 
-  test("a test mail reports the whole session", async () => {
+  test("a test mail reports the complete session", async () => {
     const server = await startServer({ security: "starttls", credentials });
     const trial = await tryServer(server.url, certificate);
     expect(trial).toEqual({
@@ -299,7 +299,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-test("a failure text contains no secret of the error", () => {
+test("the text of a failure contains no secret", () => {
   const error = Object.assign(new Error("x"), { code: "EMESSAGE", command: "DATA", responseCode: 554 });
   const secrets = ["hunter2-hunter2", "012345"];
   const response = "554 a@b.example said 012345 with hunter2-hunter2\r\nand more";

@@ -25,7 +25,7 @@ function placeholders(texts: string[]): string[] {
   return [...new Set(texts.flatMap((text) => [...text.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name as string)))];
 }
 
-test("every file of the folder is a language, and the first seven are there", () => {
+test("every template file is a language, and the first seven exist", () => {
   const folder = join(import.meta.dir, "../../src/server/modules/mail/templates");
   expect(languages).toEqual(
     readdirSync(folder)
@@ -38,7 +38,7 @@ test("every file of the folder is a language, and the first seven are there", ()
 for (const language of languages) {
   const templates = mailTemplates[language] as MailTemplates;
 
-  test(`${language} has every text, every placeholder, and no other`, () => {
+  test(`${language} has every text and exactly the known placeholders`, () => {
     expect(Object.keys(templates).toSorted()).toEqual(Object.keys(mailTemplates.en as object).toSorted());
     expect(Intl.getCanonicalLocales(language)).toEqual([language]);
     expect(templates.direction).toBe(new Intl.Locale(language).maximize().script === "Arab" ? "rtl" : "ltr");
@@ -56,7 +56,7 @@ for (const language of languages) {
     }
   });
 
-  test(`${language} says how long a code lives, and shows it alone in its line`, () => {
+  test(`${language} says how long a code is valid, and shows it alone on its line`, () => {
     const { text, html } = render("reset_code", { languages: [language] });
     expect(text).toMatch(/15|١٥/);
     expect(text).toMatch(/\n\n012345\n\n/);
@@ -64,7 +64,7 @@ for (const language of languages) {
     expect(html).toContain(`<html lang="${language}" dir="${templates.direction}">`);
   });
 
-  test(`${language} leaves no placeholder open and names the store in every mail`, () => {
+  test(`${language} fills every placeholder and names the store in every mail`, () => {
     for (const kind of kinds) {
       const mail = render(kind, { languages: [language] });
       expect(mail.language).toBe(language);
@@ -74,7 +74,7 @@ for (const language of languages) {
   });
 }
 
-test("a language is the one asked for, else what it is a variety of, else the next one wanted, else English", () => {
+test("the language is the requested one, or a more general form, or the next requested one, or English", () => {
   const cases: [wanted: (string | null | undefined)[], language: string][] = [
     [["fr"], "fr"],
     [["FR-ca"], "fr"],
@@ -89,14 +89,14 @@ test("a language is the one asked for, else what it is a variety of, else the ne
   for (const [wanted, language] of cases) expect({ wanted, ...chooseTemplates(wanted) }).toMatchObject({ language });
 });
 
-test("the store's own language comes after those of the request and of the user", () => {
+test("the store's language comes after those of the request and of the user", () => {
   const german = { ...store, language: "de-CH" };
   expect(render("test", { store: german }).language).toBe("de");
   expect(render("test", { store: german, languages: [undefined, "ja", null] }).language).toBe("de");
   expect(render("test", { store: german, languages: ["ja", "pt-PT"] }).language).toBe("pt");
 });
 
-test("nothing in a title, name or code is markup", () => {
+test("titles, names and codes are escaped in HTML", () => {
   const evil = `"><script>alert('1')</script>&amp;`;
   const { html } = render("reset_code", {
     store: { ...store, title: evil, url: `https://shop.example/?a="><b>`, logo: `https://shop.example/"onload="x` },
@@ -113,7 +113,7 @@ test("a value that looks like a placeholder is not filled in", () => {
   expect(text).toContain("your {code} {name} account");
 });
 
-test("a name that would make the mail an advertisement is left out, and so is a blank one", () => {
+test("a name that looks like an advertisement is left out, as is a blank one", () => {
   const names = ["Win at https://evil.example", "evil.example", "www.evil", "a@b", "<b>", "x".repeat(61), " \r\n ", ""];
   for (const name of names)
     expect({ name, text: render("test", { name }).text }).toMatchObject({
@@ -124,13 +124,13 @@ test("a name that would make the mail an advertisement is left out, and so is a 
   }
 });
 
-test("a name of another direction does not disturb the line around it", () => {
+test("a name in another text direction does not affect the line around it", () => {
   expect(render("test", { name: "آدا" }).text).toContain("Hello \u2068آدا\u2069,");
   expect(render("test", { languages: ["ar"] }).text).toContain("مرحبًا \u2068Ada\u2069،");
   expect(render("test").text).not.toMatch(/[\u2066-\u2069]/);
 });
 
-test("a mail leads to the store's address, else to its domain, and shows its logo where it has one", () => {
+test("a mail links to the store's URL or domain, and shows its logo if it has one", () => {
   const cases: [Partial<MailStore>, string | null][] = [
     [{ url: "https://shop.example/start", domain: "other.example" }, "https://shop.example/start"],
     [{ domain: "shop.example" }, "https://shop.example"],

@@ -71,7 +71,7 @@ async function openPost(suite: Suite, options: { title?: string; language?: stri
 }
 
 onEachDatabase((suite) => {
-  test("a queued mail is sent once, with its text, and its contents are erased", async () => {
+  test("a queued mail is sent once with its text, and its contents are erased", async () => {
     const { sender, smtp, queue, outbox, email, clock } = await openPost(suite, { title: "Lamp Shop" });
     const id = await queue({ to: { email, name: "Ada", lang: "fr" } });
     expect(await outbox()).toMatchObject([{ id, status: "queued", attempts: 0, values: { code } }]);
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
     expect({ rows: await outbox(), received: smtp.received }).toEqual({ rows: [], received: [] });
   });
 
-  suite.testOnFile("a mail that lacks a value that its text needs is not queued", async () => {
+  suite.testOnFile("a mail without a value that its text needs is not queued", async () => {
     const { queue, outbox } = await openPost(suite);
     expect(await failureOf(queue({ values: {} }))).toBeInstanceOf(TypeError);
     expect(await outbox()).toEqual([]);
@@ -116,7 +116,7 @@ onEachDatabase((suite) => {
 
   describe("to an address", () => {
     suite.testOnFile(
-      "it goes to the active user who has it when it is sent, in their language and by their name",
+      "is sent to the active user who has it at that time, in their language and by their name",
       async () => {
         const { queue, sender, smtp, addUser, email } = await openPost(suite);
         await queue({ to: { emailKey: email } });
@@ -127,7 +127,7 @@ onEachDatabase((suite) => {
       },
     );
 
-    suite.testOnFile("the language asked for wins over the user's", async () => {
+    suite.testOnFile("uses the requested language rather than the user's", async () => {
       const { queue, sender, smtp, addUser, email } = await openPost(suite);
       await addUser({ lang: "de" });
       await queue({ to: { emailKey: email }, language: "es-MX" });
@@ -139,7 +139,7 @@ onEachDatabase((suite) => {
       ["nobody", undefined],
       ["a disabled user", "disabled"],
     ] as const) {
-      suite.testOnFile(`of ${who} it is dropped and erased, and no server hears of it`, async () => {
+      suite.testOnFile(`of ${who} is dropped and erased, and reaches no mail server`, async () => {
         const { queue, sender, smtp, addUser, email, outbox } = await openPost(suite);
         if (status) await addUser({ status });
         await queue({ to: { emailKey: email } });
@@ -151,7 +151,7 @@ onEachDatabase((suite) => {
       });
     }
 
-    suite.testOnFile("another store's user of the same address gets nothing", async () => {
+    suite.testOnFile("is not sent to another store's user of the same address", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       await other.addUser({ email: one.email });
       await one.queue({ to: { emailKey: one.email } });
@@ -160,7 +160,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  describe("time", () => {
+  describe("expiry", () => {
     suite.testOnFile("an outdated mail is expired and erased, not sent", async () => {
       const { queue, sender, smtp, outbox, clock } = await openPost(suite);
       await queue({ usefulUntil: clock.now() + 15 * minuteMs });
@@ -173,7 +173,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toHaveLength(1);
     });
 
-    suite.testOnFile("without a mail server, mail waits for a week and is erased then", async () => {
+    suite.testOnFile("without a mail server, mail waits for a week and is then erased", async () => {
       const { ctx, queue, outbox, clock } = await openPost(suite);
       await queue();
       clock.advance(7 * 86_400_000 - 1);
@@ -198,10 +198,10 @@ onEachDatabase((suite) => {
     });
   });
 
-  describe("a later mail about the same", () => {
+  describe("a later mail about the same subject", () => {
     const about = (replaces: string) => ({ replaces, to: { emailKey: replaces } });
 
-    suite.testOnFile("takes the place of those that wait, which are ended and erased", async () => {
+    suite.testOnFile("replaces waiting ones, which are ended and erased", async () => {
       const { queue, sender, smtp, outbox, email, addUser, clock } = await openPost(suite);
       await addUser();
       await queue(about(email));
@@ -215,22 +215,19 @@ onEachDatabase((suite) => {
       for (const row of rows) expect(row).not.toHaveProperty("values");
     });
 
-    suite.testOnFile(
-      "leaves mail of another kind, about another, of another store, or about nothing in its place",
-      async () => {
-        const [one, other] = [await openPost(suite), await openPost(suite)];
-        await other.queue(about(one.email));
-        await one.queue();
-        await one.queue({ ...about(one.email), kind: "password_changed", values: {} });
-        await one.queue(about(other.email));
-        await one.queue(about(one.email));
-        await one.queue();
-        expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("queued"));
-        expect(await other.outbox()).toMatchObject([{ status: "queued" }]);
-      },
-    );
+    suite.testOnFile("does not replace mail of another kind, subject or store, or without a subject", async () => {
+      const [one, other] = [await openPost(suite), await openPost(suite)];
+      await other.queue(about(one.email));
+      await one.queue();
+      await one.queue({ ...about(one.email), kind: "password_changed", values: {} });
+      await one.queue(about(other.email));
+      await one.queue(about(one.email));
+      await one.queue();
+      expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("queued"));
+      expect(await other.outbox()).toMatchObject([{ status: "queued" }]);
+    });
 
-    suite.testOnFile("leaves what was sent, or has failed, as it is", async () => {
+    suite.testOnFile("does not replace sent or failed mail", async () => {
       const { queue, sender, outbox, email, addUser, behave } = await openPost(suite);
       await addUser();
       await queue(about(email));
@@ -242,7 +239,7 @@ onEachDatabase((suite) => {
       expect((await outbox()).map(({ status }) => status).toSorted()).toEqual(["failed", "queued", "sent"]);
     });
 
-    suite.testOnFile("neither ends anything nor is queued when its transaction is rolled back", async () => {
+    suite.testOnFile("replaces nothing and is not queued when its transaction is rolled back", async () => {
       const { ctx, queue, outbox, email } = await openPost(suite);
       const id = await queue(about(email));
       await failureOf(
@@ -254,7 +251,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ id, status: "queued", values: { code } }]);
     });
 
-    test("of many queued at once the last one waits alone", async () => {
+    test("replaces the others, so that the last of many concurrent ones waits alone", async () => {
       const { ctx, outbox, email } = await openPost(suite);
       const elsewhere = { ...ctx, db: await suite.database.openAgain() };
       const mail = { kind: "reset_code" as const, values: { code }, ...about(email) };
@@ -263,7 +260,7 @@ onEachDatabase((suite) => {
       expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "queued"]);
     });
 
-    test("does not stop one that is being sent, which is told as sent, and is not sent again", async () => {
+    test("does not stop one that is being sent, which is recorded as sent, and is not sent again", async () => {
       const { ctx, queue, outbox, email } = await openPost(suite);
       await queue(about(email));
       const held = (await claimMail(ctx)) as ClaimedMail;
@@ -278,7 +275,7 @@ onEachDatabase((suite) => {
       ]);
     });
 
-    suite.testOnFile("is found by a keyed hash; its address stands nowhere", async () => {
+    suite.testOnFile("is found by a keyed hash; the database contains no address", async () => {
       const { ctx, queue, email } = await openPost(suite);
       await queue(about(email));
       const { rows } = await ctx.db.execute("select * from mail_outbox");
@@ -313,7 +310,7 @@ onEachDatabase((suite) => {
       },
     );
 
-    suite.testOnFile("a mail that is useful for minutes only is tried to the last of them", async () => {
+    suite.testOnFile("a mail that is valid for minutes is tried until it expires", async () => {
       const { queue, sender, outbox, clock, behave } = await openPost(suite);
       behave((stage) => (stage === "rcpt" ? "451 not now" : undefined));
       const usefulUntil = clock.now() + 15 * minuteMs;
@@ -441,7 +438,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  describe("several senders", () => {
+  describe("several processes", () => {
     test("two processes with thirty mails send each exactly once", async () => {
       const post = await openPost(suite);
       const elsewhere = post.openSender(await suite.database.openAgain());
@@ -465,7 +462,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toHaveLength(1);
     });
 
-    test("a mail that ends every process that claims it is given up", async () => {
+    test("a mail that crashes every process that claims it fails at last", async () => {
       const { ctx, queue, sender, outbox, clock, smtp } = await openPost(suite);
       await queue();
       for (let n = 0; n < 10; n++) {
@@ -494,7 +491,7 @@ onEachDatabase((suite) => {
   });
 
   describe("stopping", () => {
-    suite.testOnFile("it waits for attempts in progress, and claims nothing more", async () => {
+    suite.testOnFile("waits for attempts in progress, and claims nothing more", async () => {
       const { queue, sender, outbox, behave } = await openPost(suite);
       for (let n = 0; n < 8; n++) await queue();
       let stopped: Promise<void> | undefined;
@@ -512,7 +509,7 @@ onEachDatabase((suite) => {
       expect(await sender.runUntilIdle()).toBe(0);
     });
 
-    suite.testOnFile("it does not wait for a server that hangs, and leaves the mail to the next sender", async () => {
+    suite.testOnFile("does not wait for a hanging server, and leaves the mail to the next process", async () => {
       const { queue, sender, outbox, behave, openSender } = await openPost(suite);
       const reached = Promise.withResolvers<void>();
       behave((stage) => {
@@ -533,36 +530,33 @@ onEachDatabase((suite) => {
       await next.stop(0);
     });
 
-    suite.testOnFile(
-      "a mail that was claimed but not sent yet is released, and no mail server receives it",
-      async () => {
-        const { queue, outbox, clock, smtp, openSender } = await openPost(suite);
-        const { db } = suite.app;
-        let stopped: Promise<void> | undefined;
-        const sender = openSender({
-          batch: (stmts, mode) => db.batch(stmts, mode),
-          transaction: (fn) => db.transaction(fn),
-          async execute(stmt) {
-            if (/ join /.test(typeof stmt === "string" ? stmt : stmt.sql)) {
-              stopped = sender.stop(0);
-              // Set later than the stop's own timer, and fires after it.
-              await new Promise((resolve) => setTimeout(resolve, 10));
-            }
-            return db.execute(stmt);
-          },
-        });
-        await queue();
-        await sender.runUntilIdle();
-        await stopped;
-        expect(smtp.received).toEqual([]);
-        const [row] = await outbox();
-        expect(row).toMatchObject({ status: "queued", next_attempt_at: new Date(clock.now()).toISOString() });
-      },
-    );
+    suite.testOnFile("releases mail that was claimed but not sent yet", async () => {
+      const { queue, outbox, clock, smtp, openSender } = await openPost(suite);
+      const { db } = suite.app;
+      let stopped: Promise<void> | undefined;
+      const sender = openSender({
+        batch: (stmts, mode) => db.batch(stmts, mode),
+        transaction: (fn) => db.transaction(fn),
+        async execute(stmt) {
+          if (/ join /.test(typeof stmt === "string" ? stmt : stmt.sql)) {
+            stopped = sender.stop(0);
+            // Set later than the stop's own timer, and fires after it.
+            await new Promise((resolve) => setTimeout(resolve, 10));
+          }
+          return db.execute(stmt);
+        },
+      });
+      await queue();
+      await sender.runUntilIdle();
+      await stopped;
+      expect(smtp.received).toEqual([]);
+      const [row] = await outbox();
+      expect(row).toMatchObject({ status: "queued", next_attempt_at: new Date(clock.now()).toISOString() });
+    });
   });
 
-  describe("by hand", () => {
-    suite.testOnFile("a failed mail is queued again from its first attempt on", async () => {
+  describe("mail commands", () => {
+    suite.testOnFile("retry a failed mail from its first attempt on", async () => {
       const { ctx, queue, sender, outbox, behave, smtp } = await openPost(suite);
       behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
       const id = await queue();
@@ -574,7 +568,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toHaveLength(1);
     });
 
-    test("of several ids all are retried or none, and never another store's", async () => {
+    test("retry all given ids or none, and never another store's", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       const { ctx, queue, sender, outbox, behave } = one;
       behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
@@ -595,7 +589,7 @@ onEachDatabase((suite) => {
       expect(await retryMail(ctx, { which: [first, second], namespace })).toBe(2);
     });
 
-    suite.testOnFile("--all retries the mail of the named store that has not expired", async () => {
+    suite.testOnFile("retry with --all the unexpired mail of the given store", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       for (const { behave, queue, sender, clock } of [one, other]) {
         behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
@@ -611,46 +605,43 @@ onEachDatabase((suite) => {
       expect((await one.outbox())[1]).not.toHaveProperty("values");
     });
 
-    suite.testOnFile(
-      "the list masks recipients and hides codes unless asked, and is of the store that is named",
-      async () => {
-        const [one, other] = [await openPost(suite), await openPost(suite)];
-        const id = await one.queue();
-        await other.queue();
-        const { namespace } = one.ctx.tenant;
-        const filter = { namespace, limit: 10 };
-        const [hidden, ...more] = await listMail(one.ctx, filter);
-        expect(more).toEqual([]);
-        expect(hidden).toMatchObject({ id, namespace, kind: "reset_code", to: "a***@example.org", status: "queued" });
-        expect(hidden).not.toHaveProperty("code");
-        const [shown] = await listMail(one.ctx, { ...filter, showRecipients: true, showCodesOf: namespace });
-        expect(shown).toMatchObject({ to: one.email, code });
-        const all = await listMail(one.ctx, { limit: 10, showCodesOf: namespace });
-        expect(all.map((mail) => [mail.namespace, mail.code]).toSorted()).toEqual(
-          [
-            [namespace, code],
-            [other.ctx.tenant.namespace, undefined],
-          ].toSorted(),
-        );
-        await one.sender.runUntilIdle();
-        const [sent] = await listMail(one.ctx, {
-          ...filter,
-          status: "sent",
-          showRecipients: true,
-          showCodesOf: namespace,
-        });
-        expect(sent).toMatchObject({ to: null, next_attempt_at: null });
-        expect(sent).not.toHaveProperty("code");
-        expect(await listMail(one.ctx, { ...filter, status: "queued" })).toEqual([]);
-        expect(await failureOf(listMail(one.ctx, { limit: 10, namespace: "no-such-store" }))).toMatchObject({
-          code: 5301,
-        });
-        expect(await failureOf(listMail(one.ctx, { limit: 1001 }))).toMatchObject({ code: 5102 });
-      },
-    );
+    suite.testOnFile("list mail with masked recipients and without codes by default, of the given store", async () => {
+      const [one, other] = [await openPost(suite), await openPost(suite)];
+      const id = await one.queue();
+      await other.queue();
+      const { namespace } = one.ctx.tenant;
+      const filter = { namespace, limit: 10 };
+      const [hidden, ...more] = await listMail(one.ctx, filter);
+      expect(more).toEqual([]);
+      expect(hidden).toMatchObject({ id, namespace, kind: "reset_code", to: "a***@example.org", status: "queued" });
+      expect(hidden).not.toHaveProperty("code");
+      const [shown] = await listMail(one.ctx, { ...filter, showRecipients: true, showCodesOf: namespace });
+      expect(shown).toMatchObject({ to: one.email, code });
+      const all = await listMail(one.ctx, { limit: 10, showCodesOf: namespace });
+      expect(all.map((mail) => [mail.namespace, mail.code]).toSorted()).toEqual(
+        [
+          [namespace, code],
+          [other.ctx.tenant.namespace, undefined],
+        ].toSorted(),
+      );
+      await one.sender.runUntilIdle();
+      const [sent] = await listMail(one.ctx, {
+        ...filter,
+        status: "sent",
+        showRecipients: true,
+        showCodesOf: namespace,
+      });
+      expect(sent).toMatchObject({ to: null, next_attempt_at: null });
+      expect(sent).not.toHaveProperty("code");
+      expect(await listMail(one.ctx, { ...filter, status: "queued" })).toEqual([]);
+      expect(await failureOf(listMail(one.ctx, { limit: 10, namespace: "no-such-store" }))).toMatchObject({
+        code: 5301,
+      });
+      expect(await failureOf(listMail(one.ctx, { limit: 1001 }))).toMatchObject({ code: 5102 });
+    });
   });
 
-  suite.testOnFile("neither code nor address is ever found in the files of the database", async () => {
+  suite.testOnFile("the files of the database never contain a code or an address", async () => {
     const { ctx, queue, sender, email, behave, clock, outbox } = await openPost(suite);
     const canary = "canary-948371";
     const texts = [canary, email];

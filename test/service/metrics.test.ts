@@ -7,7 +7,7 @@ import type { ServerStatus } from "../../src/server/monitoring/server-status.ts"
 import { parseMetrics } from "../support/prometheus.ts";
 
 describe("a meter", () => {
-  test("counts answers by status, code and time, and lists only what was called", () => {
+  test("counts replies by status, code and time, and lists only used routes", () => {
     const meter = new Meter();
     const products = meter.route("GET", "/products/");
     meter.route("POST", "/products/");
@@ -32,13 +32,13 @@ describe("a meter", () => {
     ]);
   });
 
-  test("knows the methods of HTTP, and counts what else is sent as one", () => {
+  test("counts known HTTP methods, and all others as one", () => {
     const meterOf = new Meter().anyMethod("(none)");
     expect(meterOf("PROPFIND")).toBe(meterOf("x".repeat(1000)));
     expect([meterOf("PROPFIND").method, meterOf("DELETE").method]).toEqual(["other", "DELETE"]);
   });
 
-  test("remembers a bounded number of stores, and lets go of what is asked least", () => {
+  test("keeps a limited number of stores, and drops the least busy", () => {
     const meter = new TenantMeter();
     for (let round = 0; round < 3; round++) meter.record("busy", round === 0);
     for (let number = 0; number < 5000; number++) meter.record(`store-${number}`, false);
@@ -47,7 +47,7 @@ describe("a meter", () => {
     expect(read.length).toBeLessThanOrEqual(1000);
   });
 
-  test("of several processes adds up to what all have counted", () => {
+  test("adds up the counts of several processes", () => {
     const [one, other] = [new Meter(), new Meter()];
     for (const meter of [one, other]) {
       meter.route("GET", "/a/").record(200, 1, undefined);
@@ -70,14 +70,14 @@ describe("a meter", () => {
 describe("a percentile", () => {
   const histogram = (counts: number[]) => ({ bounds_ms: [1, 2, 5], counts, sum_ms: 0 });
 
-  test("lies within the bucket that its share falls into", () => {
+  test("is within the bucket of its share", () => {
     expect(percentileOf(histogram([0, 10, 0, 0]), 0.5)).toBe(1.5);
     expect(percentileOf(histogram([50, 0, 50, 0]), 0.5)).toBe(1);
     expect(percentileOf(histogram([50, 0, 50, 0]), 0.75)).toBe(3.5);
     expect(percentileOf(histogram([99, 0, 0, 1]), 0.999)).toBe(5);
   });
 
-  test("is none where nothing was answered, also since the last look", () => {
+  test("is null without replies, also since the last sample", () => {
     const same = histogram([3, 2, 1, 0]);
     expect(percentileOf(histogram([0, 0, 0, 0]), 0.5)).toBeNull();
     expect(percentileOf(subtractLatency(same, same), 0.5)).toBeNull();
@@ -106,7 +106,7 @@ const status: ServerStatus = {
 };
 
 describe("the page for Prometheus", () => {
-  test("is well formed, in seconds, with every label as it was", () => {
+  test("is well formed, in seconds, with unchanged labels", () => {
     const page = parseMetrics(renderMetrics(status));
     expect(page.value("bodega_build_info", { version: status.version })).toBe(1);
     expect(page.value("bodega_start_time_seconds")).toBe(Date.parse(status.started_at) / 1000);
@@ -117,7 +117,7 @@ describe("the page for Prometheus", () => {
     expect(page.value("bodega_last_backup_timestamp_seconds")).toBe(1_894_705_200);
   });
 
-  test("leaves out what is not known", () => {
+  test("omits unknown values", () => {
     const { samples } = parseMetrics(renderMetrics(status));
     const names = new Set(samples.map(({ name }) => name));
     expect(names).not.toContain("bodega_database_size_bytes");
@@ -126,7 +126,7 @@ describe("the page for Prometheus", () => {
   });
 });
 
-describe("what happens between two looks", () => {
+describe("the activity between two samples", () => {
   const later: ServerStatus = {
     ...status,
     at: "2030-01-15T12:00:14.000Z",
@@ -144,7 +144,7 @@ describe("what happens between two looks", () => {
     ],
   };
 
-  test("is told by the second, the rest since the start", () => {
+  test("is the difference of the two, and totals are since the start", () => {
     const seen = compareStatus(status, later);
     expect([seen.interval_seconds, seen.uptime_seconds]).toEqual([4, 14]);
     expect(seen.requests).toEqual({ per_second: 5, total: 23, in_flight: 1 });
@@ -154,7 +154,7 @@ describe("what happens between two looks", () => {
     expect(seen.latency_ms).toEqual({ p50: 1.5, p95: 1.95, p99: 1.99 });
   });
 
-  test("is nothing of a store that only now is among the busiest", () => {
+  test("is unknown for a store that has only now become one of the busiest", () => {
     const rows = compareStatus(status, later).tenants.map(({ namespace, per_second }) => [namespace, per_second]);
     expect(rows).toEqual([
       ["demo", 5],
@@ -162,7 +162,7 @@ describe("what happens between two looks", () => {
     ]);
   });
 
-  test("is compared with nothing where the server was started in between", () => {
+  test("is not compared across a restart of the server", () => {
     const restarted = { ...later, started_at: "2030-01-15T12:00:12.000Z" };
     const seen = compareStatus(status, restarted);
     expect([seen.interval_seconds, seen.requests.per_second]).toEqual([2, 11.5]);

@@ -59,7 +59,7 @@ function decimalText(minor: number, digits: number): string {
 
 // From a new seed each run: in as a caller writes them, through minor units, out as SQLite and the program write them.
 for (const digits of [0, 2, 3, 4]) {
-  test(`100,000 prices with ${digits} decimals come out as they went in, to the last digit`, async () => {
+  test(`100,000 prices with ${digits} decimals are converted both ways exactly`, async () => {
     const random = uniform(seed + digits);
     const wrong: unknown[] = [];
     for (let batch = 0; batch < batches; batch++) {
@@ -75,7 +75,7 @@ for (const digits of [0, 2, 3, 4]) {
     expect({ seed, wrong: wrong.slice(0, 5) }).toEqual({ seed, wrong: [] });
   }, 30_000);
 
-  test(`the largest amounts with ${digits} decimals come back, and neighbours stay apart`, async () => {
+  test(`the largest amounts with ${digits} decimals are exact, and neighbours stay distinct`, async () => {
     const most = largest[digits] as number;
     expect(largestMinor(digits)).toBe(most);
     const amounts = Array.from({ length: 1000 }, (_, n) => most - n);
@@ -85,7 +85,7 @@ for (const digits of [0, 2, 3, 4]) {
   });
 }
 
-test("an amount is written plainly, with exactly its currency's decimals", async () => {
+test("an amount is formatted with exactly its currency's decimals", async () => {
   expect(await render([0, 1, 10, 99, 100, 123_456_789_012_345], 2)).toEqual([
     "0.00",
     "0.01",
@@ -122,7 +122,7 @@ const refused: [amount: number, digits: number][] = [
   [Number("80000000000000.01"), 2],
 ];
 
-test("an amount that is negative, too fine, too large or none is refused with the field's name", () => {
+test("an amount that is negative, too precise, too large or no number is refused with the field's name", () => {
   for (const [amount, digits] of refused) {
     const refusal = { code: 5102, details: [{ field: "price", message: expect.stringMatching(/\S/) }] };
     try {
@@ -134,12 +134,12 @@ test("an amount that is negative, too fine, too large or none is refused with th
   }
 });
 
-test("zero is an amount, whatever its sign", () => {
+test("zero is an amount, with either sign", () => {
   for (const digits of [0, 2, 3])
     expect([parseMoney("price", 0, digits), parseMoney("price", -0, digits)]).toEqual([0, 0]);
 });
 
-test("parts of a split add up exactly, are never negative and within one unit of their share", () => {
+test("parts of a split add up exactly, are never negative and within one unit of their exact share", () => {
   const random = uniform(seed);
   const next = (most: number) => Math.floor(random.next().value * (most + 1));
   for (let round = 0; round < 20_000; round++) {
@@ -159,7 +159,7 @@ test("parts of a split add up exactly, are never negative and within one unit of
   }
 });
 
-test("a split gives equal weights equal parts, but for the units left over, which go to the first", () => {
+test("a split gives equal weights equal parts, except for remaining units, which go to the first", () => {
   expect(splitAmount(100, [1, 1, 1])).toEqual([34, 33, 33]);
   expect(splitAmount(1, [0, 5, 5])).toEqual([0, 1, 0]);
   expect(splitAmount(0, [3, 4])).toEqual([0, 0]);
@@ -171,7 +171,7 @@ test("a split gives equal weights equal parts, but for the units left over, whic
   expect(splitAmount(most, [most, most])).toEqual([Math.ceil(most / 2), Math.floor(most / 2)]);
 });
 
-test("a discount as large as its lines leaves nothing on any of them, and never more than is there", () => {
+test("a discount equal to the lines reduces each to 0, and never below", () => {
   const random = uniform(seed + 1);
   for (let round = 0; round < 5000; round++) {
     const totals = Array.from({ length: 5 }, () => Math.floor(random.next().value * 10_000));

@@ -52,7 +52,7 @@ describe("slugs", () => {
     test(`${JSON.stringify(title)} becomes ${JSON.stringify(slug)}`, () => expect(slugFrom(title)).toBe(slug));
   }
 
-  test("whatever a title holds, the slug made from it is empty or valid", () => {
+  test("the slug of any title is empty or valid", () => {
     const pieces = [
       "a",
       "Z",
@@ -120,7 +120,7 @@ describe("slugs", () => {
 });
 
 describe("currencies", () => {
-  test("each has the decimals of ISO 4217", () => {
+  test("have the decimals of ISO 4217", () => {
     const digits = {
       EUR: 2,
       USD: 2,
@@ -142,19 +142,19 @@ describe("currencies", () => {
     for (const [code, count] of Object.entries(digits)) expect([code, currencyDigits(code)]).toEqual([code, count]);
   });
 
-  test("a code is taken in any case and kept in capitals; what is none is refused", () => {
+  test("are accepted in any case and stored in capitals; invalid codes are refused", () => {
     expect(parseCurrency("eur")).toBe("EUR");
     for (const code of ["", "EURO", "EU", "ZZZ", "€", "12", "EUR ", "constructor"]) {
       expectRefused("currency", () => parseCurrency(code));
     }
   });
 
-  test("the sign is the usual one, or the code", () => {
+  test("have their usual sign, or the code", () => {
     expect(["EUR", "USD", "JPY", "GBP", "CHF"].map(currencySign)).toEqual(["€", "$", "¥", "£", "CHF"]);
   });
 });
 
-test("a language is a BCP 47 tag in its canonical case; what is none is refused", () => {
+test("a language is a BCP 47 tag in its canonical case; others are refused", () => {
   for (const [tag, canonical] of [
     ["en", "en"],
     ["PT-br", "pt-BR"],
@@ -168,14 +168,14 @@ test("a language is a BCP 47 tag in its canonical case; what is none is refused"
   }
 });
 
-test("a namespace fits a host name; what does not is refused", () => {
+test("a namespace is valid as part of a host name; others are refused", () => {
   for (const name of ["a", "5", "shop", "my-shop-2", "a".repeat(63), "a--b"]) expect(parseNamespace(name)).toBe(name);
   for (const name of ["", "-a", "a-", "Shop", "a b", "a.b", "a_b", "a/b", "é", "a".repeat(64), "a\n", "a\0"]) {
     expectRefused("namespace", () => parseNamespace(name));
   }
 });
 
-test("a text of a person is not blank, not too long, and holds no control characters or broken Unicode", () => {
+test("a text is not blank or too long, and has no control characters or invalid Unicode", () => {
   for (const text of ["a", " a ", "é 灯 💡", "a".repeat(10)]) expect(requireText("title", text, 10)).toBe(text);
   for (const text of [
     "",
@@ -195,7 +195,7 @@ test("a text of a person is not blank, not too long, and holds no control charac
 });
 
 describe("ids", () => {
-  test("an id names its kind and sorts by age", async () => {
+  test("have a prefix for their kind and sort by age", async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
       ids.push(newId("prod"));
@@ -206,7 +206,7 @@ describe("ids", () => {
     expect(new Set(Array.from({ length: 10_000 }, () => newId("prod"))).size).toBe(10_000);
   });
 
-  test("what only looks like an id is none", () => {
+  test("are recognised by their exact form", () => {
     const id = newId("prod");
     for (const text of [
       "",
@@ -224,7 +224,7 @@ describe("ids", () => {
 });
 
 describe("scopes", () => {
-  test("scopes come without doubles and in one order; an unknown one and none at all are refused", () => {
+  test("are stored without duplicates and in one order; unknown ones and an empty list are refused", () => {
     expect(parseScopes(["products:write", "products:read", "products:write"])).toEqual([
       "products:read",
       "products:write",
@@ -244,7 +244,7 @@ describe("scopes", () => {
     }
   });
 
-  test("a family stands for each of its scopes, and for no others", () => {
+  test("of a family expand to its scopes, and to no others", () => {
     expect(parseScopes(["orders:*"])).toEqual(["orders:read", "orders:write"]);
     expect(parseScopes(["orders:*", "users:read", "orders:read"])).toEqual([
       "orders:read",
@@ -254,7 +254,7 @@ describe("scopes", () => {
     expect(parseScopes(["events:*"])).toEqual(["events:read"]);
   });
 
-  test("* holds every scope, and no other scope holds another", () => {
+  test("include others only as *", () => {
     for (const wanted of knownScopes) {
       if (wanted === "*") continue;
       expect(hasScope(new Set(["*"]), wanted)).toBe(true);

@@ -20,7 +20,7 @@ onDatabase("file", (suite) => {
     return entries.map(({ matches, why }) => `${matches ? "fits" : "no"}: ${why}`);
   };
 
-  describe("an entry says why it fits or does not", () => {
+  describe("each entry has the reason why it matches or does not", () => {
     test.each([
       ["shop.example.com", "https://shop.example.com", "fits: the host is the same"],
       ["*.example.com", "https://a.b.example.com", "fits: the host lies below example.com"],
@@ -49,7 +49,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  describe("what does not pass is told what helps", () => {
+  describe("a refused origin gets advice", () => {
     test.each([
       ["https://new.example", "To allow it: bodega origin add $ https://new.example"],
       ["http://new.example:3000", "To allow it: bodega origin add $ http://new.example:3000"],
@@ -68,7 +68,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("the verdict is the one that a request gets, and nothing is advised where it passes", async () => {
+  test("the verdict agrees with the request, and an accepted origin gets no advice", async () => {
     await setOrigins(suite.app.system, { appId, origins: ["*.example.org"], allowNoOrigin: true });
     for (const origin of ["https://a.example.org", "https://example.org", "null", null]) {
       const { entries: _, advice, rejected, ...verdict } = await explainOrigin(suite.app.system, { appId, origin });

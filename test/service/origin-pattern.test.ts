@@ -18,7 +18,7 @@ describe("entries of an allowlist", () => {
     ["bücher.example", "xn--bcher-kva.example"],
     ["*.БГ.example", "*.xn--90ae.example"],
   ] as const) {
-    test(`${JSON.stringify(entry)} is kept as ${text}`, () => expect(parseOriginPattern(entry).text).toBe(text));
+    test(`${JSON.stringify(entry)} is stored as ${text}`, () => expect(parseOriginPattern(entry).text).toBe(text));
   }
 
   for (const entry of [
@@ -62,7 +62,7 @@ describe("entries of an allowlist", () => {
     });
   }
 
-  test("an entry that is read again stays as it is", () => {
+  test("a parsed entry that is parsed again is unchanged", () => {
     for (const entry of ["*.Example.com:443", "https://bücher.example", "[2001:DB8::1]:80", "shop.example.com"]) {
       const { text } = parseOriginPattern(entry);
       expect(parseOriginPattern(text).text).toBe(text);
@@ -73,7 +73,7 @@ describe("entries of an allowlist", () => {
 describe("matching", () => {
   const fits = (entry: string, origin: string) => matchOrigin([parseOriginPattern(entry)], origin) !== null;
 
-  test("a host fits itself only; a wildcard fits any depth below, and not the apex", () => {
+  test("a host matches only itself; a wildcard matches any depth below, and not the apex", () => {
     expect(fits("example.com", "https://example.com")).toBe(true);
     expect(fits("example.com", "https://www.example.com")).toBe(false);
     expect(fits("*.example.com", "https://a.example.com")).toBe(true);
@@ -94,7 +94,7 @@ describe("matching", () => {
     expect(fits("example.com", "https://example.com:8443")).toBe(true);
   });
 
-  test("a scheme in the entry is part of it, none fits http and https and nothing else", () => {
+  test("an entry with a scheme matches only that; one without matches http and https only", () => {
     expect(fits("https://example.com", "http://example.com")).toBe(false);
     expect(fits("example.com", "http://example.com")).toBe(true);
     for (const origin of ["ws://example.com", "file://example.com", "app://example.com"]) {
@@ -102,13 +102,13 @@ describe("matching", () => {
     }
   });
 
-  test("the same host written in another way is the same host", () => {
+  test("other spellings of a host are the same host", () => {
     expect(fits("127.0.0.1", "http://127.0.0.1:8080")).toBe(true);
     expect(fits("[::1]", "http://[0:0::1]:8080")).toBe(true);
     expect(fits("bücher.example", "https://XN--BCHER-KVA.example")).toBe(true);
   });
 
-  test("the first entry that fits is told; an empty list fits nothing", () => {
+  test("the first matching entry is returned; an empty list matches nothing", () => {
     const patterns = ["b.example", "*.example", "a.example"]
       .filter((one) => one !== "*.example")
       .map(parseOriginPattern);
@@ -116,7 +116,7 @@ describe("matching", () => {
     expect(matchOrigin([], "https://a.example")).toBeNull();
   });
 
-  test("what is not exactly scheme, host and port is no origin", () => {
+  test("anything other than scheme, host and port is not an origin", () => {
     for (const text of [
       "",
       "null",

@@ -33,7 +33,7 @@ const tag = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
 afterEach(() => hashing.configure({ permits: availableParallelism(), maxWaiting: 128 }));
 
 describe("our own hashes", () => {
-  test("a password fits its hash and no other does; the hash says argon2id, 19 MiB, two passes", async () => {
+  test("a password matches its own hash only; the hash is argon2id with 19 MiB and two passes", async () => {
     const hash = await hashPassword(goodPassword);
     expect(hash).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
     expect(hash).not.toBe(await hashPassword(goodPassword));
@@ -45,19 +45,19 @@ describe("our own hashes", () => {
     expect(isUsableHash(hash)).toBe(true);
   });
 
-  test("a letter typed as one character or as two is the same letter", async () => {
+  test("a letter in one or two code points is the same letter", async () => {
     const hash = await hashPassword("Passe-Partout-É1");
     expect(await verifyPassword("Passe-Partout-E\u03011", hash)).toBe(true);
   });
 
-  test("passwords differ past the 72nd byte as well", async () => {
+  test("passwords differ beyond the 72nd byte as well", async () => {
     const hash = await hashPassword(`${long}a`);
     expect(await verifyPassword(`${long}a`, hash)).toBe(true);
     expect(await verifyPassword(`${long}b`, hash)).toBe(false);
   });
 });
 
-test("no hash, and hashes that cannot be used, fit no password, the empty one included", async () => {
+test("a missing or unusable hash matches no password, not even the empty one", async () => {
   for (const hash of [null, "", "x", "$2a$05$short", `$argon2id$v=19$m=4194304,t=2,p=1$${salt}$${tag}`, goodPassword]) {
     for (const password of [goodPassword, "", "-"]) {
       expect([hash, password, await verifyPassword(password, hash)]).toEqual([hash, password, false]);
@@ -67,7 +67,7 @@ test("no hash, and hashes that cannot be used, fit no password, the empty one in
 
 describe("imported hashes", () => {
   for (const [name, password, hash] of foreign) {
-    test(`${name} is taken, fits its password only, and is to be made anew`, async () => {
+    test(`${name} is accepted, matches only its password, and is to be replaced`, async () => {
       expect(parsePasswordHash("password_hash", hash)).toBe(hash);
       expect(await verifyPassword(password, hash)).toBe(true);
       expect(await verifyPassword(`${password.slice(0, -1)}x`, hash)).toBe(false);
@@ -76,7 +76,7 @@ describe("imported hashes", () => {
     });
   }
 
-  test("a bcrypt hash of a longer password fits it, whether its system cut it or hashed it first", async () => {
+  test("a bcrypt hash of a longer password matches it, whether its system cut it or hashed it first", async () => {
     const longer = `${long} chars after 72`;
     expect(await verifyPassword(longer, foreign[3]?.[2] as string)).toBe(true);
     const hashedFirst = await Bun.password.hash(longer, { algorithm: "bcrypt", cost: 4 });
@@ -119,7 +119,7 @@ describe("imported hashes", () => {
     });
   }
 
-  test("the largest costs that are taken can be checked", async () => {
+  test("hashes of the highest accepted costs can be verified", async () => {
     for (const hash of [
       `$argon2id$v=19$m=262144,t=1,p=8$${salt}$${tag}`,
       `$argon2d$v=19$m=8,t=10,p=1$${salt}$${tag}`,
@@ -145,7 +145,7 @@ describe("the queue", () => {
     return Object.assign(state, { done });
   }
 
-  test("runs as many at once as permitted, the others in the order in which they came", async () => {
+  test("runs as many at once as permitted, the others in order of arrival", async () => {
     hashing.configure({ permits: 2 });
     const work = Array.from({ length: 5 }, startWork);
     const begun = () => work.map(({ hasBegun }) => hasBegun);
@@ -180,7 +180,7 @@ describe("the queue", () => {
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });
 
-  test("more processes than cores leave each at least one at a time", async () => {
+  test("gives each process at least one core", async () => {
     shareCores(1000);
     const work = [startWork(), startWork()];
     expect(work.map(({ hasBegun }) => hasBegun)).toEqual([true, false]);
@@ -190,7 +190,7 @@ describe("the queue", () => {
     }
   });
 
-  test("hashing leaves the event loop free", async () => {
+  test("does not block the event loop", async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     await Promise.all(Array.from({ length: 8 }, () => hashPassword(goodPassword)));

@@ -22,7 +22,7 @@ for (const password of [
   });
 }
 
-describe("what a password needs is named, and the password is not repeated", () => {
+describe("the error names what a password needs, and does not repeat it", () => {
   const rules = {
     length: "at least 16 characters",
     lower: "a lowercase letter",
@@ -87,7 +87,7 @@ test.each(["NewPassword123!@", "TestPassword123!"])("%s only begins like what is
   expect(() => requireStrongPassword("password", password)).not.toThrow();
 });
 
-test("random passwords are not taken for common ones", () => {
+test("random passwords are not mistaken for common ones", () => {
   const signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*()-_=+";
   let at = 5;
   for (let n = 0; n < 300; n++) {
@@ -107,7 +107,7 @@ for (const [name, password] of [
   ["NUL", "Vermilion\0Kettle-4871"],
   ["half a character", "Vermilion-Kettle-4871\ud800"],
 ] as const) {
-  test(`${name} is 5102, not a matter of strength`, async () => {
+  test(`${name} is 5102, not 5217`, async () => {
     expect(await judge(password)).toMatchObject({ code: 5102, details: [{ field: "password" }] });
   });
 }

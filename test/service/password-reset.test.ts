@@ -37,7 +37,7 @@ onDatabase("file", (suite) => {
     return { ctx, id, code, reset, isChanged };
   }
 
-  test("a code that was replaced after it was looked at changes nothing, and is a wrong try at the new one", async () => {
+  test("a code replaced after it was checked changes nothing, and is a wrong try at the new one", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const before = interrupted(ctx, async () => {
       while ((await issueCode(ctx, email)).code === code);
@@ -51,7 +51,7 @@ onDatabase("file", (suite) => {
     expect(rows[0]?.wrong_tries).toBe(1);
   });
 
-  test("a code whose tries were spent after it was looked at changes nothing (5213)", async () => {
+  test("a code whose tries were used up after it was checked changes nothing (5213)", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const before = interrupted(ctx, async () => {
       for (let n = 0; n < 5; n++) await countWrongTry(ctx, { emailKey: email, code: otherCode(code) });
@@ -60,7 +60,7 @@ onDatabase("file", (suite) => {
     expect(await isChanged()).toBe(false);
   });
 
-  test("a day whose tries were spent after the code was looked at locks the right code out (5213)", async () => {
+  test("if the day's tries were used up after the check, the right code is refused (5213)", async () => {
     const { ctx, reset, isChanged } = await sent();
     const { rows } = await ctx.db.execute({
       sql: "select hash, created_at, expires_at from password_reset_codes where tenant_id = ?",
@@ -79,7 +79,7 @@ onDatabase("file", (suite) => {
     expect(await isChanged()).toBe(false);
   });
 
-  test("who looks while the fifteenth wrong try of the day is counted waits for the day, not for the code", async () => {
+  test("a check concurrent with the fifteenth wrong try of the day gets the day's wait, not the code's", async () => {
     const { ctx, code } = await sent();
     const wrong = { emailKey: email, code: otherCode(code) };
     for (let n = 0; n < 14; n++) {
@@ -103,7 +103,7 @@ onDatabase("file", (suite) => {
     expect(reads).toBe(2);
   });
 
-  test("a code that was used after it was looked at changes nothing (5216)", async () => {
+  test("a code used after it was checked changes nothing (5216)", async () => {
     const { ctx, reset, isChanged } = await sent();
     const before = interrupted(ctx, () =>
       ctx.db.execute({
@@ -115,7 +115,7 @@ onDatabase("file", (suite) => {
     expect(await isChanged()).toBe(false);
   });
 
-  test("a code that ran out while the password was hashed changes nothing (5216)", async () => {
+  test("a code that expired while the password was hashed changes nothing (5216)", async () => {
     const { ctx, reset, isChanged } = await sent();
     const clock = createClock(ctx.now());
     const before = interrupted({ ...ctx, now: clock.now }, async () => clock.advance(15 * 60_000));
@@ -124,18 +124,18 @@ onDatabase("file", (suite) => {
     expect(await isChanged()).toBe(false);
   });
 
-  test("a user who was deleted after the code was looked at is answered as nobody (5216)", async () => {
+  test("a user deleted after the code was checked gets the reply of an unknown one (5216)", async () => {
     const { ctx, id, reset } = await sent();
     expect(await codeOf(reset(interrupted(ctx, () => deleteUser(ctx, id, null))))).toBe(5216);
   });
 
-  test("a code that was made with another key of the server fits nothing", async () => {
+  test("a code made with another key of the server is wrong", async () => {
     const { ctx, reset } = await sent();
     const rekeyed = { ...ctx, vault: createVault(() => "another secret of the server, 32 characters or more") };
     expect(await codeOf(reset(rekeyed))).toBe(5216);
   });
 
-  test("what is kept of a code fits no other address", async () => {
+  test("the stored hash of a code is valid for no other address", async () => {
     const { ctx, code } = await sent();
     await issueCode(ctx, "other@example.com");
     const sql = `update password_reset_codes set hash = (select hash from password_reset_codes where tenant_id = ?1 and
@@ -145,7 +145,7 @@ onDatabase("file", (suite) => {
     expect(await checkTry(ctx, { emailKey: "other@example.com", code })).toBe("wrong");
   });
 
-  test("a wrong code costs no hash, and a hash that has to wait too long spends no code (5001)", async () => {
+  test("a wrong code is not hashed, and a hash that waits too long does not use up the code (5001)", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     hashing.configure({ permits: 1, maxWaiting: 0 });
@@ -172,7 +172,7 @@ onDatabase("file", (suite) => {
     expect(codes.toSorted()).toEqual([...Array(7).fill(5213), ...Array(5).fill(5216)]);
   });
 
-  test("two processes with the right code: one changes the password", async () => {
+  test("of two processes with the right code one changes the password", async () => {
     const { ctx, code } = await sent();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
     const right = { email, code, password: otherPassword };

@@ -32,7 +32,7 @@ function configure(given: string, more: Record<string, string> = {}) {
   return readConfig({ "data-dir": dirs.at(-1) as string }, { BODEGA_SECRET: given, ...more });
 }
 
-test("a server writes down that it has changed the schema, once", async () => {
+test("a server audits its change of the schema once", async () => {
   const db = await open();
   await prepareDatabase(configure(secret), db, log);
   await prepareDatabase(configure(secret), db, log);
@@ -42,7 +42,7 @@ test("a server writes down that it has changed the schema, once", async () => {
   ]);
 });
 
-test("the keys for Web Push are made by the first server that has the secret key, and stay", async () => {
+test("the keys for Web Push are made by the first server that has the secret key, and never change", async () => {
   const db = await open();
   const keys = async () => (await db.execute("select * from vapid_keys")).rows.map((row) => ({ ...row }));
   await prepareDatabase(configure(secret), db, log);
@@ -62,7 +62,7 @@ test("the only server of a file does not start with another key", async () => {
   expect(await failureOf(prepareDatabase(configure(`${secret}, another`), db, log))).toMatchObject({ code: 5306 });
 });
 
-test("one of several copies goes on without what is sealed, and says so", async () => {
+test("one of several servers with another key runs without sealed data, and logs it", async () => {
   const db = await open();
   await prepareDatabase(configure(secret), db, log);
   const shared = { BODEGA_DATABASE_URL: "https://db.example" };

@@ -60,7 +60,7 @@ onEachDatabase((suite) => {
     expect(total).toBe(1);
   });
 
-  test("index entries are deleted with their product and store, and stay while other fields change", async () => {
+  test("index entries are deleted with their product and store, and kept while other fields change", async () => {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
     const [kept, gone] = [await make(ctx), await make(ctx)];
@@ -84,7 +84,7 @@ test("a search expression has quoted letters, digits and emoji only, whatever th
   }
 });
 
-test("the tokenizer of the index splits tokens exactly as they were made", () => {
+test("the tokenizer of the index splits tokens exactly as they were written", () => {
   // FTS5's ascii tokenizer splits at ASCII other than letters and digits, and folds ASCII capitals.
   const words = indexTokens("tnt_abc123", ["ÀB-c'd_e.f 1/2 ½ ﬁ ™ K İ ß 日本 กำ 🎉 \0 \ud800 x\u0301"]);
   for (const word of words.split(" ")) expect(word).toMatch(/^[a-z0-9\u0080-\u{10ffff}]+$/u);

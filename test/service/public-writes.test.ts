@@ -49,7 +49,7 @@ function alone(clock: FakeClock = createClock()) {
   return { clock, limiter: createWriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
 }
 
-test("a place is free again a minute after it was taken, and Retry-After says so to the second", async () => {
+test("a hit expires a minute after it was counted, and Retry-After is exact", async () => {
   const { clock, limiter } = alone();
   const tenant = store();
   const address = newAddress();
@@ -67,7 +67,7 @@ test("a place is free again a minute after it was taken, and Retry-After says so
   expect(await ask(limiter, tenant, address)).toBe(2);
 });
 
-test("in no minute is there more than allowed, whoever keeps to Retry-After comes through, and no second sooner", async () => {
+test("no minute has more hits than allowed, and waiting for Retry-After is enough, but no less", async () => {
   const tenant = store({ addressWrites: 7, visitorWrites: 0 });
   const { clock, limiter } = alone();
   const address = newAddress();
@@ -100,7 +100,7 @@ test("in no minute is there more than allowed, whoever keeps to Retry-After come
   expect(taken.length).toBeGreaterThan(150);
 });
 
-test("what one limit refuses is counted by neither, and the longer wait is told", async () => {
+test("a write refused by one limit counts for neither, and the longer wait is returned", async () => {
   const { clock, limiter } = alone();
   const tenant = store({ addressWrites: 4, visitorWrites: 2 });
   const address = newAddress();
@@ -123,7 +123,7 @@ test("what one limit refuses is counted by neither, and the longer wait is told"
   for (let n = 0; n < 4; n++) expect(await ask(limiter, tenant, elsewhere, visitor())).toBe("counted");
 });
 
-test("a refusal says which limit it was, to people who know nothing of settings", async () => {
+test("a refusal names the limit, in words without settings", async () => {
   const { limiter } = alone();
   const tenant = store({ addressWrites: 1, visitorWrites: 1 });
   const refusalOf = async (address: string | null, actor: string | null) => {
@@ -136,7 +136,7 @@ test("a refusal says which limit it was, to people who know nothing of settings"
   expect(await refusalOf(null, "usr_1")).toEqual([5107, "Too many writes by this user."]);
 });
 
-test("stores, addresses and visitors have limits of their own; of IPv6 a whole /64 counts as one", async () => {
+test("stores, addresses and visitors have separate limits; an IPv6 /64 counts as one", async () => {
   const { limiter } = alone();
   const tenant = store({ addressWrites: 2 });
   const address = newAddress();
@@ -150,7 +150,7 @@ test("stores, addresses and visitors have limits of their own; of IPv6 a whole /
   expect(await inNetwork("2001:db8:1:2")).toEqual(["counted", "counted", 60]);
 });
 
-test("a limit of 0 is none, and a changed one holds from the next write on", async () => {
+test("a limit of 0 means no limit, and a changed one applies from the next write on", async () => {
   const { clock, limiter } = alone();
   const tenant = store({ addressWrites: 0, visitorWrites: 0 });
   const [address, actor] = [newAddress(), visitor()];
@@ -166,7 +166,7 @@ test("a limit of 0 is none, and a changed one holds from the next write on", asy
   expect(await ask(limiter, tenant, address, actor)).toBe("counted");
 });
 
-test("a clock that is set back by up to a minute lets nobody in sooner for it, and by more holds nobody up", async () => {
+test("a clock set back by up to a minute admits nobody sooner, and one set back further blocks nobody", async () => {
   for (const backMs of [5000, minute, minute + 1, 86_400_000]) {
     const { clock, limiter } = alone();
     const tenant = store();
@@ -195,7 +195,7 @@ test("a clock that is set back by up to a minute lets nobody in sooner for it, a
   expect(await ask(limiter, tenant, address)).toBe("counted");
 });
 
-test("hits that are heard of late count by their own time", async () => {
+test("hits that are pulled late count by their own time", async () => {
   const counts = createWriteCounts(10);
   const now = createClock().now();
   for (const ms of [30_000, 10_000, 20_900, 10_900, 20_000]) counts.add("one", now + ms, 1);
@@ -203,7 +203,7 @@ test("hits that are heard of late count by their own time", async () => {
   expect(waits).toEqual([40_900, 40_900, 50_900, 50_900, 60_000]);
 });
 
-test("of any number of subjects, those who came lately are remembered, and no more than twice as many", async () => {
+test("the most recent subjects are kept, and at most twice as many", async () => {
   const counts = createWriteCounts(100);
   const now = createClock().now();
   counts.add("busy", now, 5);
@@ -225,7 +225,7 @@ onEachDatabase((suite) => {
     return createWriteLimiter({ db, vault: key, now: clock.now, notice: (message) => notices.push(message) });
   }
 
-  test("what one process has counted, another knows after each has shared once", async () => {
+  test("hits counted in one process are known in another after both have synced", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(clock, { db: await suite.database.openAgain() })];
     const tenant = store({ addressWrites: 5 });
@@ -244,7 +244,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("after a pause, and at its first write, a process hears the others before it judges, however many ask at once", async () => {
+  test("after a pause, and at its first write, a process pulls before it decides, once for concurrent writes", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(clock, { db: await suite.database.openAgain() })];
     const tenant = store({ addressWrites: 5 });
@@ -262,7 +262,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("nothing is heard twice, and nothing of one's own, however often it is shared", async () => {
+  test("no row is counted twice, nor a process's own, in any number of syncs", async () => {
     const clock = createClock();
     const limiters = [makeLimiter(clock), makeLimiter(clock), makeLimiter(clock)] as const;
     const tenant = store({ visitorWrites: 10 });
@@ -273,7 +273,7 @@ onEachDatabase((suite) => {
     await Promise.all(limiters.map((limiter) => limiter.stop()));
   });
 
-  test("rows that are written at the same moment, or after the clock was set back, are heard, and none twice", async () => {
+  test("rows written at the same moment, or after the clock was set back, are each counted once", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
     const tenant = store({ visitorWrites: 9 });
@@ -289,7 +289,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  suite.testOnFile("what was counted before a restart still counts, for what is left of its minute", async () => {
+  suite.testOnFile("hits counted before a restart still count for the rest of their minute", async () => {
     const clock = createClock();
     const tenant = store();
     const [address, actor] = [newAddress(), visitor()];
@@ -309,7 +309,7 @@ onEachDatabase((suite) => {
     await after.stop();
   });
 
-  suite.testOnFile("no address and no id is in the database, and what has had its time goes", async () => {
+  suite.testOnFile("the database contains no address and no id, and expired rows are purged", async () => {
     // Later than what the other tests leave behind.
     const clock = createClock(Date.UTC(2031, 0, 15, 12));
     const limiter = makeLimiter(clock);
@@ -335,7 +335,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "between machines whose clocks are hours apart, what is new counts from when it is heard",
+    "between machines whose clocks are hours apart, new hits count from the time they are pulled",
     async () => {
       for (const apartMs of [3 * 3_600_000, -3 * 3_600_000]) {
         const clock = createClock();
@@ -355,7 +355,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a machine whose clock is a little ahead makes nobody wait for longer than a minute", async () => {
+  suite.testOnFile("a machine whose clock is a little ahead blocks nobody for longer than a minute", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + 4000))];
     const tenant = store();
@@ -368,7 +368,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "in a crowd of new visitors, a row stays small, those who write often come first, and nobody is left out",
+    "with many new visitors, a row stays small, frequent writers come first, and nobody is omitted",
     async () => {
       const clock = createClock();
       const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
@@ -387,7 +387,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("a database that fails keeps nobody from writing, and what it was not told it is told later", async () => {
+  test("a failing database blocks nobody from writing, and gets the hits later", async () => {
     const clock = createClock();
     let isDown = true;
     const failing = {
@@ -413,7 +413,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  suite.testOnFile("without the server's key a process limits by itself, and tells nobody", async () => {
+  suite.testOnFile("without the server's key a process limits by itself, and writes nothing", async () => {
     const clock = createClock();
     const tenant = store();
     const address = newAddress();
@@ -430,7 +430,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  suite.testOnFile("with another key the same address has another name", async () => {
+  suite.testOnFile("with another key the same address has another hash", async () => {
     const clock = createClock();
     const tenant = store();
     const address = newAddress();

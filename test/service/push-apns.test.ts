@@ -32,7 +32,7 @@ async function close() {
 const deliver = (signal?: AbortSignal) => attemptPush(provider, target, payload, pushOptions(signal));
 const sent = { status: 200, retryAfterMs: 0, isGone: false, error: null };
 
-test("a message arrives as iOS shows it, by a token that the account's key has signed", async () => {
+test("a message arrives in the format of iOS, with a token signed by the account's key", async () => {
   const more = { url: "/sale", tag: "msg_1", data: { number: 7 } };
   const urgent = { ...pushOptions(), urgency: "high" as const, ttlSeconds: 3600 };
   expect(await provider.deliver(target, { ...payload, ...more }, urgent)).toEqual(sent);
@@ -56,7 +56,7 @@ test("a message arrives as iOS shows it, by a token that the account's key has s
   });
 });
 
-test("one connection and one token serve all messages, and no more go at once than the service takes", async () => {
+test("one connection and one token serve all messages, within the stream limit of the service", async () => {
   await close();
   await open({ maxConcurrentStreams: 2 });
   expect(await Promise.all(Array.from({ length: 20 }, () => deliver()))).toEqual(Array(20).fill(sent));
@@ -111,13 +111,13 @@ for (const [what, answer, expected] of [
     { status: null, error: "Apple rejects the account (403 InvalidProviderToken): check the BODEGA_APNS_ options" },
   ],
 ] as const satisfies [string, ApnsService["answers"][number], Partial<ReadAnswer>][]) {
-  test(`${what} is told for what it is`, async () => {
+  test(`${what} is explained`, async () => {
     service.answers.push(answer);
     expect(await deliver()).toEqual({ retryAfterMs: 0, isGone: false, ...expected });
   });
 }
 
-test("a token that Apple does not know is gone only once another was reached: it may be of the other service", async () => {
+test("an unknown token is removed only after another was accepted, because it may belong to the other environment", async () => {
   const unknown = { status: 400, reason: "BadDeviceToken" };
   service.answers.push(unknown);
   expect(await deliver()).toMatchObject({ status: 400, isGone: false });
@@ -149,7 +149,7 @@ test("a connection that does not answer in time is not used again", async () => 
   expect(await second).toMatchObject({ status: null, isGone: false });
 });
 
-test("nothing is sent to a server whose certificate is not trusted", async () => {
+test("nothing is sent to a server with an untrusted certificate", async () => {
   const wary = createApnsProvider(service.account, { now: () => now, origin: service.origin });
   expect(await attemptPush(wary, target, payload)).toMatchObject({ status: null });
   expect(service.received).toEqual([]);

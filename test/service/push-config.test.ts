@@ -31,13 +31,13 @@ const apple = {
   BODEGA_APNS_TOPIC: "com.example.shop",
 };
 
-test("without accounts only browsers are reached", () => {
+test("without accounts only browsers can be reached", () => {
   const config = readConfig({}, {});
   expect(config.pushProviders).toEqual({});
   expect(pushOptions(config).platforms).toEqual(["web"]);
 });
 
-test("an account of Google is read from the variable or from its file", () => {
+test("an account at Google is read from the variable or from its file", () => {
   const path = join(dir, "google.json");
   writeFileSync(path, JSON.stringify(account));
   const fcm = {
@@ -54,7 +54,7 @@ test("an account of Google is read from the variable or from its file", () => {
   }
 });
 
-test("an account of Apple is read, its key from a file, or with line ends written out", () => {
+test("an account at Apple is read, its key from a file, or with line ends as \\n", () => {
   const path = join(dir, "key.p8");
   writeFileSync(path, ellipticPem);
   const { BODEGA_APNS_KEY: _, ...rest } = apple;
@@ -96,7 +96,7 @@ for (const [what, env, source] of [
   ["no key for the rest", { ...apple, BODEGA_APNS_KEY: undefined }, "BODEGA_APNS_KEY"],
   ["a sandbox that is neither", { ...apple, BODEGA_APNS_SANDBOX: "yes" }, "BODEGA_APNS_SANDBOX"],
 ] as const) {
-  test(`${what} is refused, naming ${source} and repeating nothing of a key`, async () => {
+  test(`${what} is refused, naming ${source} without any of the key`, async () => {
     const error = (await failureOf(() => readConfig({}, env))) as AppError;
     expect(error).toBeInstanceOf(AppError);
     expect([error.code, error.details?.map(({ field }) => field)]).toEqual([5102, [source]]);

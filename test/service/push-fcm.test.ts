@@ -27,7 +27,7 @@ beforeEach(() => {
 const deliver = (signal?: AbortSignal) => attemptPush(provider, target, payload, pushOptions(signal));
 const sent = { status: 200, retryAfterMs: 0, isGone: false, error: null };
 
-test("a message arrives as Android shows it, by a token that the account's key was signed for", async () => {
+test("a message arrives in the format of Android, with a token obtained by the account's key", async () => {
   const more = { url: "/sale", tag: "msg_1", data: { number: 7, type: "order.paid" } };
   const urgent = { ...pushOptions(), urgency: "high" as const, topic: "order-7", ttlSeconds: 3600 };
   expect(await provider.deliver(target, { ...payload, ...more }, urgent)).toEqual(sent);
@@ -56,7 +56,7 @@ test("a message arrives as Android shows it, by a token that the account's key w
   ]);
 });
 
-test("one access token serves all messages until shortly before its end", async () => {
+test("one access token serves all messages until shortly before it expires", async () => {
   await Promise.all(Array.from({ length: 10 }, () => deliver()));
   now += 3_539_000;
   await deliver();
@@ -67,7 +67,7 @@ test("one access token serves all messages until shortly before its end", async 
   expect(service.received).toHaveLength(12);
 });
 
-test("an access token that is not taken any more is replaced once", async () => {
+test("a rejected access token is replaced once", async () => {
   await deliver();
   service.revoke();
   expect(await deliver()).toEqual(sent);
@@ -127,13 +127,13 @@ for (const [what, answer, expected] of [
   ],
   ["a redirect", { status: 302, headers: { location: "https://127.0.0.1:9/" } }, { status: 302, error: "302" }],
 ] as const satisfies [string, FcmService["answers"][number], Partial<ReadAnswer>][]) {
-  test(`${what} is told for what it is, and without the token`, async () => {
+  test(`${what} is explained, without the token`, async () => {
     service.answers.push(answer);
     expect(await deliver()).toEqual({ retryAfterMs: 0, isGone: false, ...expected });
   });
 }
 
-test("an account that Google refuses leaves messages waiting, and says nothing of its key", async () => {
+test("a rejected account keeps messages waiting, and its key is not in the error", async () => {
   service.tokenAnswers.push({
     status: 400,
     body: { error: "invalid_grant", error_description: service.account.privateKey },
@@ -151,7 +151,7 @@ test("an account that Google refuses leaves messages waiting, and says nothing o
   expect(await deliver()).toEqual(sent);
 });
 
-test("a network that fails is answered, an attempt that is broken off rejects", async () => {
+test("a network failure returns an answer, an aborted attempt rejects", async () => {
   const unreached = createFcmProvider(service.account, {
     now: () => now,
     origin: "https://127.0.0.1:1",
@@ -163,7 +163,7 @@ test("a network that fails is answered, an attempt that is broken off rejects", 
   expect(await failureOf(deliver(stop.signal))).toHaveProperty("message", "stopped");
 });
 
-test("nothing is sent to a server whose certificate is not trusted", async () => {
+test("nothing is sent to a server with an untrusted certificate", async () => {
   const stranger = await startFcmService();
   const wary = createFcmProvider(stranger.account, { now: () => now, origin: stranger.origin });
   expect(await attemptPush(wary, target, payload)).toMatchObject({ status: null });

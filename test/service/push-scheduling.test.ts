@@ -60,7 +60,7 @@ const fail = (
   return scheduler.circuits.noteFailure("web one", pool, { target, isSilent, retryAfterMs });
 };
 
-test("each of the four priorities has a pool of its own: what comes after cannot take the batch of what comes first", () => {
+test("each of the four priorities has its own pool, so that a lower one cannot use the batch of a higher one", () => {
   const { scheduler } = open();
   for (const pool of Object.values(priorities).toReversed()) {
     expect(acquireAll(scheduler, ["a", "b"], pool)).toHaveLength(permits.total);
@@ -89,7 +89,7 @@ test("a service that accepts messages gets many at once; one that is slow or has
   expect(admitAll(scheduler, "web other")).toBe(untrusted.receiver);
 });
 
-test("services that have accepted nothing share few permits, however many they are; the others have the rest", () => {
+test("services that have accepted nothing share few permits, in any number; the others have the rest", () => {
   const { scheduler } = open();
   scheduler.circuits.noteAnswer("web good", accepted);
   const admitHosts = (tenantId: string) => {
@@ -110,7 +110,7 @@ test("services that have accepted nothing share few permits, however many they a
 });
 
 describe("a circuit opens", () => {
-  test("not for failures of one device, however many, and however long its Retry-After", () => {
+  test("not for failures of one device, in any number and with any Retry-After", () => {
     const opened = open();
     opened.scheduler.circuits.noteAnswer("web one", accepted);
     for (let n = 0; n < 20; n++) {
@@ -141,7 +141,7 @@ describe("a circuit opens", () => {
     expect(admitAll(scheduler, "web one")).toBe(permits.receiver);
   });
 
-  test("for longer each time, but never for more than a minute, whatever Retry-After says", () => {
+  test("for longer each time, but never for more than a minute, with any Retry-After", () => {
     const opened = open();
     for (let n = 0; n < 4; n++) fail(opened.scheduler, `${n}`);
     const waits: number[] = [];
@@ -172,7 +172,7 @@ describe("a circuit opens", () => {
   });
 });
 
-test("a store waits for a full service that answers, and its deliveries elsewhere are found when it does not answer", () => {
+test("a store waits for a full service that answers, and its other deliveries are found if it does not answer", () => {
   const { scheduler, clock } = open();
   scheduler.circuits.noteAnswer("web one", accepted);
   const full = Array.from({ length: permits.receiver }, () => permitOf("b", 0));

@@ -147,7 +147,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("a browser that registers anew while its old subscription is found to be gone keeps its registration", async () => {
+  test("a browser that registers again while its old subscription is found to be gone keeps its registration", async () => {
     const { service, register, queue, sender, registrations, rows } = await openPushes(suite, {
       answer: async (response) => {
         await suite.app.db.execute("update push_registrations set target = 'sealed anew'");
@@ -161,7 +161,7 @@ onEachDatabase((suite) => {
     expect(await rows("select status from push_deliveries")).toEqual([{ status: "dropped" }]);
   });
 
-  test("two senders beside each other send each message once", async () => {
+  test("two concurrent engines send each message once", async () => {
     const { service, register, queue, openSender, deliveries, clock } = await openPushes(suite);
     const browsers = Array.from({ length: 12 }, () => service.subscribe());
     for (const { subscription } of browsers) await register({ target: subscription });
@@ -181,7 +181,7 @@ onEachDatabase((suite) => {
 
 onDatabase("file", (suite) => {
   test.each([400, 401, 403, 413, 302])(
-    "what a push service refuses (%d) has failed, and is not tried again",
+    "a message that a push service refuses (%d) has failed, and is not retried",
     async (code) => {
       const { service, register, queue, sender, deliveries, registrations, clock } = await openPushes(suite, {
         answer: status(code, { location: "http://127.0.0.1:1/" }),
@@ -264,7 +264,7 @@ onDatabase("file", (suite) => {
     expect((await deliveries()).map((row) => [row.status, row.attempts])).toEqual([["expired", 1]]);
   });
 
-  test("a platform without a provider fails at once, says which setting is missing, and the log says it once", async () => {
+  test("a platform without a provider fails at once with the missing setting, which is logged once", async () => {
     const { register, queue, sender, deliveries, notices } = await openPushes(suite);
     await register({ platform: "android", target: { token: "a:b" } });
     await register({ platform: "ios", target: { token: "ab" } });
@@ -357,9 +357,9 @@ onDatabase("file", (suite) => {
   });
 });
 
-describe("beside what does not answer", () => {
+describe("with services that do not answer", () => {
   onDatabase("file", (suite) => {
-    test("a push service that hangs holds up nobody elsewhere", async () => {
+    test("a hanging push service does not delay others", async () => {
       const hanging = await openPushService(() => {});
       const { service, register, queue, sender, deliveries, clock } = await openPushes(suite);
       for (let n = 0; n < 40; n++) await register({ target: hanging.subscribe().subscription, isProven: true });
@@ -377,7 +377,7 @@ describe("beside what does not answer", () => {
       await sender.stop(0);
     });
 
-    test("a delivery without an answer comes last from then on", async () => {
+    test("a delivery without an answer gets the lowest priority", async () => {
       const hanging = await openPushService(() => {});
       const { register, queue, openSender, deliveries } = await openPushes(suite);
       await register({ target: hanging.subscribe().subscription, isProven: true });

@@ -70,9 +70,9 @@ async function lookUntil({ sender, clock }: Opened, isDone: () => boolean): Prom
   }
 }
 
-describe("beside many registrations of strangers that never answer", () => {
+describe("with many registrations of strangers that never answer", () => {
   onDatabase("file", (suite) => {
-    test("new devices of the same store receive messages, and those about orders first", async () => {
+    test("new devices of the same store receive messages, those about orders first", async () => {
       const { heard, peak, providers } = openServices();
       const opened = await openPushes(suite, { sender: { providers } });
       const { id: userId } = await createUser(opened.ctx, { email: "ann@example.com" });
@@ -93,7 +93,7 @@ describe("beside many registrations of strangers that never answer", () => {
   });
 
   onDatabase("file", (suite) => {
-    test("a new push service has its turn too, because those that hang go to the back", async () => {
+    test("a new push service is tried too, because hanging ones get a lower priority", async () => {
       const { heard, providers } = openServices();
       const opened = await openPushes(suite, { sender: { providers, timeoutMs: 50 } });
       await registerJunk(opened, 400);
@@ -111,7 +111,7 @@ describe("beside many registrations of strangers that never answer", () => {
       "https://wns2-by3p.notify.windows.com/new",
     ]) {
       const { host } = new URL(endpoint);
-      test(`at ${host} a new device waits for none of them, also where the server has just been started`, async () => {
+      test(`at ${host} a new device does not wait for them, also right after a start`, async () => {
         const { heard, providers } = openServices();
         const opened = await openPushes(suite, { sender: { providers } });
         await registerJunk(opened, 400);

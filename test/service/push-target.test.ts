@@ -43,7 +43,7 @@ test.each([
   expect(ofEndpoint(endpoint)).toEqual({ endpoint, keys: usual.keys });
 });
 
-test("an endpoint is the same however its host is written", () => {
+test("an endpoint is the same for any spelling of its host", () => {
   const written = [
     "https://PUSH.example.com/Ab",
     "HTTPS://push.example.com:443/Ab",
@@ -93,7 +93,7 @@ test.each(privateHosts)("an endpoint that is not on the public internet is refus
   expect(ofEndpoint(`https://${host}:8443/x`)).toBe("subscription.endpoint");
 });
 
-test("where private endpoints are allowed, they may be this machine's, by name or address, and http", () => {
+test("allowed private endpoints may be on this machine, by name or address, and http", () => {
   for (const endpoint of ["http://127.0.0.1:9/x", "http://[::1]:9/x", "https://localhost/x", "http://push/x"]) {
     expect(ofEndpoint(endpoint, true)).toEqual({ endpoint, keys: usual.keys });
   }
@@ -128,7 +128,7 @@ const malformedEndpoints = [
   ...["https://%/x", "https://push.example.com/\u0000", "https://1.2.3.4.5/", "https://256.1.1.1/", "https://0x/x/"],
   `https://push.example.com/${"x".repeat(2000)}`,
 ];
-test.each(malformedEndpoints)("an endpoint that is none is refused: %j", (endpoint) => {
+test.each(malformedEndpoints)("an invalid endpoint is refused: %j", (endpoint) => {
   expect(ofEndpoint(endpoint)).toBe("subscription.endpoint");
 });
 
@@ -144,7 +144,7 @@ test("keys may be base64 in either alphabet, padded or not, and are the same key
   }
 });
 
-test("a public key that is no point of P-256 is refused, however it is wrong", () => {
+test("an invalid point of P-256 is refused as a public key", () => {
   const pair = createECDH("prime256v1");
   pair.generateKeys();
   const good = pair.getPublicKey();
@@ -175,7 +175,7 @@ test("an authentication secret of any other length than 16 bytes is refused", ()
   }
 });
 
-test("an Apple token is hex of 32 to 100 bytes, in one case", () => {
+test("an Apple token is hex of 32 to 100 bytes, in any case", () => {
   for (let digits = 0; digits <= 210; digits++) {
     const token = "aB".repeat(105).slice(0, digits);
     const isGood = digits >= 64 && digits <= 200 && digits % 2 === 0;
@@ -191,7 +191,7 @@ test("an Apple token is hex of 32 to 100 bytes, in one case", () => {
   }
 });
 
-test("a Google token is the id of an installation, a colon and what follows, taken as it is", () => {
+test("a Google token is the id of an installation, a colon and any text", () => {
   for (const token of [
     newGoogleToken(),
     `c1Zb0aXY_-k:APA91b${"x".repeat(134)}`,
@@ -207,7 +207,7 @@ test("a Google token is the id of an installation, a colon and what follows, tak
   for (const token of wrong) expect([token, outcome("android", { token })]).toEqual([token, "token"]);
 });
 
-test("a platform takes what is its own, and nothing else", () => {
+test("a platform accepts only its own kind of target", () => {
   const token = newAppleToken();
   expect(outcome("web", {})).toBe("subscription");
   expect(outcome("web", { token })).toBe("token");
@@ -219,7 +219,7 @@ test("a platform takes what is its own, and nothing else", () => {
   }
 });
 
-test("a sealed target opens for its registration and with its key only", () => {
+test("a sealed target can be opened only for its registration and with its key", () => {
   const vault = createVault(() => "one secret, long enough for a vault");
   const target: Target = { endpoint: usual.endpoint, keys: usual.keys };
   const sealed = sealTarget(vault, "reg_a", target);

@@ -13,14 +13,14 @@ import {
 
 const folder = join(import.meta.dir, "../../src/server/modules/notifications/messages/texts");
 
-test("every file of the folder is a language, and there is one for each language of the mails", () => {
+test("every text file is a language, and each language of the mails has one", () => {
   const languages = readdirSync(folder).map((name) => name.replace(".json", ""));
   expect(Object.keys(orderTexts)).toEqual(languages.toSorted());
   expect(Object.keys(orderTexts)).toEqual(Object.keys(mailTemplates));
 });
 
 for (const [language, texts] of Object.entries(orderTexts)) {
-  test(`${language} has a text of its own for each change, with the order's number once and nothing else to fill in`, () => {
+  test(`${language} has its own text for each change, with the order's number once and no other placeholder`, () => {
     expect(Object.keys(texts)).toEqual([...toldEvents]);
     expect(new Set(Object.values(texts)).size).toBe(toldEvents.length);
     for (const text of Object.values(texts)) expect(text.match(/\{.*?\}/g)).toEqual(["{number}"]);
@@ -37,12 +37,12 @@ const chosen: [wanted: (string | null)[], language: string][] = [
   [["constructor"], "en"],
   [[], "en"],
 ];
-test.each(chosen)("to %p is said in %s", (wanted, language) => {
+test.each(chosen)("languages %p get texts in %s", (wanted, language) => {
   const type: ToldEvent = "order.expired";
   expect(orderText(type, 7, wanted)).toBe((orderTexts[language] as OrderTexts)[type].replace("{number}", "7"));
 });
 
-test("what is sent fits a push service, however long the store's title is", () => {
+test("payloads fit a push service, with any title of the store", () => {
   const content = { type: "order.fulfilled", order_id: `ord_${"0".repeat(26)}`, number: 10 ** 9, status: "completed" };
   const task = { kind: "order", content: JSON.stringify(content), message_id: "msg_1", language: "ar" } as const;
   for (const lang of Object.keys(orderTexts)) {

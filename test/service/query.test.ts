@@ -5,7 +5,7 @@ import { requestIdOf } from "../../src/server/api/headers.ts";
 
 const read = (search: string) => ({ ...parseQuery(`http://h/p/${search}`) });
 
-test("a query is read as forms write it", () => {
+test("a query is parsed as a form", () => {
   for (const [search, values] of [
     ["", {}],
     ["?", {}],
@@ -26,33 +26,33 @@ test("a query is read as forms write it", () => {
   }
 });
 
-test("a name given twice, in whatever encoding, is 5100", () => {
+test("a repeated name, in any encoding, is 5100", () => {
   for (const search of ["?a=1&a=1", "?a&a", "?a=1&%61=2", "?a+b=1&a%20b=2", "?__proto__=1&__proto__=2", "?=1&=2"]) {
     expect(() => read(search)).toThrow(expect.objectContaining({ code: 5100 }));
   }
 });
 
-test("broken percent-encoding is 5100", () => {
+test("invalid percent-encoding is 5100", () => {
   for (const search of ["?a=%", "?a=%1", "?a=%zz", "?%=1", "?a=%ff", "?a=%c3%28", "?a=%ed%a0%80", "?a=%f5%80%80%80"]) {
     expect(() => read(search)).toThrow(expect.objectContaining({ code: 5100 }));
   }
 });
 
-test("no name of a query means more than itself", () => {
+test("no name of a query has a special meaning", () => {
   const query = parseQuery("http://h/?__proto__=x&constructor=y&toString=z");
   expect(Object.keys(query)).toEqual(["__proto__", "constructor", "toString"]);
   expect(Object.getPrototypeOf(query)).toBeNull();
   expect(takeCommon(parseQuery("http://h/"), JSON.parse('{"__proto__":{"namespace":"x"}}'))).toEqual({});
 });
 
-test("the six common names are taken out of query and body, and the query wins one by one", () => {
+test("the six common parameters are taken from query and body, and the query takes precedence for each", () => {
   const query = parseQuery("http://h/?namespace=q&lang=&x=1");
   const body: Record<string, unknown> = { namespace: "b", lang: "b", app_id: "b", app_secret: 5, user_id: null, y: 1 };
   expect(takeCommon(query, body)).toEqual({ namespace: "q", lang: "", app_id: "b", app_secret: "", user_id: "" });
   expect([{ ...query }, body]).toEqual([{ x: "1" }, { y: 1 }]);
 });
 
-test("a request id is kept when it is harmless, and never longer than it may be", () => {
+test("a request id is kept if it is safe and not too long", () => {
   const idOf = (given: string) => requestIdOf(new Headers({ "x-request-id": given }));
   for (const id of ["abcdefgh", "A.b_c-1.2", "x".repeat(128)]) expect(idOf(id)).toBe(id);
   for (const id of ["", "short", "x".repeat(129), "a b c d e", "a,b,c,d,e", "ünïcödé-", "a\tbcdefgh", '{"a":12345}']) {
@@ -61,7 +61,7 @@ test("a request id is kept when it is harmless, and never longer than it may be"
   expect(requestIdOf(new Headers())).not.toBe(requestIdOf(new Headers()));
 });
 
-test("If-Match is versions, * or nothing; a tag that no record has is 5303, what is no tag is 5100", () => {
+test("If-Match is versions, * or missing; an unknown tag is 5303, a malformed one 5100", () => {
   expect([null, "*", " * ", '"1"', '"15"', ' "7" '].map(parseIfMatch)).toEqual([null, null, null, [1], [15], [7]]);
   for (const list of ['"3", "12"', '"3","12","3"', ' W/"1" , "3", "x","12" '])
     expect(parseIfMatch(list)).toEqual([3, 12]);

@@ -21,7 +21,7 @@ onEachDatabase((suite) => {
     return { clock, hit: () => countHit({ db: suite.app.db, now: clock.now }, most, subject) };
   }
 
-  test("places are free until they are taken, and then the wait is until the oldest leaves", async () => {
+  test("hits are allowed up to the limit, and then the wait is until the oldest expires", async () => {
     const { clock, hit } = counter();
     const waits: number[] = [];
     for (let n = 0; n < 5; n++) {
@@ -36,7 +36,7 @@ onEachDatabase((suite) => {
     expect(await hit()).toBe(100);
   });
 
-  test("in no stretch of the window's length are there ever more hits than allowed", async () => {
+  test("no period of the window's length has more hits than allowed", async () => {
     const { clock, hit } = counter();
     const taken: number[] = [];
     let state = 3;
@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
     expect(await hit()).toBe(0);
   });
 
-  test("of fifty hits at once, from two processes, exactly ten are counted", async () => {
+  test("of fifty concurrent hits from two processes, exactly ten are counted", async () => {
     const elsewhere = await suite.database.openAgain();
     const { now } = createClock();
     const subject = newSubject();
@@ -75,7 +75,7 @@ onEachDatabase((suite) => {
     expect(waits.filter((wait) => wait === limit.windowMs)).toHaveLength(40);
   });
 
-  test("subjects and limits of different names do not touch each other", async () => {
+  test("subjects and limits of different names are independent", async () => {
     const { now } = createClock();
     const ctx = { db: suite.app.db, now };
     const [one, other] = [newSubject(), newSubject()];
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
     expect(counted).toBe(limit.most);
   });
 
-  test("a clock that was set back holds nobody up for longer than the window", async () => {
+  test("a clock that was set back blocks nobody for longer than the window", async () => {
     for (const backMs of [limit.windowMs + 1, 86_400_000]) {
       const clock = createClock();
       const ctx = { db: suite.app.db, now: clock.now };
@@ -123,7 +123,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a look tells how long a hit would have to wait, and counts nothing", async () => {
+  test("peekLimit returns the wait of a hit, and counts nothing", async () => {
     const { clock, hit } = counter();
     const subject = newSubject();
     const ctx = { db: suite.app.db, now: clock.now };
@@ -141,7 +141,7 @@ onEachDatabase((suite) => {
     expect(await hit()).toBe(0);
   });
 
-  test("what is forgotten of a subject is all of it, and nothing of another", async () => {
+  test("clearing a subject removes all of its hits, and none of another", async () => {
     const { now } = createClock();
     const ctx = { db: suite.app.db, now };
     const single = { ...limit, most: 1 };

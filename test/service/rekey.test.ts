@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("rekeying drops nothing with the right key, and with another one all that only the old key opens", async () => {
+  test("rekeying drops nothing with the right key, and with another one everything sealed with the old key", async () => {
     expect(await rekeyDatabase(suite.app.system, oldKey)).toEqual({
       rekeyed: false,
       mail_dropped: 0,

@@ -23,7 +23,7 @@ const everything: RequestLogEntry = {
 };
 const forged = "/a b\n2030-01-01T00:00:00.000Z GET /forged/\r\x1b[31m\u2028\u009b灯";
 
-test("a line of text holds what is known, in one order", () => {
+test("a line of text has the known fields, in one order", () => {
   expect(formatRequest(entry, "text")).toBe(
     "2030-01-15T12:00:00.000Z GET /products/ 200 1.23ms request_id=request-1\n",
   );
@@ -32,7 +32,7 @@ test("a line of text holds what is known, in one order", () => {
   );
 });
 
-test("a line of JSON holds the same, with its level", () => {
+test("a line of JSON has the same fields, and the level", () => {
   expect(JSON.parse(formatRequest(entry, "json"))).toEqual({
     time: "2030-01-15T12:00:00.000Z",
     level: "info",
@@ -52,7 +52,7 @@ test("a line of JSON holds the same, with its level", () => {
   });
 });
 
-test("nothing that a caller wrote makes a second line, a colour, or a field of its own", () => {
+test("no text of a caller can add a line, a colour, or a field", () => {
   for (const form of ["text", "json"] as const) {
     const line = formatRequest({ ...everything, path: forged, namespace: `x code=1 ${forged}`, fault: forged }, form);
     expect(line.indexOf("\n")).toBe(line.length - 1);
@@ -71,13 +71,13 @@ test.each(["sk_", "v2."])("a secret (%s…) that was sent where none belongs is 
   }
 });
 
-test("a line stays short, however long the path or the namespace", () => {
+test("a line stays short, with any path or namespace", () => {
   // Longer than what a pipe takes as a whole, and lines of several workers would mix.
   const long = { ...everything, path: "/x".repeat(50_000), namespace: "n".repeat(50_000) };
   for (const form of ["text", "json"] as const) expect(formatRequest(long, form).length).toBeLessThan(1500);
 });
 
-test("a fault is one short line that tells kinds and messages, without stack or path", () => {
+test("an internal error is one short line with kinds and messages, without stack or path", () => {
   const cause = new TypeError("cannot read /usr/lib/node/place.js:5\n    at work (/srv/app/x.ts:1:2)");
   const fault = describeFault(new AppError("unavailable", "Busy.", { cause }));
   expect(fault).toContain("AppError: Busy.");
@@ -86,7 +86,7 @@ test("a fault is one short line that tells kinds and messages, without stack or 
   expect(describeFault(new Error("x".repeat(10_000))).length).toBeLessThan(400);
 });
 
-test("whatever is thrown can be described", () => {
+test("any thrown value can be described", () => {
   const loop = new Error("loop");
   loop.cause = loop;
   for (const thrown of [undefined, null, "text", 5, {}, Symbol("x"), loop]) expect(describeFault(thrown)).toMatch(/\S/);

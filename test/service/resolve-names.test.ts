@@ -25,7 +25,7 @@ onDatabase("file", (suite) => {
   const issue = async (ctx: Ctx, name: string) =>
     (await issueKey(ctx, { namespace: ctx.tenant.namespace, name })).app_id;
 
-  test("a key is named by its id, or by its name within its store", async () => {
+  test("a key can be given by id, or by its name within its store", async () => {
     const id = await issue(here, "Backend (EU)");
     const { namespace } = here.tenant;
     expect(await resolveKeyId(here, id, undefined)).toBe(id);
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a name that two keys have names neither, and lists their ids, until one of them is revoked", async () => {
+  test("a name of two keys is refused with their ids, until one of them is revoked", async () => {
     const { namespace } = here.tenant;
     const ids = [await issue(here, "twin"), await issue(here, "twin")] as const;
     const failure = await failureOf(resolveKeyId(here, "twin", namespace));
@@ -52,7 +52,7 @@ onDatabase("file", (suite) => {
     expect(await failureOf(resolveKeyId(here, "twin", namespace))).toMatchObject({ code: 5302 });
   });
 
-  test("a slip is told the near name of the same store, and never another store's", async () => {
+  test("a misspelt name gets a suggestion from the same store, and never from another", async () => {
     await issue(here, "storefront");
     await createUser(here, { email: "ada.lovelace@example.com" });
     await createProduct(here, { title: "Desk lamp", price: 10, sku: "LAMP-17" });
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a product is named by id, slug, SKU or a variant's SKU; a deleted one by nothing", async () => {
+  test("a product can be given by id, slug, SKU or a variant's SKU; a deleted one cannot", async () => {
     const plain = idOf(await createProduct(here, { title: "Plain chair", price: 1, sku: "CHAIR" }));
     const formed = idOf(
       await createProduct(here, {
@@ -99,7 +99,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an order is named by id or number, each store counting for itself", async () => {
+  test("an order can be given by id or number, and each store has its own numbers", async () => {
     const product = idOf(await createProduct(here, { title: "Cup", price: 1, stock: 10 }));
     const order = idOf(await createOrder(here, { items: [{ product_id: product, quantity: 1 }] }));
     for (const name of [order, "1", "#1"]) expect(await resolveOrderId(here, name)).toBe(order);
@@ -115,7 +115,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a webhook is named by id or by its whole address, unless several go there", async () => {
+  test("a webhook can be given by id or by its whole address, unless several have it", async () => {
     const url = "https://twice.example.com/in";
     const { webhook_id: first } = await addWebhook(here, { url, allowPrivate: true });
     for (const name of [first, url, "https://TWICE.example.com/in"]) {
@@ -132,12 +132,12 @@ onDatabase("file", (suite) => {
     expect(await resolveWebhookId(here, second)).toBe(second);
   });
 
-  test("a name that is very long is answered at once", async () => {
+  test("a very long name gets its error at once", async () => {
     const failure = (await failureOf(resolveUserId(here, `${"a".repeat(1_000_000)}@example.com`))) as { code: number };
     expect(failure.code).toBe(5301);
   });
 
-  test("a store that is not there is told the near namespace", async () => {
+  test("an unknown store gets the most similar namespace as a suggestion", async () => {
     const namespace = `${newNamespace()}-shop`;
     await createTenant(suite.app.system, { namespace });
     expect(await failureOf(getTenant(suite.app.system, namespace.replace("shop", "shpo")))).toMatchObject({

@@ -58,7 +58,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(0);
   });
 
-  test("a source is booked once, whatever else it is called with", async () => {
+  test("a source is booked once, with any other values", async () => {
     const { userId, booked, check } = await openLedger();
     expect(await booked((tx) => earnPoints(tx, { userId, points: 5, source: "a" }))).toBe(5);
     expect(await booked((tx) => earnPoints(tx, { userId, points: 9, source: "a" }))).toBe(0);
@@ -89,7 +89,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(100 - taken);
   });
 
-  test("points do not age while an order holds them", async () => {
+  test("points spent on an order keep their remaining lifetime when they are returned", async () => {
     const { userId, booked, check } = await openLedger(10);
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(0);
   });
 
-  test("returned points without expiry have none", async () => {
+  test("returned points without an expiry have none", async () => {
     const { userId, booked, check } = await openLedger(null);
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));

@@ -45,7 +45,7 @@ async function refusal(work: Promise<unknown> | (() => unknown)): Promise<{ code
   return { code: error.code, message: error.message };
 }
 
-test("the file is made at the first use, for its owner only, and nothing else is left beside it", async () => {
+test("the file is created at the first use, for its owner only, and no other file is left", async () => {
   const vault = await openVault(config(), database.db);
   expect(existsSync(keyFile())).toBeFalse();
   const sealed = vault.seal("mail", "a", "x");
@@ -55,14 +55,14 @@ test("the file is made at the first use, for its owner only, and nothing else is
   expect((await openVault(config(), database.db)).open("mail", "a", sealed)).toBe("x");
 });
 
-test("a file that others may read is taken from them", async () => {
+test("a file that others can read is restricted to its owner", async () => {
   await claim();
   chmodSync(keyFile(), 0o644);
   await claim();
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
 });
 
-test("processes that need it at the same moment agree on one", async () => {
+test("processes that create it at the same moment agree on one", async () => {
   const script = `
     import { createVault } from "${join(import.meta.dir, "../../src/server/security/vault.ts")}";
     import { openVault } from "${join(import.meta.dir, "../../src/server/security/secret-key.ts")}";
@@ -74,13 +74,13 @@ test("processes that need it at the same moment agree on one", async () => {
   expect(new Set(prints).size).toBe(1);
 });
 
-test("the environment's secret is used instead, and no file is made", async () => {
+test("the environment's secret is used instead, and no file is created", async () => {
   await claim(given);
   await claim(given);
   expect(existsSync(keyFile())).toBeFalse();
 });
 
-test("a database refuses a key that is not its own, until it is told to adopt it", async () => {
+test("a database refuses another key, until it adopts it", async () => {
   await claim(given);
   const other = "another secret from the environment, as long";
   expect(await refusal(claim(other))).toMatchObject({ code: 5306 });
@@ -107,14 +107,14 @@ test("a missing file is not replaced while the database is tied to it", async ()
   expect(existsSync(keyFile())).toBeTrue();
 });
 
-test("an empty file is no secret, and is left as it is", async () => {
+test("an empty file is not a valid secret, and is not changed", async () => {
   await claim();
   writeFileSync(keyFile(), "\n");
   expect(await refusal(claim())).toMatchObject({ code: 5306, message: expect.stringContaining("has no valid secret") });
   expect(readFileSync(keyFile(), "utf8")).toBe("\n");
 });
 
-test("a directory that cannot be written says so", async () => {
+test("a directory that is not writable is reported", async () => {
   const closed = join(parent, `closed-${opened.length}`);
   writeFileSync(closed, "a file where a directory should be");
   chmodSync(closed, 0o400);

@@ -61,7 +61,7 @@ onEachDatabase((suite) => {
     ["left to a user whose address is another now", (change) => change("email_key = 'other@example.com'")],
   ];
   for (const [what, happen] of changes) {
-    test(`a password that was ${what} after it was compared signs nobody in (5212)`, async () => {
+    test(`a password that was ${what} after it was verified signs nobody in (5212)`, async () => {
       const { ctx, change, signIn, active } = await openStore();
       const before = await active();
       expect(await codeOf(signIn(interrupted(ctx, () => happen(change))))).toBe(5212);
@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile("a password whose hash was only made anew meanwhile signs in", async () => {
+  suite.testOnFile("a password whose hash was only renewed meanwhile signs in", async () => {
     const { ctx, change, signIn } = await openStore();
     const renewed = await hashPassword(goodPassword);
     const { token, user_id } = await signIn(interrupted(ctx, () => change("password_hash = ?", renewed)));
@@ -78,14 +78,14 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("two-factor that was turned on after the password was compared is asked for", async () => {
+  suite.testOnFile("two-factor turned on after the password was verified is required", async () => {
     const { ctx, account, signIn } = await openStore();
     await account.begin();
     const confirm = { sql: "update two_factor set confirmed_at = created_at where user_id = ?", args: [account.id] };
     expect(await codeOf(signIn(interrupted(ctx, () => ctx.db.execute(confirm))))).toBe(5211);
   });
 
-  test("failures that other processes count meanwhile lock out a right password as well, also one without its code", async () => {
+  test("failures counted by other processes meanwhile refuse a right password too, even without a code", async () => {
     const { ctx, signIn, active, account } = await openStore();
     const before = await active();
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
   });
 
-  test("a change of password is judged again when it is made: failures, hash and token as they are then", async () => {
+  test("a change of password is verified again when it is written: failures, hash and token", async () => {
     const happenings: [code: number, happen: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>][] = [
       [5213, ({ ctx }) => lockOut(ctx)],
       [5212, async ({ change }) => change("password_hash = ?", await hashPassword(otherPassword))],
@@ -113,7 +113,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("whatever is wrong, a failed login asks the database the same", async () => {
+  suite.testOnFile("every failed login runs the same statements", async () => {
     const { shop, ctx } = await openStore();
     const disabled = await openAccount(shop);
     await ctx.db.execute({ sql: "update users set status = 'disabled' where id = ?", args: [disabled.id] });
@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     expect(asked.size).toBe(1);
   });
 
-  suite.testOnFile("an account's line of attempts goes on after one that failed", async () => {
+  suite.testOnFile("the attempts that wait for an account continue after a failed one", async () => {
     const { ctx, signIn } = await openStore();
     const [failed, good] = await Promise.all([
       failureOf(limitFailures(ctx, email, () => Promise.reject(new AppError("unavailable")))),

@@ -28,7 +28,7 @@ function askSystemd(unit: string): string {
 
 const linesOf = (unit: string, name: string) => unit.split("\n").filter((line) => line.startsWith(`${name}=`));
 
-test("the unit makes an account of its own for a folder below /var/lib, and lets it reach little else", () => {
+test("below /var/lib the unit has its own account with minimal permissions", () => {
   const unit = renderUnit(usual);
   expect(askSystemd(unit)).toBe("");
   expect(unit).toContain("\nExecStart=/usr/bin/env serve --data-dir /var/lib/bodega\n");
@@ -48,7 +48,7 @@ test("the unit makes an account of its own for a folder below /var/lib, and lets
   expect(unit).not.toContain("MemoryDenyWriteExecute");
 });
 
-test("systemd rates the unit as well shielded", () => {
+test("systemd rates the unit as well protected", () => {
   const path = join(base, "rated.service");
   writeFileSync(path, renderUnit(usual));
   if (analyze === null) return;
@@ -59,14 +59,14 @@ test("systemd rates the unit as well shielded", () => {
   ]);
 });
 
-test("elsewhere it runs as the account that it is told, and may write into that folder only", () => {
+test("elsewhere it runs as the given account, and may write to its directory only", () => {
   const unit = renderUnit({ ...usual, dataDir: "/srv/shop", account: { kind: "static", user: "1000", group: "1001" } });
   expect(askSystemd(unit)).toBe("");
   expect([linesOf(unit, "User"), linesOf(unit, "Group")]).toEqual([["User=1000"], ["Group=1001"]]);
   expect([linesOf(unit, "ReadWritePaths"), linesOf(unit, "DynamicUser")]).toEqual([["ReadWritePaths=/srv/shop"], []]);
 });
 
-test("a folder or a program in a home can be read, all other homes too, and nothing written there but the folder", () => {
+test("with a directory or a program in a home, homes are readable, and only the directory is writable", () => {
   const account = { kind: "static", user: "1000", group: "1000" } as const;
   expect(linesOf(renderUnit({ ...usual, dataDir: "/home/ada/shop", account }), "ProtectHome")).toEqual([
     "ProtectHome=read-only",
@@ -76,7 +76,7 @@ test("a folder or a program in a home can be read, all other homes too, and noth
   expect(linesOf(renderUnit({ ...usual, command }), "ProtectHome")).toEqual(["ProtectHome=read-only"]);
 });
 
-test("a folder or a program below a temporary folder is not hidden from the service", () => {
+test("a directory or a program below a temporary directory is visible to the service", () => {
   const account = { kind: "static", user: "1000", group: "1000" } as const;
   const privateTmp = (unit: Partial<UnitOptions>) => linesOf(renderUnit({ ...usual, account, ...unit }), "PrivateTmp");
   expect(privateTmp({})).toEqual(["PrivateTmp=yes"]);
@@ -85,13 +85,13 @@ test("a folder or a program below a temporary folder is not hidden from the serv
   expect(privateTmp({ command: ["/var/tmp/bodega"] })).toEqual(["PrivateTmp=no"]);
 });
 
-test("a port below 1024 needs one right more, and no other has any", () => {
+test("a port below 1024 adds one capability, other ports none", () => {
   const rights = (port: number) => linesOf(renderUnit({ ...usual, port }), "AmbientCapabilities");
   expect(rights(443)).toEqual(["AmbientCapabilities=CAP_NET_BIND_SERVICE"]);
   expect([rights(1024), rights(0)]).toEqual([["AmbientCapabilities="], ["AmbientCapabilities="]]);
 });
 
-test("paths with spaces, quotes, percent and dollar signs are what they are", () => {
+test("paths with spaces, quotes, percent and dollar signs are quoted correctly", () => {
   const folder = join(base, "my %n $HOME dir");
   const program = join(folder, "bodega");
   mkdirSync(folder);
@@ -105,7 +105,7 @@ test("paths with spaces, quotes, percent and dollar signs are what they are", ()
   expect(linesOf(unit, "ReadWritePaths")).toEqual(['ReadWritePaths="/srv/a %%h \\"b\\" \\\\ $X"']);
 });
 
-describe("a path that no unit can name is refused", () => {
+describe("a path that a unit cannot contain is refused", () => {
   test.each(['/opt/"q"/bodega', "/opt/a\\b/bodega", "/opt/a\nUser=root/bodega"])(
     "of a program: %j",
     async (program) => {
@@ -114,14 +114,14 @@ describe("a path that no unit can name is refused", () => {
     },
   );
 
-  test("of a folder: one with a line break", async () => {
+  test("of a directory: one with a line break", async () => {
     const account = { kind: "static", user: "0", group: "0" } as const;
     const error = (await failureOf(() => renderUnit({ ...usual, dataDir: "/srv/a\nUser=root", account }))) as AppError;
     expect(error.code).toBe(5306);
   });
 });
 
-test("only a folder right below /var/lib is looked after by systemd", () => {
+test("systemd manages only a directory directly below /var/lib", () => {
   const names = [
     "/var/lib/bodega",
     "/var/lib/my-shop.1",

@@ -66,33 +66,36 @@ onEachDatabase((suite) => {
     ctx = suite.app.system;
   });
 
-  suite.testOnFile("a name alone makes a tenant: in euro, in English, titled like its name, active", async () => {
-    const namespace = newNamespace();
-    const at = new Date(ctx.now()).toISOString();
-    expect(await createTenant(ctx, { namespace })).toEqual({
-      namespace,
-      title: namespace,
-      domain: null,
-      url: null,
-      currency: "EUR",
-      currency_sign: "€",
-      logo: null,
-      status: "active",
-      created_at: at,
-    });
-    expect(await getTenant(ctx, namespace)).toMatchObject({
-      language: "en",
-      token_lifetime: 2_592_000,
-      points_rate: 1,
-      point_value: 0.01,
-      points_days: null,
-      address_writes: 1200,
-      visitor_writes: 240,
-      updated_at: at,
-    });
-  });
+  suite.testOnFile(
+    "a tenant needs only a name, and gets euro, English, a title and the active state by default",
+    async () => {
+      const namespace = newNamespace();
+      const at = new Date(ctx.now()).toISOString();
+      expect(await createTenant(ctx, { namespace })).toEqual({
+        namespace,
+        title: namespace,
+        domain: null,
+        url: null,
+        currency: "EUR",
+        currency_sign: "€",
+        logo: null,
+        status: "active",
+        created_at: at,
+      });
+      expect(await getTenant(ctx, namespace)).toMatchObject({
+        language: "en",
+        token_lifetime: 2_592_000,
+        points_rate: 1,
+        point_value: 0.01,
+        points_days: null,
+        address_writes: 1200,
+        visitor_writes: 240,
+        updated_at: at,
+      });
+    },
+  );
 
-  suite.testOnFile("every field given is kept, in its canonical form", async () => {
+  suite.testOnFile("every given field is stored, in its canonical form", async () => {
     const namespace = newNamespace();
     const input = {
       title: "Été 灯 & Söhne",
@@ -109,19 +112,16 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject(expected);
   });
 
-  suite.testOnFile(
-    "a store keeps its currency while it has products, whose prices could not be compared otherwise",
-    async () => {
-      const shop = await suite.shop();
-      const { id } = await shop.createProduct({});
-      expect(await failureOf(updateTenant(ctx, shop.namespace, { currency: "JPY" }))).toMatchObject({ code: 5306 });
-      expect(await updateTenant(ctx, shop.namespace, { currency: "EUR", title: "T" })).toMatchObject({ title: "T" });
-      await shop.call(`DELETE /products/${id}/`);
-      expect(await updateTenant(ctx, shop.namespace, { currency: "JPY" })).toMatchObject({ currency: "JPY" });
-    },
-  );
+  suite.testOnFile("a store keeps its currency while it has products", async () => {
+    const shop = await suite.shop();
+    const { id } = await shop.createProduct({});
+    expect(await failureOf(updateTenant(ctx, shop.namespace, { currency: "JPY" }))).toMatchObject({ code: 5306 });
+    expect(await updateTenant(ctx, shop.namespace, { currency: "EUR", title: "T" })).toMatchObject({ title: "T" });
+    await shop.call(`DELETE /products/${id}/`);
+    expect(await updateTenant(ctx, shop.namespace, { currency: "JPY" })).toMatchObject({ currency: "JPY" });
+  });
 
-  test("a name is taken once; of ten who want it at the same time one gets it", async () => {
+  test("of ten concurrent creates with one name one succeeds", async () => {
     const namespace = newNamespace();
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => createTenant(ctx, { namespace })));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -130,31 +130,23 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile(
-    "what a field cannot hold is refused and named, on create and on update, and nothing changes",
-    async () => {
-      const namespace = newNamespace();
-      await createTenant(ctx, { namespace });
-      const before = await getTenant(ctx, namespace);
-      const seen: unknown[] = [];
-      const codeOf = (error: { code?: number; details?: { field: string }[] }) => [
-        error.code,
-        error.details?.[0]?.field,
-      ];
-      for (const [, input] of refused) {
-        const name = newNamespace();
-        const created = await createTenant(ctx, { namespace: name, ...input }).then(() => "created", codeOf);
-        const updated = await updateTenant(ctx, namespace, input).then(() => "updated", codeOf);
-        seen.push({ input, created, updated });
-      }
-      expect(seen).toEqual(
-        refused.map(([field, input]) => ({ input, created: [5102, field], updated: [5102, field] })),
-      );
-      expect(await getTenant(ctx, namespace)).toEqual(before);
-    },
-  );
+  suite.testOnFile("an invalid field is refused and named, on create and on update, and nothing changes", async () => {
+    const namespace = newNamespace();
+    await createTenant(ctx, { namespace });
+    const before = await getTenant(ctx, namespace);
+    const seen: unknown[] = [];
+    const codeOf = (error: { code?: number; details?: { field: string }[] }) => [error.code, error.details?.[0]?.field];
+    for (const [, input] of refused) {
+      const name = newNamespace();
+      const created = await createTenant(ctx, { namespace: name, ...input }).then(() => "created", codeOf);
+      const updated = await updateTenant(ctx, namespace, input).then(() => "updated", codeOf);
+      seen.push({ input, created, updated });
+    }
+    expect(seen).toEqual(refused.map(([field, input]) => ({ input, created: [5102, field], updated: [5102, field] })));
+    expect(await getTenant(ctx, namespace)).toEqual(before);
+  });
 
-  suite.testOnFile("an update changes what is given, null clears, and the sign follows the currency", async () => {
+  suite.testOnFile("an update changes the given fields, null clears, and the sign follows the currency", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, title: "Shop", domain: "a.example", url: "https://a.example" });
     const before = await getTenant(ctx, namespace);
@@ -168,7 +160,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({ currency: "CHF", currency_sign: "Fr." });
   });
 
-  suite.testOnFile("points are earned and worth what the store says from the next request on, exactly", async () => {
+  suite.testOnFile("points rate and point value apply from the next request on, exactly", async () => {
     const shop = await suite.shop({ tenant: { pointsRate: 0.333, pointValue: 0.07, pointsDays: 30 } });
     const eve = await openAccount(shop);
     const { id } = await shop.createProduct({ price: 1000 });
@@ -193,7 +185,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("in another currency a point is worth its smallest unit, unless it is said", async () => {
+  suite.testOnFile("in another currency a point is worth its smallest unit, unless it is set", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
     await updateTenant(ctx, namespace, { currency: "KWD" });
@@ -214,7 +206,7 @@ onEachDatabase((suite) => {
     expect(statuses).toEqual(["suspended", "suspended", "active", "active"]);
   });
 
-  test("a deleted tenant leaves no row behind, and no other tenant loses one", async () => {
+  test("a deleted tenant leaves no row, and other tenants keep theirs", async () => {
     const [doomed, other] = [await suite.shop(), await suite.shop()];
     for (const shop of [doomed, other]) await shop.createProduct();
     expect(await deleteTenant(ctx, doomed.namespace)).toMatchObject({ namespace: doomed.namespace });
@@ -228,7 +220,7 @@ onEachDatabase((suite) => {
     expect(await failureOf(deleteTenant(ctx, doomed.namespace))).toMatchObject({ code: 5301 });
   });
 
-  suite.testOnFile("what is not there is 5301 for every verb", async () => {
+  suite.testOnFile("an unknown tenant is 5301 for every function", async () => {
     for (const work of [getTenant, suspendTenant, resumeTenant, deleteTenant]) {
       expect(await failureOf(work(ctx, "no-such-store"))).toMatchObject({ code: 5301 });
     }

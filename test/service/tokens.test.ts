@@ -53,65 +53,56 @@ onEachDatabase((suite) => {
   const statesOf = async (ctx: Ctx, userId: string) =>
     (await listTokens(ctx, { userId, allStates: true })).map(({ state }) => state);
 
-  test("a token is `v2.` and 256 random bits, proves its user, and stands nowhere in the database", async () => {
+  test("a token is v2. and 256 random bits, authenticates its user, and is stored as a hash only", async () => {
     const { ctx, issued, judge, userId, own } = await openHolder();
     expect(issued.token).toMatch(/^v2\.[A-Za-z0-9_-]{43}$/);
     expect(await judge(issued.token)).toEqual({ ...own, userId, role: "customer" });
     expect(await everyRow(ctx)).not.toContain(issued.token.slice(3));
   });
 
-  suite.testOnFile(
-    "a token is nobody else's: not another user's, not another store's, not one letter off",
-    async () => {
-      const { issued, codeOf, shop } = await openHolder();
-      const [neighbour, stranger] = [await openHolder(shop), await openHolder()];
-      const { token } = issued;
-      expect(await codeOf(token)).toBeUndefined();
-      expect(await codeOf(token, { userId: neighbour.userId })).toBe(5205);
-      expect(await codeOf(token, { userId: "" })).toBe(5205);
-      expect(await codeOf(token, { tenantId: stranger.ctx.tenant.id })).toBe(5205);
-      expect(await codeOf(stranger.issued.token)).toBe(5205);
-      expect(await codeOf(token.slice(0, -1))).toBe(5205);
-      expect(await codeOf(token.toLowerCase())).toBe(5205);
-      expect(await codeOf(`${token} `)).toBe(5205);
-    },
-  );
+  suite.testOnFile("a token is valid for its user and store only, and unchanged", async () => {
+    const { issued, codeOf, shop } = await openHolder();
+    const [neighbour, stranger] = [await openHolder(shop), await openHolder()];
+    const { token } = issued;
+    expect(await codeOf(token)).toBeUndefined();
+    expect(await codeOf(token, { userId: neighbour.userId })).toBe(5205);
+    expect(await codeOf(token, { userId: "" })).toBe(5205);
+    expect(await codeOf(token, { tenantId: stranger.ctx.tenant.id })).toBe(5205);
+    expect(await codeOf(stranger.issued.token)).toBe(5205);
+    expect(await codeOf(token.slice(0, -1))).toBe(5205);
+    expect(await codeOf(token.toLowerCase())).toBe(5205);
+    expect(await codeOf(`${token} `)).toBe(5205);
+  });
+
+  suite.testOnFile("a token is valid for exactly the store's lifetime, 30 days by default", async () => {
+    const { clock } = suite.app;
+    const { issued, codeOf, ctx, issue } = await openHolder();
+    expect(issued.expiresAt).toBe(new Date(clock.now() + 30 * day).toISOString());
+    clock.advance(30 * day - 1);
+    expect(await codeOf(issued.token)).toBeUndefined();
+    clock.advance(1);
+    expect(await codeOf(issued.token)).toBe(5207);
+    ctx.tenant.tokenLifetime = 300;
+    const short = await issue();
+    clock.advance(299_999);
+    expect(await codeOf(short.token)).toBeUndefined();
+    clock.advance(1);
+    expect(await codeOf(short.token)).toBe(5207);
+  });
+
+  suite.testOnFile("one token is active per user, and each ended one is kept with the reason", async () => {
+    const { ctx, userId, issued, issue, codeOf } = await openHolder();
+    const second = await issue();
+    expect([await codeOf(issued.token), await codeOf(second.token)]).toEqual([5207, undefined]);
+    const third = await rotateToken(ctx, { userId, tokenId: second.tokenId });
+    expect([await codeOf(second.token), await codeOf(third.token)]).toEqual([5207, undefined]);
+    await endOwnToken(ctx, { userId, tokenId: third.tokenId });
+    expect(await codeOf(third.token)).toBe(5207);
+    expect(await statesOf(ctx, userId)).toEqual(["revoked", "rotated", "replaced", "replaced"]);
+  });
 
   suite.testOnFile(
-    "a token holds for exactly as long as the store says, 30 days unless it says otherwise",
-    async () => {
-      const { clock } = suite.app;
-      const { issued, codeOf, ctx, issue } = await openHolder();
-      expect(issued.expiresAt).toBe(new Date(clock.now() + 30 * day).toISOString());
-      clock.advance(30 * day - 1);
-      expect(await codeOf(issued.token)).toBeUndefined();
-      clock.advance(1);
-      expect(await codeOf(issued.token)).toBe(5207);
-      ctx.tenant.tokenLifetime = 300;
-      const short = await issue();
-      clock.advance(299_999);
-      expect(await codeOf(short.token)).toBeUndefined();
-      clock.advance(1);
-      expect(await codeOf(short.token)).toBe(5207);
-    },
-  );
-
-  suite.testOnFile(
-    "one token is active per user, and each that has ended is remembered for what became of it",
-    async () => {
-      const { ctx, userId, issued, issue, codeOf } = await openHolder();
-      const second = await issue();
-      expect([await codeOf(issued.token), await codeOf(second.token)]).toEqual([5207, undefined]);
-      const third = await rotateToken(ctx, { userId, tokenId: second.tokenId });
-      expect([await codeOf(second.token), await codeOf(third.token)]).toEqual([5207, undefined]);
-      await endOwnToken(ctx, { userId, tokenId: third.tokenId });
-      expect(await codeOf(third.token)).toBe(5207);
-      expect(await statesOf(ctx, userId)).toEqual(["revoked", "rotated", "replaced", "replaced"]);
-    },
-  );
-
-  suite.testOnFile(
-    "a disabled user's token is 5207, and holds again once they are enabled; a deleted user's stays 5207",
+    "a disabled user's token is 5207, and valid again once they are enabled; a deleted user's stays 5207",
     async () => {
       const { ctx, userId, issued, codeOf, own } = await openHolder();
       const change = (sql: string) => ctx.db.execute({ sql, args: [userId] });
@@ -126,13 +117,13 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a token speaks for the role that its user has now", async () => {
+  suite.testOnFile("a token has the current role of its user", async () => {
     const { ctx, userId, issued, judge } = await openHolder();
     await ctx.db.execute({ sql: "update users set role = 'staff' where id = ?", args: [userId] });
     expect((await judge(issued.token)).role).toBe("staff");
   });
 
-  suite.testOnFile("a token that has ended or run out cannot be rotated, ended or spent", async () => {
+  suite.testOnFile("a token that has ended or expired cannot be rotated, ended or used", async () => {
     const { clock } = suite.app;
     const ways: ((holder: Awaited<ReturnType<typeof openHolder>>) => unknown)[] = [
       ({ issue }) => issue(),
@@ -162,7 +153,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(issued.token)).toBeUndefined();
   });
 
-  test("of fifty rotations of one token at once, from two processes, one succeeds", async () => {
+  test("of fifty concurrent rotations of one token from two processes, one succeeds", async () => {
     const { ctx, own, userId, codeOf } = await openHolder();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
     const results = await Promise.all(
@@ -177,7 +168,7 @@ onEachDatabase((suite) => {
     expect((await statesOf(ctx, userId)).filter((state) => state === "active")).toHaveLength(1);
   });
 
-  test("of fifty tokens issued at once to one user, from two processes, one is active", async () => {
+  test("of fifty tokens issued at once to one user by two processes, one is active", async () => {
     const { ctx, userId, codeOf } = await openHolder();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
     const issued = await Promise.all(
@@ -188,7 +179,7 @@ onEachDatabase((suite) => {
     expect(codes.filter((code) => code === 5207)).toHaveLength(49);
   });
 
-  suite.testOnFile("revoking counts what could still have been used, and a second time there is nothing", async () => {
+  suite.testOnFile("revoking counts valid tokens, and a second time returns 0", async () => {
     const { clock } = suite.app;
     const { ctx, own, userId, shop, codeOf, issued } = await openHolder();
     expect(await revokeToken(ctx, own.tokenId)).toBe(1);
@@ -207,7 +198,7 @@ onEachDatabase((suite) => {
     expect(await inTransaction(ctx, (tx) => endTokens(tx, userId, "revoked"))).toBe(0);
   });
 
-  test("an act that fails leaves the token as it was", async () => {
+  test("a failed act does not change the token", async () => {
     const { ctx, userId, issued, codeOf } = await openHolder();
     const failure = await failureOf(
       inTransaction(ctx, async (tx) => {
@@ -220,36 +211,33 @@ onEachDatabase((suite) => {
     expect(await codeOf(issued.token)).toBeUndefined();
   });
 
-  suite.testOnFile(
-    "the list shows whose tokens can be used, newest first, and with all states the others too",
-    async () => {
-      const { clock } = suite.app;
-      const { ctx, userId, shop, issue } = await openHolder();
-      clock.advance(1000);
-      const latest = await issue();
-      clock.advance(1000);
-      const neighbour = await openHolder(shop);
-      const list = await listTokens(ctx);
-      expect(list.map(({ token_id }) => token_id)).toEqual([neighbour.own.tokenId, latest.tokenId]);
-      expect(list[1]).toEqual({
-        token_id: latest.tokenId,
-        user_id: userId,
-        email: expect.stringContaining("@"),
-        state: "active",
-        created_at: new Date(clock.now() - 1000).toISOString(),
-        expires_at: latest.expiresAt,
-        ended_at: null,
-      });
-      expect(await listTokens(ctx, { userId })).toHaveLength(1);
-      expect(await listTokens(ctx, { allStates: true, limit: 2 })).toHaveLength(2);
-      expect(await statesOf(ctx, userId)).toEqual(["active", "replaced", "replaced"]);
-      clock.advance(30 * day);
-      expect(await listTokens(ctx)).toEqual([]);
-      expect(await statesOf(ctx, userId)).toEqual(["expired", "replaced", "replaced"]);
-    },
-  );
+  suite.testOnFile("the list shows valid tokens, newest first, and with all states the others too", async () => {
+    const { clock } = suite.app;
+    const { ctx, userId, shop, issue } = await openHolder();
+    clock.advance(1000);
+    const latest = await issue();
+    clock.advance(1000);
+    const neighbour = await openHolder(shop);
+    const list = await listTokens(ctx);
+    expect(list.map(({ token_id }) => token_id)).toEqual([neighbour.own.tokenId, latest.tokenId]);
+    expect(list[1]).toEqual({
+      token_id: latest.tokenId,
+      user_id: userId,
+      email: expect.stringContaining("@"),
+      state: "active",
+      created_at: new Date(clock.now() - 1000).toISOString(),
+      expires_at: latest.expiresAt,
+      ended_at: null,
+    });
+    expect(await listTokens(ctx, { userId })).toHaveLength(1);
+    expect(await listTokens(ctx, { allStates: true, limit: 2 })).toHaveLength(2);
+    expect(await statesOf(ctx, userId)).toEqual(["active", "replaced", "replaced"]);
+    clock.advance(30 * day);
+    expect(await listTokens(ctx)).toEqual([]);
+    expect(await statesOf(ctx, userId)).toEqual(["expired", "replaced", "replaced"]);
+  });
 
-  suite.testOnFile("a token is told apart from one that never was until 400 days after it ran out", async () => {
+  suite.testOnFile("an expired token is distinguished from an unknown one for 400 days", async () => {
     const { clock } = suite.app;
     const { ctx, issued, codeOf } = await openHolder();
     clock.advance(430 * day - 1);
@@ -261,27 +249,24 @@ onEachDatabase((suite) => {
     expect(await purgeTokens(ctx)).toBe(0);
   });
 
-  suite.testOnFile(
-    "what becomes of tokens is written down with the user and the token's id, never the token",
-    async () => {
-      const { ctx, userId, own, issue } = await openHolder();
-      const { tokenId } = await rotateToken(ctx, own);
-      await endOwnToken(ctx, { userId, tokenId });
-      await revokeToken(ctx, (await issue()).tokenId);
-      await issue();
-      await revokeTokensOf(ctx, userId);
-      await revokeAllTokens(ctx);
-      const sql =
-        "select event, subject, details from audit_log where namespace = ? and event like 'token.%' order by seq";
-      const { rows } = await ctx.db.execute({ sql, args: [ctx.tenant.namespace] });
-      expect(rows.map(({ event, subject }) => [event, subject])).toEqual([
-        ["token.refreshed", userId],
-        ["token.revoked", userId],
-        ["token.revoked", userId],
-        ["token.revoked", userId],
-        ["token.revoked", null],
-      ]);
-      expect(JSON.stringify(rows)).not.toContain("v2.");
-    },
-  );
+  suite.testOnFile("changes of tokens are audited with the user and the token's id, never the token", async () => {
+    const { ctx, userId, own, issue } = await openHolder();
+    const { tokenId } = await rotateToken(ctx, own);
+    await endOwnToken(ctx, { userId, tokenId });
+    await revokeToken(ctx, (await issue()).tokenId);
+    await issue();
+    await revokeTokensOf(ctx, userId);
+    await revokeAllTokens(ctx);
+    const sql =
+      "select event, subject, details from audit_log where namespace = ? and event like 'token.%' order by seq";
+    const { rows } = await ctx.db.execute({ sql, args: [ctx.tenant.namespace] });
+    expect(rows.map(({ event, subject }) => [event, subject])).toEqual([
+      ["token.refreshed", userId],
+      ["token.revoked", userId],
+      ["token.revoked", userId],
+      ["token.revoked", userId],
+      ["token.revoked", null],
+    ]);
+    expect(JSON.stringify(rows)).not.toContain("v2.");
+  });
 });

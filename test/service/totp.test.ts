@@ -21,7 +21,7 @@ describe("codes", () => {
     });
   }
 
-  test("a code holds in its half minute and in those beside it, to the millisecond", async () => {
+  test("a code is valid in its half minute and the two beside it, to the millisecond", async () => {
     const code = await codeAt(secret, at);
     const step = at / 30_000;
     expect(await matchStep(secret, code, at - 30_001)).toBeNull();
@@ -30,7 +30,7 @@ describe("codes", () => {
     expect(await matchStep(secret, code, at + 60_000)).toBeNull();
   });
 
-  test("nothing but six equal digits fits", async () => {
+  test("only the same six digits match", async () => {
     const code = await codeAt(secret, at);
     for (const other of ["", code.slice(1), `${code}0`, `0${code}`, "abcdef", "١٢٣٤٥٦"]) {
       expect(await matchStep(secret, other, at)).toBeNull();
@@ -44,8 +44,8 @@ describe("codes", () => {
   });
 });
 
-describe("what an authenticator reads", () => {
-  test("the address names store, account and secret", async () => {
+describe("the data for an authenticator", () => {
+  test("the address contains store, account and secret", async () => {
     const uri = new URL(await otpauthUri(secret, "Tea & Lamps", "ada@example.com"));
     expect([uri.protocol, uri.host]).toEqual(["otpauth:", "totp"]);
     expect(decodeURIComponent(uri.pathname)).toBe("/Tea & Lamps:ada@example.com");
@@ -58,7 +58,7 @@ describe("what an authenticator reads", () => {
     });
   });
 
-  test("a colon in a name does not shift where the names part", async () => {
+  test("a colon in a name does not shift the separator of the names", async () => {
     const uri = new URL(await otpauthUri(secret, "Shop: Berlin", "ada@example.com"));
     expect(decodeURIComponent(uri.pathname)).toBe("/Shop  Berlin:ada@example.com");
   });
@@ -68,13 +68,13 @@ describe("what an authenticator reads", () => {
     ["long names", "L".repeat(300), `${"a".repeat(64)}@${"b".repeat(60)}.example.com`],
     ["names of four bytes a letter", "𠀀".repeat(200), `${"𝒜".repeat(64)}@example.com`],
   ] as const) {
-    test(`the QR code of ${what} reads as the address`, async () => {
+    test(`the QR code of ${what} decodes to the address`, async () => {
       const uri = await otpauthUri(secret, title, email);
       expect(decodeQR(rasterise(await drawQrCode(uri)))).toBe(uri);
     });
   }
 
-  test("the QR code runs nothing and loads nothing", async () => {
+  test("the QR code contains no scripts or external resources", async () => {
     const svg = await drawQrCode(await otpauthUri(secret, '"><script>alert(1)</script>', "ada@example.com"));
     expect(svg).toMatch(
       /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="0 0 \d+ \d+"[^>]*><path[^>]*><path[^>]*><\/svg>$/,

@@ -38,7 +38,7 @@ onEachDatabase((suite) => {
     ["the user is disabled", (ctx: Ctx, id: string) => setStatus(ctx, id, "disabled")],
     ["the user is deleted", (ctx: Ctx, id: string) => deleteUser(ctx, id, null)],
   ] as const) {
-    test(`nothing is done when ${what} between the proof and the act (5207)`, async () => {
+    test(`nothing is done when ${what} after authentication and before the act (5207)`, async () => {
       const { ctx, account } = await prepare();
       await account.enrol();
       const before = interruptedFor(ctx, account.id, () => happen(ctx, account.id));
@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
       expect(await inTransaction(ctx, (tx) => spendCode(tx, account.id, given.otp))).toBe(true);
     });
 
-    suite.testOnFile(`nothing begins when ${what} between the proof and the act (5207)`, async () => {
+    suite.testOnFile(`nothing begins when ${what} after authentication and before the act (5207)`, async () => {
       const { ctx, account } = await prepare();
       const before = interruptedFor(ctx, account.id, () => happen(ctx, account.id));
       expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5207);
@@ -56,7 +56,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("who turned it on elsewhere meanwhile keeps the secret that they confirmed (5306)", async () => {
+  test("a concurrent enrolment does not replace a secret that was confirmed meanwhile (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     // By itself, as another process would: in this one the two would take turns.
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     expect(await inTransaction(ctx, (tx) => spendCode(tx, account.id, otp))).toBe(true);
   });
 
-  suite.testOnFile("a code of a secret that was replaced meanwhile confirms nothing (5212)", async () => {
+  suite.testOnFile("a code of a secret replaced meanwhile confirms nothing (5212)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  suite.testOnFile("what was begun and taken away meanwhile confirms nothing (5306)", async () => {
+  suite.testOnFile("an enrolment removed meanwhile cannot be confirmed (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -89,7 +89,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "no recovery codes are made for what was turned off meanwhile (5306), which is no failure",
+    "no recovery codes are made for a factor turned off meanwhile (5306), which is no failure",
     async () => {
       const { ctx, account } = await prepare();
       await account.enrol();
@@ -106,7 +106,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("failures that another process counts meanwhile lock the right answer out too (5213)", async () => {
+  test("failures counted by another process meanwhile refuse the right answer too (5213)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.enrol();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
@@ -124,7 +124,7 @@ onEachDatabase((suite) => {
     { kind: "visitor" },
     { kind: "app", appId: "app_x", scopes: new Set(["*"]) },
   ] as const) {
-    suite.testOnFile(`a caller of the kind ${actor.kind} has no second factor of its own (5300)`, async () => {
+    suite.testOnFile(`a caller of the kind ${actor.kind} has no second factor (5300)`, async () => {
       const { ctx } = await prepare();
       expect(await codeOf(beginTwoFactor({ ...ctx, actor }, { password: goodPassword }))).toBe(5300);
     });

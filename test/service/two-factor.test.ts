@@ -29,7 +29,7 @@ onDatabase("file", (suite) => {
     expect(await spend(ctx, account.id, await account.code())).toBe(true);
   });
 
-  test("of many that race with one code, one is let in, from whichever process", async () => {
+  test("of many concurrent calls with one code in two processes, one is accepted", async () => {
     const { ctx, account } = await enrolled();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
     const code = await account.code();
@@ -39,14 +39,14 @@ onDatabase("file", (suite) => {
     expect(outcomes.filter(Boolean)).toHaveLength(1);
   });
 
-  test("once the next code was used, the present one is refused", async () => {
+  test("once the next code was used, the current one is refused", async () => {
     const { ctx, account } = await enrolled();
     expect(await spend(ctx, account.id, await account.code(1))).toBe(true);
     expect(await spend(ctx, account.id, await account.code())).toBe(false);
     expect(await spend(ctx, account.id, await account.code(1))).toBe(false);
   });
 
-  test("the code that enrols is spent by that", async () => {
+  test("the code that confirms an enrolment cannot be used again", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     await account.begin();
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     expect(await spend(await tenantContext(shop), account.id, otp)).toBe(false);
   });
 
-  test("a code is spent only if the act that asked for it is done", async () => {
+  test("a code is used up only if its act succeeds", async () => {
     const { ctx, account, codes } = await enrolled();
     for (const otp of [await account.code(), codes[0] as string]) {
       const stopped = inTransaction(ctx, async (tx) => {
@@ -67,7 +67,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("codes that are too old, too early, another user's, or none at all are refused", async () => {
+  test("codes that are too old, too early, another user's, or invalid are refused", async () => {
     const { ctx, account } = await enrolled();
     const other = await enrolled();
     for (const otp of [
@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
     expect(await spend(ctx, account.id, ` ${code.slice(0, 3)} ${code.slice(3)} `)).toBe(true);
   });
 
-  test("a secret that is only begun asks for nothing and lets nobody in", async () => {
+  test("an unconfirmed secret requires no code and accepts none", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     const ctx = await tenantContext(shop);
@@ -102,7 +102,7 @@ onDatabase("file", (suite) => {
     expect(await spend(ctx, account.id, await account.code())).toBe(false);
   });
 
-  test("two-factor of one user or store is not that of another", async () => {
+  test("two-factor is separate for each user and store", async () => {
     const { ctx, account } = await enrolled();
     const other = await enrolled();
     expect(await isTwoFactorOn(ctx.db, ctx.tenant.id, account.id)).toBe(true);
@@ -111,7 +111,7 @@ onDatabase("file", (suite) => {
     expect(await isTwoFactorOn(ctx.db, ctx.tenant.id, account.id)).toBe(true);
   });
 
-  test("with another key of the server no code fits, and nothing breaks", async () => {
+  test("with another key of the server no code is right, and nothing fails", async () => {
     const { ctx, account, codes } = await enrolled();
     const rekeyed = { ...ctx, vault: createVault(() => "another secret of the server, 32 characters or more") };
     expect(await spend(rekeyed, account.id, await account.code())).toBe(false);
@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     expect(await spend(ctx, account.id, await account.code())).toBe(true);
   });
 
-  test("there are ten recovery codes, each of them good once, however it is typed", async () => {
+  test("ten recovery codes can each be used once, in any spelling", async () => {
     const { ctx, account, codes } = await enrolled();
     expect(codes).toHaveLength(10);
     expect(new Set(codes).size).toBe(10);
@@ -132,14 +132,14 @@ onDatabase("file", (suite) => {
     for (const code of codes) expect(await spend(ctx, account.id, code)).toBe(false);
   });
 
-  test("of many that race with one recovery code, one is let in", async () => {
+  test("of many concurrent calls with one recovery code, one is accepted", async () => {
     const { ctx, account, codes } = await enrolled();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => spend(ctx, account.id, codes[3] as string)));
     expect(outcomes.filter(Boolean)).toHaveLength(1);
     expect(await spend(ctx, account.id, codes[4] as string)).toBe(true);
   });
 
-  test("what is kept of a user's secret and recovery codes is of no use in the place of another's", async () => {
+  test("stored secrets and recovery codes of one user are invalid for another", async () => {
     const { ctx, account, codes } = await enrolled();
     const thief = await enrolled();
     for (const [table, column] of [
@@ -157,7 +157,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a recovery code is its user's alone, and using it is written down", async () => {
+  test("a recovery code is valid for its user only, and its use is audited", async () => {
     const { ctx, account, codes } = await enrolled();
     const other = await openAccount(await suite.shop());
     await other.enrol();
@@ -170,7 +170,7 @@ onDatabase("file", (suite) => {
     expect(rows).toHaveLength(1);
   });
 
-  test("a reset takes secret and recovery codes away, tells the user and is written down", async () => {
+  test("a reset removes secret and recovery codes, mails the user and is audited", async () => {
     const { ctx, account, codes } = await enrolled();
     expect(await resetTwoFactor(ctx, account.id)).toBe(true);
     expect(await isTwoFactorOn(ctx.db, ctx.tenant.id, account.id)).toBe(false);
@@ -188,7 +188,7 @@ onDatabase("file", (suite) => {
     expect(rows).toHaveLength(1);
   });
 
-  test("neither the secret nor a recovery code stands in the database", async () => {
+  test("the database contains neither the secret nor a recovery code in plain text", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     const { secret } = await account.begin();

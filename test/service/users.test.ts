@@ -50,7 +50,7 @@ onDatabase("file", (suite) => {
   };
   const secretsOf = async (id: string) => (await findSignInUserById(ctx.db, ctx.tenant.id, id)) as SignInUser;
 
-  test("what no schema has checked is checked by the services themselves", async () => {
+  test("services check values that no schema has checked", async () => {
     const user = await make();
     for (const [field, input] of [
       ["email", { email: "ada" }],
@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
     expect((await getUser(ctx, id)).version).toBe(1);
   });
 
-  test("visitors and customers manage nobody, whatever route let them in", async () => {
+  test("visitors and customers manage nobody, by any route", async () => {
     const { id } = await make();
     for (const actor of [{ kind: "visitor" }, { kind: "user", userId: id, role: "customer" }] satisfies Actor[]) {
       const theirs = { ...ctx, actor };
@@ -120,7 +120,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("from the terminal the last owner can be demoted, disabled and removed", async () => {
+  test("from the terminal the last owner can be demoted, disabled and deleted", async () => {
     const terminal = await tenantContext(await suite.shop());
     const { id } = await createUser(terminal, { email: "owner@example.com", role: "owner" });
     expect((await updateUser(terminal, id, { role: "customer" }, null)).role).toBe("customer");
@@ -131,7 +131,7 @@ onDatabase("file", (suite) => {
     expect((await listUsers(terminal, {})).json).toBe("[]");
   });
 
-  test("another password ends the session and the failures counted so far; only it is right from then on", async () => {
+  test("a new password ends the session and resets the failures; only it is valid from then on", async () => {
     const account = await openAccount(shop);
     const login = (password: string) =>
       shop.callAnonymously("POST /auth/login/", { body: { email: account.email, password }, address: newAddress() });
@@ -157,7 +157,7 @@ onDatabase("file", (suite) => {
     expect(await verifyPassword(goodPassword, passwordHash)).toBe(true);
   });
 
-  test("what a sign-in needs is found by the comparison form of the address, also of who is disabled", async () => {
+  test("a sign-in finds users by the comparable form of the address, also disabled ones", async () => {
     const { id } = await make({
       email: "Sign.In@example.com",
       name: "S",
@@ -182,7 +182,7 @@ onDatabase("file", (suite) => {
     expect(await findSignInUser(ctx.db, ctx.tenant.id, "Sign.In@example.com")).toBeUndefined();
   });
 
-  test("a hash is put in the place of the one that was meant, and of no other", async () => {
+  test("a hash replaces only the given one", async () => {
     const { id } = await make();
     const change = (to: string, rest: { from?: string | null; isRenewal?: boolean } = {}) =>
       inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to, ...rest }));
@@ -203,7 +203,7 @@ onDatabase("file", (suite) => {
     expect((await getUser(ctx, id)).version).toBe(1);
   });
 
-  test("of ten hashes put in the place of one at once, one gets there", async () => {
+  test("of ten concurrent replacements of one hash, one succeeds", async () => {
     const { id } = await make();
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
@@ -214,7 +214,7 @@ onDatabase("file", (suite) => {
     expect((await secretsOf(id)).passwordHash).toBe(`hash-${outcomes.indexOf(true)}`);
   });
 
-  test("who has been disabled since their token was proved changes nothing any more", async () => {
+  test("a user disabled after their token was verified changes nothing", async () => {
     const { id } = await make();
     const theirs: Ctx = { ...ctx, actor: { kind: "user", userId: id, role: "customer" } };
     expect((await updateOwnProfile(theirs, { name: "Ada" }, null)).name).toBe("Ada");
@@ -227,7 +227,7 @@ onDatabase("file", (suite) => {
     ["another process counts three failures", 5213, countFailures],
     ["the password is changed", 5212, replaceHash],
   ] as const) {
-    test(`a change of address is refused with ${code} when, while its password is checked, ${name}`, async () => {
+    test(`a change of address is refused with ${code} when, during the check of its password, ${name}`, async () => {
       const { id, email } = await make({ password: goodPassword });
       const theirs: Ctx = { ...ctx, actor: { kind: "user", userId: id, role: "customer" } };
       const moved = { email: `moved-${email}`, password: goodPassword };
@@ -248,7 +248,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a removed user's tokens and second factor: the tokens stay as ended, the factor goes", async () => {
+  test("deleting a user keeps their tokens as ended, and deletes the second factor", async () => {
     const account = await openAccount(shop);
     await account.enrol();
     const count = async (table: string) => {
@@ -268,7 +268,7 @@ onDatabase("file", (suite) => {
     expect(rows[0]?.ended_as).toBe("revoked");
   });
 
-  test("a change and its audit row stand or fall together", async () => {
+  test("a change and its audit row are committed together or not at all", async () => {
     const { id } = await make();
     const before = (await readAudit(shop)).length;
     const work = inTransaction(ctx, async (tx) => {

@@ -12,15 +12,15 @@ const fieldsOf = async (value: unknown) => {
   return details.map(({ field }) => field);
 };
 
-test("every field at fault is named once", async () => {
+test("every invalid field is named once", async () => {
   expect(await fieldsOf({ tags: ["", "a", ""], extra: 1 })).toEqual(["title", "extra", "tags.0", "tags.2"]);
 });
 
-test("what is too large is not looked through for further faults", async () => {
+test("a value that is too large is not checked for further errors", async () => {
   expect(await fieldsOf({ title: "A", tags: ["", "", "", ""] })).toEqual(["tags"]);
 });
 
-test("of an object that may be null, the field at fault is the object's", async () => {
+test("in an object that may be null, the error names the field of the object", async () => {
   const address = Type.Object({ city: Type.String(), country: Type.String() }, { additionalProperties: false });
   const order = Type.Object({
     to: Type.Union([address, Type.Null()]),
@@ -35,7 +35,7 @@ test("of an object that may be null, the field at fault is the object's", async 
   expect(await faults({ sort: "a", to: "Bern" })).toEqual(["to"]);
 });
 
-test("messages say what a field accepts, in plain words", async () => {
+test("messages describe the accepted values, in plain words", async () => {
   const fields = {
     code: Type.String({ minLength: 2, maxLength: 2 }),
     title: Type.String({ maxLength: 300 }),

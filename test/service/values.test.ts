@@ -5,11 +5,11 @@ import { quoteWord } from "../../src/server/values/shell-quote.ts";
 
 const hour = 3_600_000;
 
-test("sizes are written in KiB, MiB and GiB", () => {
+test("sizes are formatted in KiB, MiB and GiB", () => {
   expect([0, 1023, 1536, 200 * MiB].map(formatBytes)).toEqual(["0 bytes", "1023 bytes", "1.5 KiB", "200 MiB"]);
 });
 
-test("durations are written in their largest unit, and read back from their short form", () => {
+test("durations are formatted in their largest unit, and parsed from their short form", () => {
   expect([400, 1000, -59_000, hour - 1000, hour, 49 * hour].map(formatDuration)).toEqual([
     ...["0 seconds", "1 second", "59 seconds", "1 hour", "1 hour", "2 days"],
   ]);
@@ -19,6 +19,6 @@ test("durations are written in their largest unit, and read back from their shor
   expect(["", "24", "h", "1.5h", "-1h", "1y"].map(parseDuration)).toEqual(Array(6).fill(undefined));
 });
 
-test("words are quoted for a POSIX shell where they need it", () => {
+test("words are quoted for a POSIX shell if necessary", () => {
   expect(["/srv/shop", "it's here", ""].map(quoteWord)).toEqual(["/srv/shop", "'it'\\''s here'", "''"]);
 });

@@ -4,14 +4,14 @@ import { createVault } from "../../src/server/security/vault.ts";
 const vault = createVault(() => "one secret of sufficient length, it is");
 const other = createVault(() => "another secret of sufficient length, too");
 
-test("what is sealed opens with the same key, for the same purpose and place", () => {
+test("a sealed value can be opened with the same key, purpose and place", () => {
   const sealed = vault.seal("mail", "mail_1", "Grüße, 世界");
   expect(createVault(() => "one secret of sufficient length, it is").open("mail", "mail_1", sealed)).toBe(
     "Grüße, 世界",
   );
 });
 
-test("sealing twice gives two texts, neither of which shows what is inside", () => {
+test("sealing twice gives different texts, neither of which contains the plain text", () => {
   const [one, two] = [vault.seal("mail", "a", "hello"), vault.seal("mail", "a", "hello")];
   expect(one).not.toBe(two);
   expect(Buffer.from(one, "base64url").toString("latin1")).not.toContain("hello");
@@ -27,7 +27,7 @@ test.each([
   expect(open()).toBeNull();
 });
 
-test("no bit of a sealed text can be changed", () => {
+test("changing any bit of a sealed value makes it invalid", () => {
   const bytes = Buffer.from(vault.seal("mail", "a", "x"), "base64url");
   for (let at = 0; at < bytes.length; at++) {
     const altered = Buffer.from(bytes);
@@ -48,7 +48,7 @@ test("a keyed hash is the same each time, and differs by text, purpose and key",
   expect(others).not.toContain(hash);
 });
 
-test("the secret is asked for at the first use only", () => {
+test("the secret is read at the first use only", () => {
   let asked = 0;
   const lazy = createVault(() => {
     asked += 1;

@@ -49,7 +49,7 @@ onEachDatabase((suite) => {
     dedupKey,
   });
 
-  test("what is hidden before its views are written down does not get them, and shown again counts anew", async () => {
+  test("views of a resource hidden before they are written are dropped, and count anew once it is shown", async () => {
     const { shop, id } = await open();
     const how = { address: newAddress() };
     const publish = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(1);
   });
 
-  test("views of a store that is gone hold up nobody else's", async () => {
+  test("views of a deleted store do not delay others", async () => {
     const [gone, other] = [await open(), await open()];
     await look(gone.shop, gone.id);
     await look(other.shop, other.id);
@@ -73,7 +73,7 @@ onEachDatabase((suite) => {
     expect(await countRows("view_dedup_keys", `resource_id = '${gone.id}'`)).toBe(0);
   });
 
-  test("views wait while the database does not take them, and count once it does; that is told once", async () => {
+  test("views wait while the database fails, and count once it works; the failure is logged once", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
     const buffer = new ViewBuffer({ db: suite.app.db, notice: (text) => told.push(text) });
@@ -90,7 +90,7 @@ onEachDatabase((suite) => {
     expect(told.length).toBe(1);
   });
 
-  suite.testOnFile("a server that stops tries again, and says what it could not write down in its time", async () => {
+  suite.testOnFile("a server that stops retries, and logs views that it could not write in time", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
     const notice = (text: string) => told.push(text);
@@ -110,7 +110,7 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(1);
   });
 
-  test("what alone cannot be written down keeps nothing else back", async () => {
+  test("a view that cannot be written does not block others", async () => {
     const [bad, good] = [await open(), await open()];
     const buffer = new ViewBuffer({ db: suite.app.db, notice: () => {} });
     const [badTenant, goodTenant] = [await tenantOf(bad.shop), await tenantOf(good.shop)];
@@ -125,7 +125,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "no more waits than there is room for: then it is 5001, and those who are counted are answered still",
+    "beyond the maximum of waiting views new ones are 5001, and known viewers still get a reply",
     async () => {
       const { shop, id } = await open();
       const views = new ViewBuffer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
@@ -151,7 +151,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a server without the database's key counts nothing, and still shows what was counted", async () => {
+  suite.testOnFile("a server without the database's key counts nothing, and still returns earlier counts", async () => {
     const { shop, id } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
     await look(shop, id, 2);
@@ -173,24 +173,21 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile(
-    "new views are limited by address and visitor; those who are counted are answered for as long as they like",
-    async () => {
-      const shop = await suite.shop({ tenant: { addressWrites: 2 } });
-      const { id } = await shop.createProduct();
-      const address = newAddress();
-      const codes: unknown[] = [];
-      for (const agent of ["a", "b", "c", "a", "b", "c"]) {
-        const { code } = await viewProduct(shop.callAnonymously, id, { address, agent });
-        codes.push(code);
-      }
-      expect(codes).toEqual([undefined, undefined, 5107, undefined, undefined, 5107]);
-      await flush();
-      expect(await countOf(shop, id)).toBe(2);
-    },
-  );
+  suite.testOnFile("new views are limited by address and visitor; repeated views are not", async () => {
+    const shop = await suite.shop({ tenant: { addressWrites: 2 } });
+    const { id } = await shop.createProduct();
+    const address = newAddress();
+    const codes: unknown[] = [];
+    for (const agent of ["a", "b", "c", "a", "b", "c"]) {
+      const { code } = await viewProduct(shop.callAnonymously, id, { address, agent });
+      codes.push(code);
+    }
+    expect(codes).toEqual([undefined, undefined, 5107, undefined, undefined, 5107]);
+    await flush();
+    expect(await countOf(shop, id)).toBe(2);
+  });
 
-  suite.testOnFile("marks of yesterday and today stay; older ones go, and the counts do not", async () => {
+  suite.testOnFile("dedup keys of yesterday and today are kept; older ones are purged, and counts stay", async () => {
     const { shop, id } = await open();
     const { clock } = suite.app;
     const marks = () => countRows("view_dedup_keys", `resource_id = '${id}'`);
@@ -214,7 +211,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(suite.app.system, { namespace: shop.namespace })).inconsistencies).toEqual([]);
   });
 
-  suite.testOnFile("the doctor proves totals by days and days by marks, mends both, and writes that down", async () => {
+  suite.testOnFile("the doctor checks totals by days and days by dedup keys, fixes both, and audits that", async () => {
     const { shop, id } = await open();
     const [lost, made] = [await shop.createProduct(), await shop.createProduct()];
     const other = await open();
@@ -269,7 +266,7 @@ onEachDatabase((suite) => {
     expect(await countRows("resource_counts", `resource_id = '${other.id}' and views = 5`)).toBe(1);
   });
 
-  test("the doctor finds nothing wrong beside a store at work", async () => {
+  test("the doctor finds no errors while the store is in use", async () => {
     const { shop, id } = await open();
     const work = Array.from({ length: 8 }, async () => {
       await look(shop, id, 5);

@@ -49,19 +49,19 @@ describe("a URL", () => {
     });
   }
 
-  test("may have a port, a path and a query, and is http only where private addresses are allowed", () => {
+  test("may have a port, a path and a query, and http only if private addresses are allowed", () => {
     expect(parseWebhookUrl("HTTPS://Example.com:8443/a?b=c", false)).toBe("https://example.com:8443/a?b=c");
     expect(parseWebhookUrl("http://10.0.0.1/", true)).toBe("http://10.0.0.1/");
   });
 
   for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "127.1", "[::1]", "[::ffff:7f00:1]", "169.254.169.254"]) {
-    test(`of ${host} leads nowhere, however it is written`, async () => {
+    test(`of ${host} is refused, in any spelling`, async () => {
       const url = new URL(parseWebhookUrl(`https://${host}/`, false));
       expect(await failureOf(resolveAddresses(url, false, noLookup))).toBeInstanceOf(RefusedAddress);
     });
   }
 
-  test("whose name has one private address among public ones leads nowhere", async () => {
+  test("whose name has one private address among public ones is refused", async () => {
     const url = new URL("https://example.com/");
     const lookup = async () => ["93.184.216.34", "10.0.0.1"];
     expect(await failureOf(resolveAddresses(url, false, lookup))).toBeInstanceOf(RefusedAddress);

@@ -14,7 +14,7 @@ import { closeReceivers, openHook, openReceiver } from "../support/webhooks.ts";
 afterAll(closeReceivers);
 
 onDatabase("file", (suite) => {
-  test("receivers that never answer hold up no other of their store, and no other store", async () => {
+  test("receivers that never answer delay no other receiver of their store, and no other store", async () => {
     const held: ServerResponse[] = [];
     const {
       record,
@@ -67,7 +67,7 @@ onDatabase("file", (suite) => {
     expect((await deliveries()).filter(({ status }) => status === "delivered")).toHaveLength(5);
   });
 
-  test("a success counts once its status is there, though the body drips, and the connection is closed", async () => {
+  test("a success counts once its status arrives, even if the body is slow, and the connection is closed", async () => {
     const held: ServerResponse[] = [];
     const { record, sender, deliveries } = await openHook(suite, {
       answer: (response) => held.push(response.writeHead(200, { "content-length": "100" })) && response.write("x"),
@@ -125,7 +125,7 @@ describe("permits", () => {
     scheduler.circuits.noteAnswer(id, { tookMs, isAccepted: true });
   const count = (ids: string[], id: string) => ids.filter((one) => one === id).length;
 
-  test("a quick receiver gets four at once, a slow, refusing, failing or unknown one a single message", () => {
+  test("a quick receiver gets four at once, a slow, refusing, failing or new one a single message", () => {
     const scheduler = open();
     for (const id of ["quick", "slow", "refusing", "failing"]) accept(scheduler, id);
     accept(scheduler, "slow", 5000);
@@ -139,7 +139,7 @@ describe("permits", () => {
     expect(ids.map((id) => count(acquired, id))).toEqual([1, 1, 0, 1, permits.receiver]);
   });
 
-  test("quick receivers are served however many others there are, and stores share alike", () => {
+  test("quick receivers are served among any number of others, and stores share equally", () => {
     const scheduler = open();
     for (let i = 0; i < 200; i++) scheduler.ask(webhook(`dead${i}`, `many${i % 10}`));
     expect(acquireAll(scheduler)).toHaveLength(untrusted.total);
@@ -153,7 +153,7 @@ describe("permits", () => {
     expect(acquireAll(scheduler)).toEqual(Array(permits.receiver).fill("small"));
   });
 
-  test("webhooks take turns, and a permit that comes free goes to the store that sends least", () => {
+  test("webhooks are served in turn, and a free permit goes to the store that sends least", () => {
     const scheduler = open();
     for (let i = 0; i < untrusted.total; i++) scheduler.ask(webhook(`a${i}`));
     const [first] = scheduler.acquire();

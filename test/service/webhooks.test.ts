@@ -159,7 +159,7 @@ onEachDatabase((suite) => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  suite.testOnFile("a removed webhook is told nothing more, and its deliveries are gone", async () => {
+  suite.testOnFile("a removed webhook receives nothing more, and its deliveries are deleted", async () => {
     const { record, sender, receiver, ctx, webhook } = await openHook(suite, { answer: status(500) });
     await record();
     await sender.runUntilIdle();
@@ -171,7 +171,7 @@ onEachDatabase((suite) => {
     expect(rows[0]?.count).toBe(0);
   });
 
-  test("replay sends one event, all after one, or what failed, again", async () => {
+  test("replay sends one event, all later ones, or failed ones again", async () => {
     let code = 410;
     const { record, sender, receiver, ctx, webhook, deliveries } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -203,7 +203,7 @@ onEachDatabase((suite) => {
     expect(await failureOf(replayDeliveries(stranger.ctx, own, { event: first }))).toMatchObject({ code: 5301 });
   });
 
-  suite.testOnFile("what was delivered goes after seven days, what failed after thirty", async () => {
+  suite.testOnFile("delivered events are purged after seven days, failed ones after thirty", async () => {
     let code = 410;
     const { record, sender, clock, deliveries, ctx } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -251,14 +251,14 @@ onDatabase("file", (suite) => {
     expect(notices.join()).toContain("does not exist any more");
   });
 
-  test("a receiver that never answers is left after the time for an attempt", async () => {
+  test("an attempt to a receiver that never answers ends after the timeout", async () => {
     const { record, sender, deliveries } = await openHook(suite, { answer: () => {}, sender: { timeoutMs: 50 } });
     await record();
     expect(await sender.runUntilIdle()).toBe(1);
     expect(await deliveries()).toMatchObject([{ status: "waiting", last_error: "no answer within 0.05 s" }]);
   });
 
-  test("long answers and answers without end are success, and not read to their end", async () => {
+  test("long and endless answers are successes, and are not read to their end", async () => {
     let written = 0;
     let closed = 0;
     const { record, sender, deliveries } = await openHook(suite, {
@@ -293,7 +293,7 @@ onDatabase("file", (suite) => {
     expect(await sender.runUntilIdle()).toBe(0);
   });
 
-  test("a private address is not connected to unless that is allowed, also when the name leads elsewhere by now", async () => {
+  test("a private address is not connected to unless allowed, even if the name now resolves to it", async () => {
     const answers = [["93.184.216.34"], ["127.0.0.1"], ["127.0.0.1"]];
     let asked = 0;
     const lookup = async () => answers[asked++] as string[];
@@ -356,7 +356,7 @@ onDatabase("file", (suite) => {
   });
 
   describe("the secret", () => {
-    test("is sealed in the database, and in no list and no audit row", async () => {
+    test("is sealed in the database, and in no list or audit row", async () => {
       const { ctx, webhook } = await openHook(suite);
       const { rows } = await suite.app.db.execute("select secret from webhooks");
       const texts = [rows, await listWebhooks(ctx), await listAudit(ctx, { event: "webhook.added" })];
@@ -389,7 +389,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("a store has twenty webhooks at most, and types that exist", async () => {
+  test("a store has twenty webhooks at most, and only known event types", async () => {
     const { ctx } = await openHook(suite);
     const add = (types?: string[]) => addWebhook(ctx, { url: "https://1.1.1.1/", types });
     expect(await failureOf(add(["orders.*"]))).toMatchObject({ code: 5102, details: [{ field: "types" }] });

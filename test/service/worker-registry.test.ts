@@ -26,7 +26,7 @@ describe("the channel between two processes", () => {
     expect(await metrics).toBe("text");
   });
 
-  test("a process that hangs, fails or is gone gives no answer, and `ask` times out", async () => {
+  test("a process that hangs, fails or has ended gives no answer, and `ask` times out", async () => {
     const hanging = connect([() => undefined, () => new Promise(() => {})])[0];
     const failing = connect([
       () => undefined,
@@ -80,7 +80,7 @@ describe("the counts of workers", () => {
     return { registry, join, total };
   }
 
-  test("stay in the totals when a worker has ended and another takes its place", async () => {
+  test("stay in the totals when a worker has ended and was replaced", async () => {
     const { registry, join, total } = openRegistry();
     const line = join(1, () => figuresOf(5));
     join(2, () => figuresOf(1));
@@ -93,7 +93,7 @@ describe("the counts of workers", () => {
     expect((await registry.readFigures()).map(({ name }) => name)).toEqual(["1", "2"]);
   });
 
-  test("are the last reported ones for a worker that hangs, and it is marked as not answering", async () => {
+  test("are the last reported ones for a hanging worker, which is marked as not answering", async () => {
     const { registry, join, total } = openRegistry(20);
     let hangs = false;
     const line = join(1, () => (hangs ? undefined : figuresOf(2)));
@@ -105,7 +105,7 @@ describe("the counts of workers", () => {
   });
 });
 
-test("a worker that hangs is logged once, and again when it answers; one that has not started yet is not", () => {
+test("a hanging worker is logged once, and again when it answers; one that has not started yet is not", () => {
   const notices: string[] = [];
   const registry = new WorkerRegistry({
     answer: () => undefined,
@@ -124,7 +124,7 @@ test("a worker that hangs is logged once, and again when it answers; one that ha
   expect(notices).toEqual(["info: worker 1 (process 101) answers again"]);
 });
 
-test("a request of the doctor is kept for a minute, and at most a hundred are", () => {
+test("requests of the doctor are kept for a minute, at most a hundred", () => {
   const clock = createClock();
   const recent = new RecentRequests(clock.now);
   const note = (request_id: string) =>

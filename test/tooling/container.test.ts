@@ -57,7 +57,7 @@ async function takes(words: string[]): Promise<void> {
   expect(findMissing(verb.args, parseCommandArgs(target.rest, verb.args, {}))).toEqual([]);
 }
 
-test("the image runs commands that there are, as an account that is nobody else's", async () => {
+test("the image runs existing commands, as an account of its own", async () => {
   await takes([...JSON.parse(only("ENTRYPOINT")), ...JSON.parse(only("CMD"))]);
   await takes(JSON.parse(only("HEALTHCHECK").replace(/^.* CMD /, "")));
   expect(only("USER")).toMatch(/^[1-9]\d*:[1-9]\d*$/);
@@ -65,12 +65,12 @@ test("the image runs commands that there are, as an account that is nobody else'
   expect(data).toContain(`--chown=${only("USER")}`);
 });
 
-test("its settings are settings, and agree with its port and its volume", () => {
+test("its settings exist, and agree with its port and its volume", () => {
   const { dataDir, host, port } = readConfig({}, variables);
   expect([dataDir, host, String(port)]).toEqual([only("VOLUME"), "0.0.0.0", only("EXPOSE")]);
 });
 
-test("what it is built from is there and is sent to the builder, and nothing else is", () => {
+test("exactly the files that it is built from are sent to the builder", () => {
   const [every, ...lines] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
@@ -84,7 +84,7 @@ test("what it is built from is there and is sent to the builder, and nothing els
     if (/data|demo|\.git|dist|test|modules/.test(name)) expect(sent).not.toContain(name);
 });
 
-test("the compose file keeps the data in a volume, and gives the program what it needs and no more", () => {
+test("the compose file keeps the data in a volume, and grants only the necessary permissions", () => {
   const { services, volumes } = Bun.YAML.parse(read("compose.yaml")) as Compose;
   const { bodega } = services;
   const [volume, place] = (bodega.volumes[0] as string).split(":");

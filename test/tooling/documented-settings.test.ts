@@ -7,7 +7,7 @@ const root = join(import.meta.dir, "../..");
 /** Variables by which the program's processes talk to each other; nobody sets them. */
 const internal = ["BODEGA_BACKUP_JOB", "BODEGA_CONFIG", "BODEGA_WORKER"];
 
-test("every variable that the source reads has a row in docs/OPERATION.md, and no other has", () => {
+test("every variable that the source reads has a row in docs/OPERATION.md, and there are no other rows", () => {
   const source = [...new Bun.Glob("src/**/*.ts").scanSync({ cwd: root })].map((path) =>
     readFileSync(join(root, path), "utf8"),
   );

@@ -21,7 +21,7 @@ test("every version is exact", () => {
   }
 });
 
-test("one Bun runs the checks, types the code and is put into the executable of every platform", () => {
+test("one version of Bun runs the checks, provides the types and is in every executable", () => {
   expect(manifest.devDependencies["bun-types"]).toBe(toolchain.dependencies.bun);
   for (const [name, version] of Object.entries(forTargets.optionalDependencies)) {
     const wanted = name.startsWith("@oven/") ? toolchain.dependencies.bun : manifest.dependencies.libsql;
@@ -29,7 +29,7 @@ test("one Bun runs the checks, types the code and is put into the executable of 
   }
 });
 
-test("the lockfiles serve every platform the executable is built for", () => {
+test("the lockfiles cover every platform of the executable", () => {
   const lock = read("bun.lock");
   const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
   for (const name of [
@@ -44,7 +44,7 @@ test("the lockfiles serve every platform the executable is built for", () => {
   }
 });
 
-test("every locked package has its integrity and comes from the public registry", () => {
+test("every locked package has its integrity hash and comes from the public registry", () => {
   for (const lock of [read("bun.lock"), read("tools", "targets", "bun.lock")]) {
     const entries = lock.match(/^ {4}"[^"]+": \["[^"]+@.*\],$/gm) ?? [];
     expect(entries.length).toBeGreaterThan(10);

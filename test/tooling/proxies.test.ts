@@ -19,7 +19,7 @@ const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, languag
 const block = (language: string) => blocks.find((one) => one.language === language)?.text ?? "";
 const [caddy, nginx] = [block("caddyfile"), block("nginx")];
 
-test("settings that the page shows are taken", () => {
+test("settings on the page are accepted", () => {
   const env = Object.fromEntries(
     block("ini")
       .split("\n")
@@ -33,7 +33,7 @@ test("settings that the page shows are taken", () => {
   });
 });
 
-test("commands that the page names are taken", async () => {
+test("commands on the page are accepted", async () => {
   const shell = blocks.filter(({ language }) => language === "sh").map(({ text }) => text.replaceAll("\\\n", ""));
   const lines = shell.flatMap((text) => text.split("\n")).filter((line) => line.startsWith("bodega "));
   expect(lines.length).toBe(3);
@@ -49,20 +49,20 @@ describe.each([
   ["caddy", caddy],
   ["nginx", nginx],
 ])("the recipe for %s", (_name, recipe) => {
-  test("is whole", () => {
+  test("is complete", () => {
     expect(recipe).toContain("shop.example.com");
     expect(recipe.split("{").length).toBe(recipe.split("}").length);
     expect(recipe).toContain("/metrics");
     expect(recipe).toContain("127.0.0.1:8080");
   });
 
-  test("keeps connections for less than the server does", () => {
+  test("keeps connections open for less time than the server", () => {
     const seconds = [...recipe.matchAll(/keepalive(?:_timeout)? (\d+)s/g)].map(([, text]) => Number(text));
     expect(seconds.length).toBe(1);
     expect(Math.max(...seconds)).toBeLessThan(idleSeconds);
   });
 
-  test("answers in the envelope, with the code's own status", () => {
+  test("replies in the envelope, with the code's own status", () => {
     const answers = [...recipe.matchAll(/(?:return (\d+) '(.*)';|respond `(.*)` (\d+))/g)];
     expect(answers.length).toBeGreaterThan(0);
     for (const [, before, first, second, after] of answers) {
@@ -74,14 +74,14 @@ describe.each([
   });
 });
 
-test("bodies that the server refuses itself come through to it", () => {
+test("passes on bodies that are too large for the server", () => {
   const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(nginx) ?? [];
   expect(Number(mebibytes) * 1_048_576).toBeGreaterThan(defaultBodyLimits.bytes);
   // What Caddy limits it answers with 502.
   expect(caddy).not.toContain("request_body");
 });
 
-test("nginx says who calls, and keeps its connections", () => {
+test("nginx passes on the client's address, and reuses connections", () => {
   expect(nginx).toContain("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;");
   expect(nginx).toContain("proxy_http_version 1.1;");
   expect(nginx).toContain('proxy_set_header Connection "";');

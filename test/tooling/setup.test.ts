@@ -6,22 +6,22 @@ const setup = join(import.meta.dir, "..", "..", "scripts", "setup.mjs");
 const spawnSetup = (...args: string[]) =>
   Bun.spawn([process.execPath, setup, ...args], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 
-test("set-up hands on arguments and output, and adds nothing to standard output", async () => {
+test("set-up passes on arguments and output, and adds nothing to standard output", async () => {
   const child = spawnSetup("-e", "console.log(process.argv.slice(1).join())", "--", "--port", "1", "a b");
   expect(await child.stdout.text()).toBe("--port,1,a b\n");
   expect(await child.exited).toBe(0);
 });
 
-test("set-up ends with the exit code of what it runs", async () => {
+test("set-up exits with the exit code of its command", async () => {
   expect(await spawnSetup("-e", "process.exit(7)").exited).toBe(7);
 });
 
-test("set-up with everything in place says nothing", async () => {
+test("set-up prints nothing when everything is installed", async () => {
   expect(await spawnSetup("-e", "0").stderr.text()).toBe("");
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test(`${signal} reaches what set-up runs, and its answer counts`, async () => {
+  test(`${signal} reaches the command of set-up, whose exit code counts`, async () => {
     const child = spawnSetup(
       "-e",
       `process.on("${signal}", () => process.exit(9)); console.log("up"); setInterval(() => {}, 1000);`,

@@ -9,23 +9,23 @@ test("tests are counted from the report, skipped ones apart", () => {
   expect(counts).toEqual({ passed: 3, failed: 1, skipped: 2 });
 });
 
-test("a run that ends badly without a failed test counts as a failure", () => {
+test("a failing run without a failed test counts as a failure", () => {
   const counts = countTests(report(`tests="6" assertions="2" failures="0" skipped="0" time="0.1"`), 1);
   expect(counts).toEqual({ passed: 6, failed: 1, skipped: 0 });
 });
 
-test("a run that leaves no report counts as a failure, whatever its exit code", () => {
+test("a run without a report counts as a failure, with any exit code", () => {
   for (const exitCode of [0, 1, null]) expect(countTests(null, exitCode)).toEqual({ passed: 0, failed: 1, skipped: 0 });
 });
 
-test("the last line is the sum, and names skipped tests only when there are any", () => {
+test("the last line is the total, and names skipped tests only if there are any", () => {
   const step = { title: "types", passed: 1, failed: 0, skipped: 0, ms: 1200 };
   const tests = { title: "tests", passed: 40, failed: 2, skipped: 3, ms: 61_000 };
   expect(renderReport([step, step]).split("\n").at(-1)).toBe("2 passed, 0 failed");
   expect(renderReport([step, tests]).split("\n").at(-1)).toBe("41 passed, 2 failed, 3 skipped");
 });
 
-test("the tests that failed are named below the table, with their lines and reasons", () => {
+test("failed tests are listed below the table, with their lines and reasons", () => {
   const failures = listFailures(`<testsuites name="bun test" tests="2" failures="1" skipped="0">
     <testcase name="works" classname="" file="a.test.ts" line="2" assertions="0" />
     <testcase name="says &lt;b&gt;" classname="" file="a.test.ts" line="4" assertions="1">
@@ -36,7 +36,7 @@ test("the tests that failed are named below the table, with their lines and reas
   expect(shown.split("\n").slice(-3)).toEqual(['(failed) a.test.ts:4 says <b>: not "c"', "", "1 passed, 1 failed"]);
 });
 
-test("each folder of tests has a line, with what failed in it", () => {
+test("each directory of tests has a line with its failures", () => {
   const lines = listSuites(`<testsuites name="bun test" tests="3" failures="1" skipped="0">
     <testcase name="one" file="test/http/a.test.ts" line="2" time="0.5" assertions="1" />
     <testcase name="two" file="test/http/b.test.ts" line="4" time="1" assertions="1">

@@ -19,7 +19,7 @@ async function fail(shop: Shop, address: string, times: number, options = {}): P
 const ten5203 = Array(10).fill(5203);
 
 onEachDatabase((suite) => {
-  test("the eleventh failed attempt in a minute is 5209 and says when to come back, and then that is true", async () => {
+  test("the eleventh failed attempt in a minute is 5209, and Retry-After is exact", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop();
     const address = newAddress();
@@ -34,24 +34,28 @@ onEachDatabase((suite) => {
     expect(await fail(shop, address, 5)).toEqual([...Array(4).fill(5203), 5209]);
   });
 
-  suite.testOnFile("the audit log is told once that an address is held up, and again when it begins anew", async () => {
-    const shop = await suite.shop();
-    const address = newAddress();
-    const readRows = async () => {
-      const sql = "select code, address, actor_kind from audit_log where event = 'attempts.refused' and namespace = ?";
-      const { rows } = await suite.app.db.execute({ sql, args: [shop.namespace] });
-      return rows.map((row) => [row.code, row.address, row.actor_kind]);
-    };
-    await fail(shop, address, 10);
-    expect(await readRows()).toEqual([]);
-    await fail(shop, address, 5);
-    expect(await readRows()).toEqual([[5209, address, "visitor"]]);
-    suite.app.clock.advance(minute);
-    await fail(shop, address, 12);
-    expect(await readRows()).toHaveLength(2);
-  });
+  suite.testOnFile(
+    "the audit log records once that an address is blocked, and again when it happens anew",
+    async () => {
+      const shop = await suite.shop();
+      const address = newAddress();
+      const readRows = async () => {
+        const sql =
+          "select code, address, actor_kind from audit_log where event = 'attempts.refused' and namespace = ?";
+        const { rows } = await suite.app.db.execute({ sql, args: [shop.namespace] });
+        return rows.map((row) => [row.code, row.address, row.actor_kind]);
+      };
+      await fail(shop, address, 10);
+      expect(await readRows()).toEqual([]);
+      await fail(shop, address, 5);
+      expect(await readRows()).toEqual([[5209, address, "visitor"]]);
+      suite.app.clock.advance(minute);
+      await fail(shop, address, 12);
+      expect(await readRows()).toHaveLength(2);
+    },
+  );
 
-  suite.testOnFile("a clock that is set back keeps nobody out for longer than a minute", async () => {
+  suite.testOnFile("a clock that is set back blocks an address for at most a minute", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop();
     const address = newAddress();
@@ -62,7 +66,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "the window slides: ten are spent in any sixty seconds, not in each minute of the clock",
+    "the window slides: ten attempts in any sixty seconds, not in each minute of the clock",
     async () => {
       const { clock } = suite.app;
       const shop = await suite.shop();
@@ -78,7 +82,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("attempts that were refused for the limit do not prolong it", async () => {
+  suite.testOnFile("attempts refused by the limit do not prolong it", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop();
     const address = newAddress();
@@ -91,7 +95,7 @@ onEachDatabase((suite) => {
     expect(await fail(shop, address, 1)).toEqual([5203]);
   });
 
-  suite.testOnFile("good calls never count and are never held up, before, during and after", async () => {
+  suite.testOnFile("valid calls never count and are never blocked, before, during and after", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     const good = (times: number) =>
@@ -104,7 +108,7 @@ onEachDatabase((suite) => {
     expect(await fail(shop, address, 1)).toEqual([5209]);
   });
 
-  suite.testOnFile("calls without any credentials try nothing, and stay 5206", async () => {
+  suite.testOnFile("calls without credentials are no attempts, and stay 5206", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     for (let n = 0; n < 15; n++) expect((await shop.call(request, { address, auth: null })).code).toBe(5206);
@@ -139,7 +143,7 @@ onEachDatabase((suite) => {
     for (const [, options] of failures) expect((await call(options)).code).toBe(5209);
   });
 
-  suite.testOnFile("the count is the address's, across stores and keys, and no other address's", async () => {
+  suite.testOnFile("the count is per address, across stores and keys", async () => {
     const [one, other] = [await suite.shop(), await suite.shop()];
     const address = newAddress();
     await fail(one, address, 5);
@@ -160,7 +164,7 @@ onEachDatabase((suite) => {
     await app.stop();
   });
 
-  test("fifty failures at once spend exactly ten", async () => {
+  test("fifty concurrent failures use exactly ten attempts", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     const replies = await Promise.all(
@@ -170,7 +174,7 @@ onEachDatabase((suite) => {
     expect(replies.filter(({ code }) => code === 5209)).toHaveLength(40);
   });
 
-  suite.testOnFile("IPv6 addresses of one /64 count as one, those of the next do not", async () => {
+  suite.testOnFile("IPv6 addresses of one /64 share a count, those of the next /64 do not", async () => {
     const shop = await suite.shop();
     const net = `2001:db8:${(Math.random() * 65_536) | 0}`.replace(/:(\d+)$/, (_, n) => `:${Number(n).toString(16)}`);
     for (let n = 0; n < 10; n++) await fail(shop, `${net}:1::${n + 1}`, 1);
@@ -197,7 +201,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "behind trusted proxies the right-most hop that is none of them counts, whatever the caller wrote before it",
+    "behind trusted proxies the right-most untrusted hop counts, whatever the caller sent before it",
     async () => {
       const shop = await suite.shop();
       const { db, clock } = suite.app;

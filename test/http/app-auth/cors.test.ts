@@ -15,7 +15,7 @@ onDatabase("file", (suite) => {
     await setOrigins(suite.app.system, { appId: shop.key.app_id, origins: ["shop.example.com"] });
   });
 
-  test("a preflight allows any origin to ask, with the route's methods and the headers that calls send", async () => {
+  test("a preflight allows any origin, with the route's methods and the headers of calls", async () => {
     for (const [path, methods] of [
       ["/products/", "GET, POST, HEAD, OPTIONS"],
       ["/products", "GET, POST, HEAD, OPTIONS"],
@@ -36,13 +36,13 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("OPTIONS without an Origin says what a path allows, and nothing of other origins", async () => {
+  test("OPTIONS without an Origin returns the methods of a path, and no CORS headers", async () => {
     const reply = await shop.callAnonymously("OPTIONS /products/", { namespace: null });
     expect([reply.status, reply.headers.get("allow")]).toEqual([200, "GET, POST, HEAD, OPTIONS"]);
     for (const name of reply.headers.keys()) expect(name).not.toStartWith("access-control-");
   });
 
-  test("a reply to an origin that passed may be read by it, with the headers that matter", async () => {
+  test("an accepted origin may read the reply and its important headers", async () => {
     for (const request of ["GET /products/", "HEAD /products/", "GET /products/prod_1/", "GET /products/?limit=0"]) {
       const reply = await shop.call(request.replace("?limit=0", ""), {
         headers: { origin: home },
@@ -63,7 +63,7 @@ onDatabase("file", (suite) => {
     expect(reply.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test("a reply to app credentials that were refused may be read by no origin", async () => {
+  test("no origin may read the reply to refused app credentials", async () => {
     const { app_id, app_secret } = shop.key;
     const calls: [number, Record<string, unknown>][] = [
       [5203, { headers: { origin: elsewhere } }],
@@ -79,7 +79,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a call without app credentials may be read by any origin, so that a page learns what it lacks", async () => {
+  test("any origin may read the reply to a call without app credentials, such as its error", async () => {
     const headers = { origin: elsewhere };
     for (const [code, options] of [
       [5206, {}],
@@ -93,13 +93,13 @@ onDatabase("file", (suite) => {
     expect([missing.code, allowed(missing)]).toEqual([5106, elsewhere]);
   });
 
-  test("a write from an origin that did not pass is not done", async () => {
+  test("a write from a refused origin is not done", async () => {
     const body = { title: "Lamp", price: 1 };
     await shop.call("POST /products/", { body, headers: { origin: elsewhere }, address: newAddress() });
     expect((await shop.call("GET /products/", { headers: { origin: home } })).data).toEqual([] as never);
   });
 
-  test("without an Origin no reply speaks of origins", async () => {
+  test("without an Origin no reply has CORS headers", async () => {
     const open = await suite.shop();
     const { headers } = await open.call("GET /products/");
     for (const name of headers.keys()) expect(name).not.toStartWith("access-control-");

@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
     }
   }
 
-  test("app auth: the body serves where there is one, and the query beats it name by name", async () => {
+  test("app auth: the body is used if there is one, and the query takes precedence for each name", async () => {
     const { app_id, app_secret } = parameters(shop);
     const bodies: [expected: number | undefined, query: Record<string, string>, body: Record<string, unknown>][] = [
       [undefined, {}, { app_id, app_secret }],
@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("app auth: the header beats the body", async () => {
+  test("app auth: the header takes precedence over the body", async () => {
     const body = { ...lamp, app_id: "app_x", app_secret: "wrong" };
     expect((await shop.call(create, { body })).status).toBe(201);
     const good = { ...lamp, ...parameters(shop) };
@@ -137,7 +137,7 @@ onDatabase("file", (suite) => {
     expect(status).toBe(401);
   });
 
-  test("token auth: half of it is 5204, a token that nobody was given 5205", async () => {
+  test("token auth: incomplete credentials are 5204, an unknown token 5205", async () => {
     const table: [number, Record<string, string>][] = [
       [5204, { user_id: "usr_1" }],
       [5204, { token: "v2.x" }],
@@ -153,7 +153,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("one reply for every way to be wrong: it does not tell which part was right", async () => {
+  test("every wrong credential gets the same reply, which does not reveal the right part", async () => {
     const unpublished = await shop.issueKey({ publish: false });
     const auths = [
       `Bearer ${shop.key.app_id}:wrong`,

@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a store that is deleted under its writers is not found, and no fault of the server", async () => {
+  test("a store deleted during writes is not found, without an internal error", async () => {
     const shop = await suite.shop();
     const body = { title: "Lamp", price: 1 };
     const writes = Array.from({ length: 20 }, () => shop.call("POST /products/", { body }));
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("POST /products/", { body })).code).toBe(5215);
   });
 
-  suite.testOnFile("a revoked key is over for good", async () => {
+  suite.testOnFile("a revoked key never works again", async () => {
     const shop = await suite.shop();
     expect(await codeOf(shop)).toBeUndefined();
     await revokeKey(suite.app.system, shop.key.app_id);
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a suspended store answers nobody, and everything works again once it is resumed", async () => {
+  suite.testOnFile("a suspended store replies to nobody, and works again once it is resumed", async () => {
     const shop = await suite.shop();
     expect(await codeOf(shop)).toBeUndefined();
     await suspendTenant(suite.app.system, shop.namespace);
@@ -117,22 +117,19 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([undefined, 5203]);
   });
 
-  suite.testOnFile(
-    "a deleted store is gone with its keys, and a new one of its name does not inherit them",
-    async () => {
-      const { createTenant } = await import("../../../src/server/modules/tenants/service.ts");
-      const shop = await suite.shop();
-      await shop.createProduct();
-      await deleteTenant(suite.app.system, shop.namespace);
-      expect(await codeOf(shop)).toBe(5215);
-      await createTenant(suite.app.system, { namespace: shop.namespace });
-      expect(await codeOf(shop)).toBe(5203);
-      const auth = bearer(await shop.issueKey());
-      expect((await shop.call("GET /products/", { auth })).data).toEqual([] as never);
-    },
-  );
+  suite.testOnFile("a deleted store loses its keys, and a new one of its name does not inherit them", async () => {
+    const { createTenant } = await import("../../../src/server/modules/tenants/service.ts");
+    const shop = await suite.shop();
+    await shop.createProduct();
+    await deleteTenant(suite.app.system, shop.namespace);
+    expect(await codeOf(shop)).toBe(5215);
+    await createTenant(suite.app.system, { namespace: shop.namespace });
+    expect(await codeOf(shop)).toBe(5203);
+    const auth = bearer(await shop.issueKey());
+    expect((await shop.call("GET /products/", { auth })).data).toEqual([] as never);
+  });
 
-  test("what another process changes holds from the very next call", async () => {
+  test("a change by another process applies to the next call", async () => {
     const shop = await suite.shop();
     expect(await codeOf(shop)).toBeUndefined();
     const db = await suite.database.openAgain();
@@ -149,7 +146,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("what is changed while many calls are under way holds for every call made after it", async () => {
+  test("a change during many concurrent calls applies to every call made after it", async () => {
     const shop = await suite.shop();
     const { app_id } = shop.key;
     for (let round = 0; round < 5; round++) {
@@ -163,7 +160,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("the last use is written at most once a minute, and only for a call that was proved", async () => {
+  test("the last use is written at most once a minute, and only for an authenticated call", async () => {
     const { clock, system } = suite.app;
     const shop = await suite.shop();
     const { app_id } = shop.key;

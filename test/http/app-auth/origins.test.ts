@@ -135,7 +135,7 @@ onDatabase("file", (suite) => {
     expect((await open.call("GET /products/", { headers: { origin: "https://b.example.com" } })).code).toBe(5203);
   });
 
-  test("an empty Origin is one that matches nothing", async () => {
+  test("an empty Origin matches nothing", async () => {
     const { openConnection, formatHead } = await import("../../support/raw-http.ts");
     const connection = openConnection(suite.app);
     const headers = { authorization: shop.auth, origin: "", "x-test-peer": newAddress() };
@@ -144,7 +144,7 @@ onDatabase("file", (suite) => {
     connection.end();
   });
 
-  test("the refusal names the origin once the secret was right, and never before", async () => {
+  test("the refusal names the origin if the secret was right, and only then", async () => {
     const right = await send("https://evil.example");
     expect(right.error?.message).toContain("https://evil.example");
     expect(right.error?.remedy).toContain("from an allowed origin");
@@ -155,14 +155,14 @@ onDatabase("file", (suite) => {
     expect(wrongFromHome.error).toEqual(wrong.error);
   });
 
-  test("a long or ugly origin comes back short and harmless", async () => {
+  test("a long or malicious origin is shortened and escaped in the error", async () => {
     const { code, text } = await send(`https://${"a".repeat(3000)}.example`);
     expect(code).toBe(5203);
     expect(text.length).toBeLessThan(1000);
     expect((await send('https://x"},"data":{"y":"')).code).toBe(5203);
   });
 
-  test("the service that explains an origin says what a request is told", async () => {
+  test("the service that explains an origin agrees with the request", async () => {
     for (const origin of [...passing, ...failing, null]) {
       const verdict = await explainOrigin(suite.app.system, { appId: shop.key.app_id, origin });
       expect([origin, verdict.allowed]).toEqual([origin, origin !== null && passing.includes(origin)]);
@@ -170,14 +170,14 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a key without a list takes any origin and none", async () => {
+  test("a key without an allowlist accepts any origin and none", async () => {
     const open = await suite.shop();
     for (const origin of ["https://anything.example", "null", null]) {
       expect((await open.call("GET /products/", { headers: { origin } })).status).toBe(200);
     }
   });
 
-  test("a change of the list holds from the next call, and the last entry removed does not open the key", async () => {
+  test("a change of the allowlist applies from the next call, and removing the last entry does not open the key", async () => {
     const { call, key } = await suite.shop();
     const { system } = suite.app;
     const appId = key.app_id;
@@ -205,7 +205,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("refused origins count as attempts of their address, though the secret was right", async () => {
+  test("refused origins count as attempts of their address, although the secret was right", async () => {
     const address = newAddress();
     const codes: (number | undefined)[] = [];
     for (let n = 0; n < 11; n++) {

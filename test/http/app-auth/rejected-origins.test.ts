@@ -21,7 +21,7 @@ onDatabase("file", (suite) => {
     return { shop, appId, send, list };
   };
 
-  test("an origin that a key refuses is written down with how often and when, also where none was sent", async () => {
+  test("a refused origin is recorded with count and times, also a missing one", async () => {
     const { send, list } = await open();
     const { clock } = suite.app;
     const first = new Date(clock.now()).toISOString();
@@ -41,13 +41,13 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a wrong secret leaves no trace of its origin", async () => {
+  test("the origin of a wrong secret is not recorded", async () => {
     const { appId, send, list } = await open();
     expect((await send("https://evil.example", { auth: `Bearer ${appId}:wrong` })).code).toBe(5203);
     expect(await list()).toEqual([]);
   });
 
-  test("of each key the newest fifty stay, each cut to 200 characters, and no other key's go for them", async () => {
+  test("each key keeps its newest fifty origins, each cut to 200 characters, regardless of other keys", async () => {
     const { send, list, appId } = await open();
     const other = await open();
     await other.send("https://kept.example");
@@ -66,7 +66,7 @@ onDatabase("file", (suite) => {
     expect(await other.list()).toHaveLength(1);
   });
 
-  test("what a key cannot have any more is dropped with it, and is no failure", async () => {
+  test("origins of a deleted key are dropped, without a failure", async () => {
     const { shop, appId } = await open();
     suite.app.memory.rejections.note(appId, "https://evil.example", suite.app.clock.now());
     await deleteTenant(suite.app.system, shop.namespace);
@@ -74,7 +74,7 @@ onDatabase("file", (suite) => {
     expect(await listRejections(suite.app.system, appId)).toEqual([]);
   });
 
-  test("a refusal that has not come again for thirty days is swept", async () => {
+  test("a refusal that has not recurred for thirty days is purged", async () => {
     const { send, list } = await open();
     const { clock, system } = suite.app;
     await send("https://old.example");

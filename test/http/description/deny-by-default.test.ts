@@ -22,9 +22,9 @@ const publicRoutes = [
 ];
 const isPublic = ({ access }: Route) => access.some(({ kind }) => kind === "public");
 
-describe("what every route declares", () => {
+describe("declarations of every route", () => {
   for (const route of routes) {
-    test(`${nameOf(route)} says who may call, in words of the design`, () => {
+    test(`${nameOf(route)} declares its callers`, () => {
       expect(route.access.length).toBeGreaterThan(0);
       for (const way of route.access) {
         expect(["app", "token", "public"]).toContain(way.kind);
@@ -47,7 +47,7 @@ describe("what every route declares", () => {
     });
   }
 
-  test("only the public routes of the specification ask for no credentials", () => {
+  test("only the public routes of the specification need no credentials", () => {
     expect(routes.filter(isPublic).map(nameOf).sort()).toEqual(publicRoutes.toSorted());
   });
 
@@ -55,7 +55,7 @@ describe("what every route declares", () => {
     for (const of of [nameOf, ({ id }: Route) => id]) expect(new Set(routes.map(of)).size).toBe(routes.length);
   });
 
-  test("a route that names nobody who may call cannot be made", () => {
+  test("a route without callers cannot be defined", () => {
     const open = { ...(routes[0] as Route), access: [] };
     expect(() => defineRoute("GET", "/open/", "open", open as never)).toThrow("names nobody");
   });
@@ -101,7 +101,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("only a route that says so is open to anyone, and it still asks for a store", async () => {
+  test("only a route declared public is open to anyone, and it still requires a store", async () => {
     const open = defineRoute("GET", "/open/", "open", {
       tag: "Open",
       summary: "Open to anyone",

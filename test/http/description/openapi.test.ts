@@ -32,13 +32,13 @@ onDatabase("file", (suite) => {
     expect([valid, validator.version]).toEqual([true, "3.1"]);
   });
 
-  test("the description holds every route, and nothing that is none", () => {
+  test("the description has exactly the existing routes", () => {
     const expected = routes.map(nameOf);
     expect(operations.map(([name]) => name).toSorted()).toEqual(expected.toSorted());
     expect(new Set(operations.map(([, { operationId }]) => operationId)).size).toBe(operations.length);
   });
 
-  test("every reference leads somewhere", () => {
+  test("every reference resolves", () => {
     const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g)].map((match) => match[1] as string);
     expect(refs.length).toBeGreaterThan(0);
     for (const ref of refs) {
@@ -50,7 +50,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("every operation says who may call, what comes back, and names its parameters", () => {
+  test("every operation declares its callers, its replies and its parameters", () => {
     for (const [name, operation] of operations) {
       const { summary, description, security, tags } = operation as Operation & Record<string, unknown>;
       expect([name, summary]).toEqual([name, expect.stringMatching(/\S/)]);
@@ -64,7 +64,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("every operation lists its errors under the status that each has, with the meaning of each", () => {
+  test("every operation lists its errors under their status, with their meanings", () => {
     for (const [name, { parameters, responses }] of operations) {
       const listed: ErrorCode[] = [];
       for (const [status, { description }] of Object.entries(responses)) {
@@ -87,7 +87,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a route that honours Idempotency-Key or If-Match takes the header and lists what it can be refused for", () => {
+  test("a route that supports Idempotency-Key or If-Match declares the header and its errors", () => {
     for (const route of routes) {
       const name = nameOf(route);
       const operation = operations.find(([one]) => one === name)?.[1] as Operation;
@@ -103,7 +103,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a product's description names each field that a reply has, with its type", () => {
+  test("a product's schema has each field of a reply, with its type", () => {
     const schemas = (document.components as { schemas: Record<string, { properties: Record<string, Schema> }> })
       .schemas;
     const properties = schemas.Product?.properties ?? {};

@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     },
   ]);
 
-  suite.testOnFile("a key needs only events:read; users, staff included, are refused", async () => {
+  suite.testOnFile("a key needs only events:read; users and staff are refused", async () => {
     const shop = await suite.shop();
     const reader = bearer(await shop.issueKey({ scopes: ["events:read"] }));
     expect((await shop.call("GET /events/", { auth: reader })).status).toBe(200);
@@ -178,7 +178,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "events are kept for thirty days; the newest, and those that a webhook waits for, longer",
+    "events are kept for thirty days; the newest, and those that a webhook still needs, longer",
     async () => {
       await suite.app.db.execute("delete from events");
       const clock = createClock();

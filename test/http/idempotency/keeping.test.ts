@@ -22,8 +22,8 @@ const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 /** Names under which a reply would carry a secret. */
 const secretNames = /token|secret|recovery|otpauth|password|qr_svg/;
 
-describe("what routes declare", () => {
-  test("every POST outside /auth/ honours a key, save those that prove or answer a secret", () => {
+describe("declarations of routes", () => {
+  test("every POST outside /auth/ supports a key, except those with secrets", () => {
     const without = routes
       .filter(({ method, path }) => method === "POST" && !path.startsWith("/auth/"))
       .filter((route) => !takesKey(route));
@@ -41,7 +41,7 @@ describe("what routes declare", () => {
   });
 
   for (const route of routes.filter(takesKey)) {
-    test(`${nameOf(route)} answers nothing that must not be kept`, () => {
+    test(`${nameOf(route)} returns nothing that must not be stored`, () => {
       const names = [...JSON.stringify(route.reply.data).matchAll(/"(\w+)":/g)].map(([, name]) => name as string);
       expect(names.filter((name) => secretNames.test(name))).toEqual([]);
       expect(route.reply.page).toBeUndefined();
@@ -132,7 +132,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("a dry run is run each time, keeps nothing, and finds nothing that was kept", async () => {
+  suite.testOnFile("a dry run runs each time, stores no reply, and ignores stored ones", async () => {
     const send = keyed();
     const query = { dry_run: "true" };
     const dry = [await call("POST /trial/", { ...send, query }), await call("POST /trial/", { ...send, query })];
@@ -144,7 +144,7 @@ onEachDatabase((suite) => {
     expect((await call("POST /trial/", { ...send, query: { dry_run: "false" } })).code).toBe(5307);
   });
 
-  test("a request that fails at its end leaves nothing: no record, no event, no line of the audit log, no reply", async () => {
+  test("a request that fails at its end writes nothing: no record, event, audit row or reply", async () => {
     const send = keyed();
     for (const [unexpected, code] of [
       [false, 5306],
@@ -160,7 +160,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("visitors share no keys, not even with themselves", async () => {
+  suite.testOnFile("visitors have no keys: each of their requests runs", async () => {
     const send = { ...keyed(), auth: null };
     const [first, second] = [await call("POST /open/", send), await call("POST /open/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);
@@ -168,13 +168,13 @@ onEachDatabase((suite) => {
     expect((await call("POST /open/", own)).data).toEqual((await call("POST /open/", own)).data);
   });
 
-  suite.testOnFile("a reply that carries a secret is not kept, and its key means nothing", async () => {
+  suite.testOnFile("a reply with a secret is not stored, and its key is ignored", async () => {
     const send = keyed("no key at all");
     const [first, second] = [await call("POST /secret/", send), await call("POST /secret/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);
   });
 
-  suite.testOnFile("no password, token or code is kept, nor found by whoever reads the database", async () => {
+  suite.testOnFile("no password, token or code is stored, or can be found from the stored hashes", async () => {
     const own = await suite.shop();
     const account = await openAccount(own);
     const { headers } = keyed();

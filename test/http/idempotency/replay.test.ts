@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
     shop = await suite.shop();
   });
 
-  test("a request that is sent again is answered alike, and not done again", async () => {
+  test("a repeated request gets the same reply, and has no second effect", async () => {
     const own = await suite.shop();
     const key = newKey();
     const first = await own.call<ProductReply>("POST /products/", withKey(key));
@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
     expect(await countProducts(own)).toBe(1);
   });
 
-  test("fifty at once with one key make one order, and get fifty equal answers, also from two processes", async () => {
+  test("fifty concurrent requests with one key create one order, and get equal replies, also from two processes", async () => {
     const own = await suite.shop();
     const { id } = await own.createProduct({ stock: 50 });
     const sent = withKey(newKey(), { body: { items: [{ product_id: id, quantity: 2 }] } });
@@ -65,7 +65,7 @@ onEachDatabase((suite) => {
     await second.stop();
   });
 
-  test("twenty at once make one user, whose password is hashed before", async () => {
+  test("twenty concurrent requests create one user, whose password is hashed outside the transaction", async () => {
     const own = await suite.shop();
     const key = newKey();
     const body = { email: "twenty@example.com", password: "Vermilion-Kettle-4871" };
@@ -121,7 +121,7 @@ onEachDatabase((suite) => {
     ["another subject", "POST /products/", { query: { user_id: "usr_01h455vb4pex5vsknk084sn02q" } }],
     ["another path", "POST /users/", { body: { email: "another-path@example.com" } }],
   ] as const) {
-    test(`a key that comes again with ${name} is 5307, and nothing is done`, async () => {
+    test(`a key used again with ${name} is 5307, and nothing is done`, async () => {
       const key = newKey();
       const first = await shop.call("POST /products/", withKey(key));
       const before = [await countProducts(shop), (await readUsers(shop)).length];
@@ -132,7 +132,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("the same key of another store, another app key, or another user is another key", async () => {
+  test("the same key in another store, or of another app key or user, is another key", async () => {
     const [own, other] = [await suite.shop(), await suite.shop()];
     const key = newKey();
     const staff = await openAccount(own, { role: "staff" });
@@ -150,7 +150,7 @@ onEachDatabase((suite) => {
     expect((await staff.call("POST /products/", withKey(key))).data).toEqual(replies[3]?.data as never);
   });
 
-  test("a request that failed is done when it is sent again, and so is one that was refused", async () => {
+  test("a failed or refused request runs when it is repeated", async () => {
     const own = await suite.shop();
     const key = newKey();
     const body = { ...lamp, slug: "the-lamp" };
@@ -165,7 +165,7 @@ onEachDatabase((suite) => {
     expect(isReplay(await own.call("POST /products/", withKey(key, { body })))).toBe(true);
   });
 
-  test("a key is as good as new after a day, and its old reply is gone", async () => {
+  test("a key can be used anew after a day, and its old reply is purged", async () => {
     const own = await suite.shop();
     const key = newKey();
     const first = await own.call("POST /products/", withKey(key));
@@ -183,7 +183,7 @@ onEachDatabase((suite) => {
     expect(await countProducts(own)).toBe(2);
   });
 
-  test("a key that is no key is 5100", async () => {
+  test("a malformed key is 5100", async () => {
     for (const key of ["", "a b", "x".repeat(256), "caf\u00e9", "a, b"]) {
       const { code, status } = await shop.call("POST /products/", withKey(key));
       expect({ key, code, status }).toEqual({ key, code: 5100, status: 400 });
@@ -193,7 +193,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("other methods take no notice of a key, whatever it is", async () => {
+  test("other methods ignore a key", async () => {
     const { id } = await shop.createProduct();
     const headers = { "idempotency-key": "not a key" };
     for (const [request, body] of [

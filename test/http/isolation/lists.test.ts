@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
   for (const route of lists) {
     const make = (world: World) => (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
 
-    test(`${nameOf(route)} shows nothing of another's, by whatever it is filtered, sorted, counted or continued`, async () => {
+    test(`${nameOf(route)} shows no other store's records, with any filter, sort, count or cursor`, async () => {
       const call = await make(ours);
       const { data, page } = await makeCall(ours, call, { query: { limit: "1" } });
       const next = page.next_cursor as string;

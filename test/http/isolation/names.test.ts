@@ -20,7 +20,7 @@ async function takeNames({ call }: Shop): Promise<unknown[]> {
 }
 
 onDatabase("file", (suite) => {
-  test("what is taken in one store is free in another: slugs, SKUs, addresses, order numbers, payments", async () => {
+  test("unique values of one store are free in another: slugs, SKUs, addresses, order numbers, payments", async () => {
     const first = await takeNames(await suite.shop());
     expect(first).toEqual([201, 201, 201, 201, 201, 201, 200, "lamp", 1]);
     expect(await takeNames(await suite.shop())).toEqual(first);

@@ -23,7 +23,7 @@ import {
 import { callsOf, makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
-test("the walk knows how to call every route, and no others", () => {
+test("route-calls.ts has a call of every route, and no others", () => {
   expect(Object.keys(routeCalls).toSorted()).toEqual(routes.map(({ id }) => id).toSorted());
 });
 
@@ -44,7 +44,7 @@ onEachDatabase((suite) => {
   for (const route of routes) {
     const make = (world: World) => (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
 
-    test(`${nameOf(route)} shows and changes nothing of another store's`, async () => {
+    test(`${nameOf(route)} shows and changes no other store's records`, async () => {
       for (const makeOne of callsOf(route)) {
         const call = await makeOne(ours);
         const before = await rowsOf(suite, ours);
@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
     });
 
     if (!isUnsigned(route.access) && suite.kind === "file") {
-      test(`${nameOf(route)} takes nobody's credentials in another store, nor with another's name`, async () => {
+      test(`${nameOf(route)} refuses credentials of one store in another`, async () => {
         const call = await make(ours);
         const { namespace } = theirs.shop;
         const send = (query: Record<string, string>, auth?: string) =>
@@ -107,7 +107,7 @@ onEachDatabase((suite) => {
       });
     }
 
-    test(`${nameOf(route)} shows and changes nothing of another customer's`, async () => {
+    test(`${nameOf(route)} shows and changes no other customer's records`, async () => {
       const call = await make(ours);
       const marks = new Set([ours.customer.id, ours.customer.email]);
       if (call.isOwned) for (const mark of marksIn(JSON.stringify({ ...call, by: null }))) marks.add(mark);
@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     });
 
     if (takesKey(route)) {
-      test(`${nameOf(route)} answers nobody what another was answered, whatever the key`, async () => {
+      test(`${nameOf(route)} returns no other caller's stored reply for the same key`, async () => {
         const call = await make(ours);
         const headers = { "idempotency-key": `walk-${route.id}` };
         repeated += JSON.stringify(call.body ?? {});
@@ -150,7 +150,7 @@ onEachDatabase((suite) => {
     }
   }
 
-  test("those who walked are still who they were", async () => {
+  test("the callers still have their credentials afterwards", async () => {
     for (const by of [ours.customer, ours.owner, neighbour]) {
       expect((await makeCall(ours, { request: "GET /users/me/", by })).status).toBe(200);
     }

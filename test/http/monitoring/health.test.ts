@@ -24,7 +24,7 @@ async function askReady(options: Partial<Parameters<typeof startTestApp>[0]>) {
   return reply;
 }
 
-test("a working server is ready, without credentials, and answers nothing else", async () => {
+test("a working server is ready, without credentials, and returns nothing else", async () => {
   const { status, data } = await askReady({ freeBytes: () => 10_000_000_000 });
   expect([status, data]).toEqual([200, { status: "ok" }]);
 });
@@ -44,7 +44,7 @@ test("a server that is not ready is 503 with all reasons", async () => {
   expect((await askReady({})).status).toBe(200);
 });
 
-test("a database that does not answer is a reason, without its error", async () => {
+test("a database that does not answer is a reason, without its internal error", async () => {
   const broken = await openTestDatabase("file");
   await broken.db.execute("alter table __bodega_migrations rename to secret_name");
   await broken.db.execute("create view __bodega_migrations as select * from missing_inside");

@@ -45,11 +45,11 @@ const ask = (init: RequestInit = {}, auth: string | undefined = `Bearer ${token}
   fetch(`${app.url}/metrics`, { ...init, headers: { ...(auth !== undefined && { authorization: auth }) } });
 const read = async () => parseMetrics(await (await ask()).text());
 
-describe("counters go up by exactly what was done", () => {
+describe("counters increase exactly", () => {
   const requests = "bodega_http_requests_total";
   const products = { route: "/products/", method: "GET" };
 
-  test("by route, method, status and code, with the time that each took", async () => {
+  test("by route, method, status and code, with the latency of each", async () => {
     const before = await read();
     for (let number = 0; number < 3; number++) await shop.call("GET /products/");
     await shop.call("GET /products/", { headers: { authorization: null }, auth: null });
@@ -109,7 +109,7 @@ describe("counters go up by exactly what was done", () => {
 });
 
 describe("/metrics at the server's own address", () => {
-  test("answers the token in plain text, and anything else 5206 in the envelope", async () => {
+  test("is plain text for the token, and 5206 in the envelope otherwise", async () => {
     const reply = await ask();
     expect([reply.status, reply.headers.get("content-type")]).toEqual([
       200,

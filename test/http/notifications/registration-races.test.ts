@@ -15,7 +15,7 @@ onEachDatabase((suite) => {
   const rows = async (sql: string) =>
     (await suite.app.db.execute(sql)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
 
-  test("processes that start at once agree on the keys for Web Push, and none makes others later", async () => {
+  test("processes that start at once agree on the keys for Web Push, which never change", async () => {
     await suite.app.db.execute("delete from vapid_keys");
     const dbs = [suite.app.db, await suite.database.openAgain(), await suite.database.openAgain()];
     const all = await Promise.all(dbs.flatMap((db) => [1, 2].map(() => ensureVapidKeys({ db, vault, now: Date.now }))));
@@ -26,7 +26,7 @@ onEachDatabase((suite) => {
     expect(JSON.stringify(kept)).not.toContain(all[0]?.privateKey as string);
   });
 
-  test("of those who register one browser at once all are answered, one row stands, and one secret holds with its topics", async () => {
+  test("concurrent registrations of one browser all succeed, and leave one row, one valid secret and its topics", async () => {
     const { callAnonymously: call } = await suite.shop();
     for (const device of [
       { platform: "web", subscription: newSubscription() },
@@ -51,7 +51,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("of two browsers that claim one endpoint at once, one has it", async () => {
+  test("of two browsers that register one endpoint at once, one gets it", async () => {
     const { callAnonymously: call } = await suite.shop();
     for (let round = 0; round < 5; round++) {
       const first = newSubscription();
@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a secret by which an endpoint is taken over is spent by the first who does", async () => {
+  test("a secret can be used once to take over an endpoint", async () => {
     const { callAnonymously: call } = await suite.shop();
     for (let round = 0; round < 5; round++) {
       const subscription = newSubscription();
@@ -76,7 +76,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a change and a removal of what is registered anew meanwhile do nothing, or come first", async () => {
+  test("a change or removal concurrent with a new registration does nothing, or happens before it", async () => {
     const { callAnonymously: call } = await suite.shop();
     for (let round = 0; round < 5; round++) {
       const subscription = newSubscription();
@@ -94,7 +94,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("what is given out by a registration stands nowhere in the database as it is", async () => {
+  test("the database contains no registration's secrets in plain text", async () => {
     const { callAnonymously: call } = await suite.shop();
     const subscription = newSubscription();
     const apple = newAppleToken();
@@ -118,7 +118,7 @@ onEachDatabase((suite) => {
     for (const secret of secrets) expect(texts.filter((text) => text.includes(secret))).toEqual([]);
   });
 
-  test("a copy without the server's key registers nobody, says which key there is, and lets the rest go on", async () => {
+  test("a server without the key refuses registrations, names the key, and serves other requests", async () => {
     const shop = await suite.shop();
     const { id, management_secret } = await registerWith(shop.callAnonymously);
     const { vapid_public_key } = (await shop.callAnonymously<{ vapid_public_key: string }>(`GET ${path}`)).data;
@@ -147,7 +147,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("registrations count towards the limits of their address, and those by a key of the store do not", async () => {
+  test("registrations count towards the limits of their address, except those by an app key", async () => {
     const shop = await suite.shop({ tenant: { addressWrites: 3, visitorWrites: 2 } });
     const call = createClient(suite.app, { namespace: shop.namespace });
     const device = { platform: "web", subscription: newSubscription() };

@@ -43,7 +43,7 @@ onDatabase("file", (suite) => {
     suite.app.db.execute({ sql: "update push_registrations set is_proven = 1 where id = ?", args: [id] });
   const sealed = ({ endpoint, keys }: ReturnType<typeof newSubscription>) => ({ endpoint, keys });
 
-  test("anyone learns which key browsers subscribe with, and what can be sent to", async () => {
+  test("the public key for browsers and the available platforms are public", async () => {
     const [first, second] = [await suite.shop(), await suite.shop()];
     const offer = await first.callAnonymously<Offer>(`GET ${path}`);
     expect(offer.data.vapid_public_key).toMatch(/^B[\w-]{86}$/);
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     expect((await second.callAnonymously<Offer>(`GET ${path}`)).data).toEqual(offer.data);
   });
 
-  test("a browser registers, is shown its secret once, and changes and removes its registration by it", async () => {
+  test("a browser registers, gets its secret once, and changes and removes its registration with it", async () => {
     const { callAnonymously: call, namespace } = await suite.shop({ tenant: { language: "de" } });
     const made = await call<RegistrationReply>(post, { body: web({ topics: ["sale", "news", "sale"] }) });
     expect(made.status).toBe(201);
@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
     expect((await call(`DELETE ${own}`, { body: { management_secret } })).code).toBe(5301);
   });
 
-  test("phones register by their tokens, which stay in the body beside every kind of credentials", async () => {
+  test("phones register by their tokens, which are body fields and no credentials", async () => {
     const shop = await suite.shop();
     const customer = await openAccount(shop);
     const plain = createClient(suite.app);
@@ -126,7 +126,7 @@ onDatabase("file", (suite) => {
     expect([again.status, again.data.id, again.data.delivery]).toEqual([200, ios.id, "off"]);
   });
 
-  test("registering again replaces what was said, whose it is included, and ends the secret before", async () => {
+  test("registering again replaces all fields including the user, and ends the previous secret", async () => {
     const shop = await suite.shop();
     const customer = await openAccount(shop);
     const subscription = newSubscription();
@@ -152,7 +152,7 @@ onDatabase("file", (suite) => {
     expect(await idsIn(shop.namespace)).toEqual([first.id]);
   });
 
-  test("an endpoint with other keys is taken over by its own secret only", async () => {
+  test("an endpoint with other keys is taken over only with its secret", async () => {
     const { callAnonymously: call, namespace } = await suite.shop();
     const subscription = newSubscription();
     const mine = await registerWith(call, { subscription, topics: ["sale"] });
@@ -184,7 +184,7 @@ onDatabase("file", (suite) => {
     expect(await idsIn(namespace)).toHaveLength(2);
   });
 
-  test("a browser whose subscription has changed keeps its registration, and takes nobody else's", async () => {
+  test("a browser whose subscription has changed keeps its registration, and takes over no other", async () => {
     const { callAnonymously: call } = await suite.shop();
     const taken = newSubscription();
     await registerWith(call, { subscription: taken });
@@ -206,7 +206,7 @@ onDatabase("file", (suite) => {
     expect(await call(`PATCH ${path}${mine.id}/`, { body: token })).toMatchObject({ code: 5102, fields: ["token"] });
   });
 
-  test("an unknown registration, another store's and a wrong secret are told apart by nothing", async () => {
+  test("an unknown registration, another store's and a wrong secret get the same reply", async () => {
     const [ours, theirs] = [await suite.shop(), await suite.shop()];
     const mine = await registerWith(ours.callAnonymously);
     const foreign = await registerWith(theirs.callAnonymously);
@@ -248,7 +248,7 @@ onDatabase("file", (suite) => {
     expect(new Set(keys.flatMap((row) => Object.values(row))).size).toBe(4);
   });
 
-  test("a user who is removed takes their devices along, and signing out leaves these as they are", async () => {
+  test("deleting a user deletes their devices, and signing out changes none", async () => {
     const shop = await suite.shop();
     const customer = await openAccount(shop);
     const { id } = await registerWith(customer.call, { topics: ["sale"] });
@@ -260,7 +260,7 @@ onDatabase("file", (suite) => {
     expect(await rows("select 1 from push_topics where registration_id = ?", id)).toEqual([]);
   });
 
-  test("of a user's devices the fifty that registered last are kept", async () => {
+  test("a user keeps the fifty devices that registered last", async () => {
     const shop = await suite.shop();
     const customer = await openAccount(shop);
     const first = newSubscription();

@@ -28,7 +28,7 @@ onDatabase(
       if (status !== 201) throw new Error(`It was not registered: ${text}`);
     }
 
-    test("whoever orders is told on their own device of the payment, readable there only, and signed by the server", async () => {
+    test("a customer's device is notified of the payment, encrypted for the device and signed by the server", async () => {
       const open = await openPushes(suite, { app: true });
       const { shop, service, sender } = open;
       const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
@@ -52,7 +52,7 @@ onDatabase(
       expect([ttl, urgency, topic]).toEqual(["86400", "high", order.id]);
     });
 
-    test("what a store sends reaches those who want to hear of it, and nobody else", async () => {
+    test("a store's message reaches all matching devices, and no others", async () => {
       const open = await openPushes(suite, { app: true });
       const { shop, service, sender } = open;
       const [keen, other] = [service.subscribe(), service.subscribe()];
@@ -74,7 +74,7 @@ onDatabase(
       expect(service.received[0]?.headers.ttl).toBe("3600");
     });
 
-    test("each change of an order's state is told once, in each device's language; guests and new orders are not", async () => {
+    test("each change of an order's state is notified once, in each device's language; guests and new orders are not", async () => {
       const open = await openPushes(suite, { app: true });
       const { shop, service, sender, rows } = open;
       const ann = await openAccount(shop);
@@ -112,7 +112,7 @@ onDatabase(
       expect(await rows("select 1 from push_messages")).toHaveLength(5);
     });
 
-    test("an order's change that is refused or undone tells nobody, and whom nothing can reach is not written of", async () => {
+    test("a refused or rolled-back change of an order notifies nobody, and without devices nothing is queued", async () => {
       const open = await openPushes(suite, { app: true });
       const { shop, service, sender, rows } = open;
       const [ann, bob] = [await openAccount(shop), await openAccount(shop)];

@@ -106,7 +106,7 @@ onDatabase("file", (suite) => {
     },
   ]);
 
-  test("without credentials, with another scope, or as a customer nothing is sent or seen", async () => {
+  test("without credentials, with another scope, or as a customer nothing is sent or shown", async () => {
     const shop = await suite.shop();
     const body = { ...sale, topic: "sale" };
     const { id } = (await shop.call<Accepted>(send, { body })).data;
@@ -121,7 +121,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call<Told[]>("GET /notifications/messages/")).data).toHaveLength(1);
   });
 
-  test("what was sent is counted, seen and listed, and by nobody else's store", async () => {
+  test("a sent message is counted, shown and listed, for its own store only", async () => {
     const shop = await suite.shop();
     const other = await suite.shop();
     const user = await openAccount(shop);
@@ -175,7 +175,7 @@ onDatabase("file", (suite) => {
     expect((await other.call(send, { body: { ...sale, user_id: user.id } })).code).toBe(5301);
   });
 
-  test("deliveries are counted by what became of them", async () => {
+  test("deliveries are counted by their result", async () => {
     const shop = await suite.shop();
     const { id } = (await shop.call<Accepted>(send, { body: { ...sale, topic: "sale" } })).data;
     const [tenant] = (
@@ -195,7 +195,7 @@ onDatabase("file", (suite) => {
     expect(data.is_complete).toBe(true);
   });
 
-  test("a dry run checks and counts, and leaves nothing", async () => {
+  test("a dry run checks and counts, and stores nothing", async () => {
     const shop = await suite.shop();
     await addDevice(shop, { platform: "web", topics: ["sale"] });
     const query = { dry_run: "true" };
@@ -210,7 +210,7 @@ onDatabase("file", (suite) => {
     expect(await auditOf(shop)).toEqual([]);
   });
 
-  test("with an Idempotency-Key a message is sent once, however often and at once it is asked for", async () => {
+  test("with an Idempotency-Key a message is sent once, also under concurrency", async () => {
     const shop = await suite.shop();
     const body = { ...sale, topic: "sale" };
     const headers = { "idempotency-key": "sale-1" };
@@ -220,7 +220,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call(send, { body: { ...body, title: "Other" }, headers })).code).toBe(5307);
   });
 
-  test("staff send too; the audit log knows of what went to many, and not what it said", async () => {
+  test("staff can send; messages to many are audited, without their text", async () => {
     const shop = await suite.shop();
     const staff = await openAccount(shop, { role: "staff" });
     const { data } = await staff.call<Accepted>(send, { body: { ...sale, topic: "sale" } });
@@ -232,7 +232,7 @@ onDatabase("file", (suite) => {
     expect(JSON.parse(rows[0]?.details as string)).toEqual({ topic: "sale", recipients: nobody });
   });
 
-  test("a list of messages goes on where the page before ended", async () => {
+  test("a list of messages continues after the previous page", async () => {
     const shop = await suite.shop();
     for (let n = 0; n < 5; n++) await shop.call(send, { body: { title: `T${n}`, body: "x", topic: "a" } });
     const seen: string[] = [];
@@ -257,7 +257,7 @@ const push = { allowPrivate: false, platforms: ["web", "ios", "android"] as cons
 onDatabase(
   "file",
   (suite) => {
-    test("with an account for each platform nothing is undeliverable", async () => {
+    test("with an account for each platform no device is undeliverable", async () => {
       const shop = await suite.shop();
       for (const platform of push.platforms) await addDevice(shop, { platform });
       const { data } = await shop.call<Accepted>(send, { body: { ...sale, everyone: true } });

@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
   });
 
   for (const act of acts) {
-    test(`${act}: staff and keys with orders:write may, others may not, and another store's order is not found`, async () => {
+    test(`${act}: allowed for staff and keys with orders:write only, and another store's order is not found`, async () => {
       const { shop, order, product } = await open();
       const request = `POST /orders/${order.id}/${act}/`;
       await prepare(shop, order, act);

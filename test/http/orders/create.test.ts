@@ -269,7 +269,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("uncounted products have no limit, and backorders go beyond the stock", async () => {
+  test("products without counted stock have no limit, and backorders exceed the stock", async () => {
     const shop = await suite.shop();
     const song = await shop.createProduct({ price: 0 });
     const chair = await shop.createProduct({ stock: 1, allow_backorder: true });
@@ -318,7 +318,7 @@ onEachDatabase((suite) => {
     expect(data.variants.map(({ version }) => version)).toEqual([2, 2]);
   });
 
-  test("lines are in the order's language if the product has it, else in its own", async () => {
+  test("lines are in the order's language if the product has it, otherwise in the product's own", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ title: "Lamp", translations: { pt: { title: "Candeeiro" } } });
     const chair = await shop.createProduct({ title: "Chair" });
@@ -328,7 +328,7 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
   });
 
-  test("a dry run returns the order, and leaves nothing, not even a number", async () => {
+  test("a dry run returns the order, and stores nothing, not even a number", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ stock: 5 });
     const before = await countOrderRows(shop);

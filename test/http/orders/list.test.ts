@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
     expect((await list(shop, { sort: "-updated_at" })).numbers).toEqual([1, 3, 2]);
   });
 
-  test("pages have each order once, also during concurrent creates", async () => {
+  test("pages have each order once, also while orders are created", async () => {
     const { shop, product } = await fill(7);
     for (const sort of ["-created_at", "number", "updated_at"]) {
       const seen: number[] = [];

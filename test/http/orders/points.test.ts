@@ -19,7 +19,7 @@ onEachDatabase((suite) => {
     return { shop, eve, product };
   }
 
-  test("points reduce the price of the goods, split over the lines, and are spent at once", async () => {
+  test("points reduce the price of the goods, split over the lines, and are spent when ordering", async () => {
     const { shop, eve, product } = await open();
     const { id: cheap } = await shop.createProduct({ price: 5 });
     const items = [{ product_id: product, quantity: 1 }, { product_id: cheap }];
@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
-  test("earned points that are already spent are reversed up to the balance", async () => {
+  test("earned points that are spent already are reversed up to the balance", async () => {
     const shop = await suite.shop();
     const { id: product } = await shop.createProduct({ price: 100 });
     const eve = await openAccount(shop);
@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve.id)).toBe(0);
   });
 
-  test("an order paid entirely with points has no total, and each refunded piece returns its share of points", async () => {
+  test("an order paid entirely with points has a total of 0, and each refunded item returns its share of points", async () => {
     const { shop, eve, product } = await open();
     const { id: half } = await shop.createProduct({ price: 2.5 });
     const items = [{ product_id: half, quantity: 2 }];

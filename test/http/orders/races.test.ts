@@ -81,7 +81,7 @@ for (const kind of ["file", "server"] as const) {
       expect(await stockOf(shop, product.id)).toEqual({ stock: 94, reserved: 9 });
     });
 
-    test("50 concurrent refunds of one piece each refund exactly the three pieces ordered", async () => {
+    test("50 concurrent refunds of one item each refund exactly the three ordered items", async () => {
       const shop = await suite.shop();
       const product = await shop.createProduct({ stock: 9, price: 10 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 3 }]);

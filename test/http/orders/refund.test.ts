@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
     expect(totals).toEqual(["partially_refunded", "partially_refunded", "partially_refunded", "refunded"]);
   });
 
-  test("a full refund returns all that was paid, and with restock all stock", async () => {
+  test("a full refund returns the paid amount, and with restock all stock", async () => {
     const shop = await suite.shop();
     const { lamp, order } = await paidOrder(shop);
     const { version } = (await shop.call<{ version: number }>(`GET /products/${lamp}/`)).data;
@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`POST /orders/${order.id}/refund/`)).code).toBe(5306);
   });
 
-  test("more than is left, foreign and malformed lines are refused, and nothing is refunded", async () => {
+  test("quantities above the rest, foreign lines and malformed lines are refused, and nothing is refunded", async () => {
     const shop = await suite.shop();
     const { order, lines } = await paidOrder(shop);
     const other = await paidOrder(shop);

@@ -14,7 +14,7 @@ onDatabase("file", (suite) => {
       address: newAddress(),
     });
 
-  test("an address of nobody gets the same bytes and leaves the same rows as a user's", async () => {
+  test("an address without a user gets the same bytes and leaves the same rows as a user's", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop, { email: "real-one@example.com" });
     const traces: unknown[] = [];
@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
     expect(lengths.rows[0]?.n).toBe(lengths.rows[1]?.n as number);
   });
 
-  test("it runs the same statements for a user's address and for one of nobody", async () => {
+  test("it runs the same statements for addresses with and without a user", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop, { email: "real-two@example.com" });
     const trace = async (address: string) => {
@@ -58,7 +58,7 @@ onDatabase("file", (suite) => {
     return Object.values({ ...rows[0] }).map(Number);
   }
 
-  test("the mail has six digits, of which zeros at the beginning are kept, for 15 minutes", async () => {
+  test("the mail has a code of six digits, including leading zeros, for 15 minutes", async () => {
     const shop = await suite.shop();
     const started = suite.app.clock.now();
     for (let n = 0; n < 30; n++) await forgot(shop, `digits-${n}@example.com`);
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     expect(new Set(mails.map(({ values }) => values?.code)).size).toBeGreaterThan(25);
   });
 
-  test("the language that was asked for is the mail's, in its canonical form", async () => {
+  test("the mail is in the requested language, in its canonical form", async () => {
     const shop = await suite.shop();
     await forgot(shop, "a@example.com", { language: "PT-br" });
     await forgot(shop, "b@example.com");
@@ -88,7 +88,7 @@ onDatabase("file", (suite) => {
     expect(mails.map(({ language }) => language)).toEqual(["pt-BR", undefined, "fr", "ar"]);
   });
 
-  test("a later code takes the place of mail that waits, for a user's address as for one of nobody", async () => {
+  test("a later code replaces waiting mail, for addresses with and without a user", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop, { email: "twice@example.com" });
     for (const address of [email, "nobody-3@example.com", email.toUpperCase(), "nobody-3@example.com"]) {
@@ -104,7 +104,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a fourth mail within 20 minutes is not sent, and the third's code still holds", async () => {
+  test("a fourth mail within 20 minutes is not sent, and the third one's code stays valid", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
     const replies: string[] = [];
@@ -129,14 +129,14 @@ onDatabase("file", (suite) => {
     expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(4);
   });
 
-  test("of many that ask at once for one address, three mails come", async () => {
+  test("many concurrent requests for one address send three mails", async () => {
     const shop = await suite.shop();
     const replies = await Promise.all(Array.from({ length: 20 }, () => forgot(shop, "crowd@example.com")));
     for (const { status } of replies) expect(status).toBe(200);
     expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);
   });
 
-  test("mails of one store or address leave those of another their places", async () => {
+  test("mails of one store or address do not count for another", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     for (let n = 0; n < 4; n++) await forgot(shop, "same@example.com");
     await forgot(shop, "else@example.com");
@@ -145,7 +145,7 @@ onDatabase("file", (suite) => {
     expect(await readOutbox(suite.app, other.namespace)).toHaveLength(1);
   });
 
-  test("the code stands nowhere in the database, and the address not in the audit log", async () => {
+  test("the database does not contain the code, nor the audit log the address", async () => {
     const shop = await suite.shop();
     await forgot(shop, "canary-of-mail@example.com");
     const code = await readResetCode(suite.app, shop.namespace);

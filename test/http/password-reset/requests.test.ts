@@ -125,7 +125,7 @@ const scenarios: ApiScenario[] = [
 onDatabase("file", (suite) => {
   runScenarios(suite, scenarios);
 
-  test("credentials that are sent with either are not looked at", async () => {
+  test("credentials sent with either are ignored", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const query = { user_id: "usr_gone", token: "v2.gone" };
     for (const more of [{ auth: other.auth }, { query }, { auth: "Bearer x:y", query }]) {
@@ -134,7 +134,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("what is no address leaves nothing behind", async () => {
+  test("an invalid address writes nothing", async () => {
     const shop = await suite.shop();
     for (const text of ["nobody", "a@b", "@example.com", "a b@example.com", "a@example..com", "\u0000@example.com"]) {
       expect((await shop.call(forgot, send({ email: text }))).data).toEqual({ accepted: true });
@@ -142,7 +142,7 @@ onDatabase("file", (suite) => {
     expect(await readOutbox(suite.app, shop.namespace)).toEqual([]);
   });
 
-  test("the eleventh call of a minute from one address is 5209, whatever it is", async () => {
+  test("the eleventh call of a minute from one address is 5209, even if it is valid", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     const codes: (number | undefined)[] = [];

@@ -29,7 +29,7 @@ onDatabase("file", (suite) => {
     expect((await neighbour.call("GET /users/me/two-factor/")).status).toBe(200);
   });
 
-  test("the user is told at the address that they had, and it is written down", async () => {
+  test("the user gets a mail at their old address, and the change is audited", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     await reset(shop, email, code);
     const [, mail, ...others] = await readOutbox(suite.app, shop.namespace);
@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
     expect(rows[0]).toMatchObject({ actor_kind: "visitor", details: '{"sessions_ended":1}' });
   });
 
-  test("the address is the same whatever its case", async () => {
+  test("the address counts in any case", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop, { email: "Grace.Hopper@Example.com" });
     const code = await requestCode(shop, "GRACE.HOPPER@EXAMPLE.COM");
@@ -52,7 +52,7 @@ onDatabase("file", (suite) => {
     expect(await hasPassword(shop, account.id, otherPassword)).toBe(true);
   });
 
-  test("a used code is 5216 for good", async () => {
+  test("a used code is always 5216", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     await reset(shop, email, code);
     expect((await reset(shop, email, code, goodPassword)).code).toBe(5216);
@@ -61,7 +61,7 @@ onDatabase("file", (suite) => {
     expect(await hasPassword(shop, account.id, otherPassword)).toBe(true);
   });
 
-  test("a code holds for 15 minutes, to the millisecond", async () => {
+  test("a code is valid for 15 minutes, to the millisecond", async () => {
     const inTime = await openAccountWithCode(suite);
     const late = await openAccountWithCode(suite);
     suite.app.clock.advance(15 * minute - 1);
@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
     expect(await hasPassword(late.shop, late.account.id, goodPassword)).toBe(true);
   });
 
-  test("a new code ends the one before", async () => {
+  test("a new code replaces the previous one", async () => {
     const { shop, email, code } = await openAccountWithCode(suite);
     let second = await requestCode(shop, email);
     if (second === code) second = await requestCode(shop, email);
@@ -85,7 +85,7 @@ onDatabase("file", (suite) => {
     expect((await reset(shop, email, code)).status).toBe(200);
   });
 
-  test("a code is of one address and one store only", async () => {
+  test("a code is valid for one address and one store only", async () => {
     const one = await openAccountWithCode(suite);
     const two = await openAccount(one.shop);
     await forgot(one.shop, two.email);
@@ -97,7 +97,7 @@ onDatabase("file", (suite) => {
     expect((await reset(one.shop, one.email, one.code)).status).toBe(200);
   });
 
-  test("a user without a password, or with one of another system, may reset", async () => {
+  test("a user without a password, or with an imported one, can reset it", async () => {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
     const bcrypt = await Bun.password.hash("of another system", { algorithm: "bcrypt", cost: 4 });
@@ -109,14 +109,14 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("who is disabled is answered as nobody (5216), and stays so", async () => {
+  test("a disabled user gets the same reply as an unknown one (5216), and stays disabled", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     await setStatus(await tenantContext(shop), account.id, "disabled");
     expect((await reset(shop, email, code)).code).toBe(5216);
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
   });
 
-  test("the right code of an address of nobody is 5216", async () => {
+  test("the right code for an address without a user is 5216", async () => {
     const shop = await suite.shop();
     const code = await requestCode(shop, "nobody@example.com");
     expect((await reset(shop, "nobody@example.com", code)).code).toBe(5216);
@@ -135,7 +135,7 @@ onDatabase("file", (suite) => {
 
   const failuresOf = (tenantId: string, email: string) => Bun.SHA256.hash(`${tenantId}:${email}`, "base64url");
 
-  test("who failed to sign in may do so right after a reset", async () => {
+  test("after failed sign-ins a reset allows a sign-in at once", async () => {
     const { shop, email, code } = await openAccountWithCode(suite);
     await lockOut(shop, email);
     expect(await isLockedOut(shop, email)).toBe(true);
@@ -143,7 +143,7 @@ onDatabase("file", (suite) => {
     expect(await isLockedOut(shop, email)).toBe(false);
   });
 
-  test("two-factor stays, and a reset gives no more tries at it", async () => {
+  test("two-factor stays on, and a reset allows no further attempts at it", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     const codes = await account.enrol();
@@ -159,7 +159,7 @@ onDatabase("file", (suite) => {
   });
 
   const sends = (body: object) => ({ body });
-  test("a code that was asked for before anyone had the address is void once somebody takes it", async () => {
+  test("a code requested before the address had a user is invalid once it has one", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     const code = await requestCode(shop, "soon-taken@example.com");
@@ -207,7 +207,7 @@ onDatabase("file", (suite) => {
     ],
   ];
   for (const [name, act] of voids) {
-    test(`a code is void once ${name}`, async () => {
+    test(`a code is invalid once ${name}`, async () => {
       const shop = await suite.shop();
       const account = await openAccount(shop);
       const code = await requestCode(shop, account.email);

@@ -16,7 +16,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, email, otherPassword)).status).toBe(200);
   });
 
-  test("after a reset the second factor is still asked for", async () => {
+  test("after a reset the second factor is still required", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     const [recoveryCode] = await account.enrol();
@@ -28,7 +28,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, account.email, otherPassword, recoveryCode)).code).toBe(5212);
   });
 
-  test("a session of before a login is replaced, and of before a reset revoked: both are 5207", async () => {
+  test("an earlier session is replaced by a login, and revoked by a reset: both are 5207", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     const { data } = await login(shop, email, goodPassword);
     expect((await account.call("GET /users/me/two-factor/")).code).toBe(5207);
@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
     expect((await see()).code).toBe(5207);
   });
 
-  test("a login that has begun before a reset gets no token that outlives it", async () => {
+  test("a login that began before a reset gets no token that outlives it", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     const [signedIn] = await Promise.all([login(shop, email, goodPassword), reset(shop, email, code)]);
     if (signedIn.status === 200) {
@@ -49,7 +49,7 @@ onDatabase("file", (suite) => {
     } else expect(signedIn.code).toBe(5212);
   });
 
-  test("the code that turned two-factor on does not sign in as well", async () => {
+  test("the code that turned two-factor on cannot be used to sign in", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     await account.begin();

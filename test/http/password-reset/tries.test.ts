@@ -26,13 +26,13 @@ onEachDatabase((suite) => {
     return codes;
   }
 
-  suite.testOnFile("after four wrong tries the right code still works", async () => {
+  suite.testOnFile("after four wrong tries the right code is still valid", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     for (let n = 0; n < 4; n++) expect(codeOf(await reset(shop, email, wrong))).toBe(5216);
     expect((await reset(shop, email, code)).status).toBe(200);
   });
 
-  test("five wrong tries lock the code: 5213, for the right code too, until it runs out", async () => {
+  test("five wrong tries lock the code: 5213, for the right code too, until it expires", async () => {
     const { shop, account, email, code, wrong } = await openAccountWithCode(suite);
     suite.app.clock.advance(minute);
     expect(await spendTries(shop, email, wrong)).toEqual([5216, 5216, 5216, 5216, 5216]);
@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
   });
 
-  suite.testOnFile("a new code has five tries of its own", async () => {
+  suite.testOnFile("a new code has its own five tries", async () => {
     const { shop, email, wrong } = await openAccountWithCode(suite);
     await spendTries(shop, email, wrong);
     const code = await requestCode(shop, email);
@@ -57,7 +57,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "fifteen wrong tries in 24 hours lock resets for as long, for the right code of a new mail too",
+    "fifteen wrong tries in 24 hours lock resets for 24 hours, also for the right code of a new mail",
     async () => {
       const { shop, account, email, wrong } = await openAccountWithCode(suite);
       await spendTries(shop, email, wrong);
@@ -81,7 +81,7 @@ onEachDatabase((suite) => {
   );
 
   suite.testOnFile(
-    "Retry-After is the longer wait, the day's, from the first refusal behind the fifteenth wrong try on",
+    "Retry-After is the day's wait, which is longer, from the first refusal after the fifteenth wrong try on",
     async () => {
       const { shop, email, code, wrong } = await openAccountWithCode(suite);
       await spendTries(shop, email, wrong);
@@ -98,41 +98,35 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile(
-    "Retry-After is the longer wait, the code's, where the day's first tries are about to leave",
-    async () => {
-      const { shop, email, wrong } = await openAccountWithCode(suite);
-      await spendTries(shop, email, wrong);
-      await spendTries(shop, email, otherCode(await requestCode(shop, email)));
-      suite.app.clock.advance(day - 5 * minute);
-      const code = await requestCode(shop, email);
-      await spendTries(shop, email, otherCode(code));
-      const refused = await reset(shop, email, code);
-      expect([refused.code, retryAfter(refused)]).toEqual([5213, 15 * 60]);
-      suite.app.clock.advance(15 * minute);
-      expect(codeOf(await reset(shop, email, code))).toBe(5216);
-    },
-  );
+  suite.testOnFile("Retry-After is the code's wait when the day's first tries are about to expire", async () => {
+    const { shop, email, wrong } = await openAccountWithCode(suite);
+    await spendTries(shop, email, wrong);
+    await spendTries(shop, email, otherCode(await requestCode(shop, email)));
+    suite.app.clock.advance(day - 5 * minute);
+    const code = await requestCode(shop, email);
+    await spendTries(shop, email, otherCode(code));
+    const refused = await reset(shop, email, code);
+    expect([refused.code, retryAfter(refused)]).toEqual([5213, 15 * 60]);
+    suite.app.clock.advance(15 * minute);
+    expect(codeOf(await reset(shop, email, code))).toBe(5216);
+  });
 
-  suite.testOnFile(
-    "tries at no code, at a used one, at one that ran out or is locked do not count against the day",
-    async () => {
-      const { shop, email, code, wrong } = await openAccountWithCode(suite);
-      await reset(shop, email, code);
-      for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, wrong))).toBe(5216);
-      const second = await requestCode(shop, email);
-      suite.app.clock.advance(15 * minute);
-      for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, second))).toBe(5216);
-      for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, "else@example.com", wrong))).toBe(5216);
-      suite.app.clock.advance(20 * minute);
-      const third = otherCode(await requestCode(shop, email));
-      await spendTries(shop, email, third);
-      for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, third))).toBe(5213);
-      expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
-    },
-  );
+  suite.testOnFile("tries without a code, or at a used, expired or locked one, do not count for the day", async () => {
+    const { shop, email, code, wrong } = await openAccountWithCode(suite);
+    await reset(shop, email, code);
+    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, wrong))).toBe(5216);
+    const second = await requestCode(shop, email);
+    suite.app.clock.advance(15 * minute);
+    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, second))).toBe(5216);
+    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, "else@example.com", wrong))).toBe(5216);
+    suite.app.clock.advance(20 * minute);
+    const third = otherCode(await requestCode(shop, email));
+    await spendTries(shop, email, third);
+    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, third))).toBe(5213);
+    expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
+  });
 
-  suite.testOnFile("one address's tries are not another's, in this store or the next", async () => {
+  suite.testOnFile("tries count per address and store", async () => {
     const { shop, email, wrong } = await openAccountWithCode(suite);
     await spendTries(shop, email, wrong);
     const neighbour = await openAccount(shop);
@@ -142,7 +136,7 @@ onEachDatabase((suite) => {
     expect((await reset(elsewhere, same.email, await requestCode(elsewhere, same.email))).status).toBe(200);
   });
 
-  suite.testOnFile("an address of nobody gets the same replies as a user's, step by step", async () => {
+  suite.testOnFile("an address without a user gets the same replies as a user's, step by step", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     const transcripts: unknown[] = [];
@@ -165,22 +159,19 @@ onEachDatabase((suite) => {
     expect(transcripts[0]).toEqual(transcripts[1]);
   });
 
-  suite.testOnFile(
-    "a wrong try is written down with the user whom it was aimed at, and without what was sent",
-    async () => {
-      const { shop, account, email, wrong } = await openAccountWithCode(suite);
-      await reset(shop, email, wrong);
-      const { rows } = await suite.app.db.execute({
-        sql: "select * from audit_log where namespace = ? and event = 'password.reset_failed'",
-        args: [shop.namespace],
-      });
-      expect(rows).toHaveLength(1);
-      expect(rows[0]).toMatchObject({ subject: account.id, code: 5216, details: null });
-      expect(JSON.stringify(rows)).not.toContain(wrong);
-    },
-  );
+  suite.testOnFile("a wrong try is audited with its user, without the sent code", async () => {
+    const { shop, account, email, wrong } = await openAccountWithCode(suite);
+    await reset(shop, email, wrong);
+    const { rows } = await suite.app.db.execute({
+      sql: "select * from audit_log where namespace = ? and event = 'password.reset_failed'",
+      args: [shop.namespace],
+    });
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject({ subject: account.id, code: 5216, details: null });
+    expect(JSON.stringify(rows)).not.toContain(wrong);
+  });
 
-  test("of fifty resets at once with the right code exactly one succeeds, the others are 5216", async () => {
+  test("of fifty concurrent resets with the right code exactly one succeeds, the others are 5216", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     const passwords = Array.from({ length: 50 }, (_, n) => `Crimson-Ladle-${1000 + n}`);
     const replies = await Promise.all(passwords.map((password) => reset(shop, email, code, password)));
@@ -190,14 +181,14 @@ onEachDatabase((suite) => {
     expect(await hasPassword(shop, account.id, winner)).toBe(true);
   }, 20_000);
 
-  test("of fifty wrong codes at once five are judged, and the right one does not come through after them", async () => {
+  test("of fifty concurrent wrong codes five are verified, and then the right one is refused", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     const replies = await Promise.all(Array.from({ length: 50 }, () => reset(shop, email, wrong)));
     expect(replies.map(codeOf).toSorted()).toEqual([...Array(45).fill(5213), ...Array(5).fill(5216)].toSorted());
     expect(codeOf(await reset(shop, email, code))).toBe(5213);
   });
 
-  test("wrong codes and the right one at once: it wins or is locked out, and never are more than five judged", async () => {
+  test("with concurrent wrong codes the right one succeeds or is locked out, and at most five are verified", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     const replies = await Promise.all(Array.from({ length: 30 }, (_, n) => reset(shop, email, n === 4 ? code : wrong)));
     const codes = replies.map(codeOf);

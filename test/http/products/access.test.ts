@@ -22,7 +22,7 @@ async function contents({ call }: Shop): Promise<string> {
 
 onDatabase("file", (suite) => {
   for (const { request, scope, send, done } of endpoints) {
-    test(`${request} works with ${scope} alone`, async () => {
+    test(`${request} works with only ${scope}`, async () => {
       const shop = await suite.shop();
       const { id } = await shop.createProduct();
       const auth = bearer(await shop.issueKey({ scopes: [scope] }));
@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
       expect(await contents(shop)).toBe(before);
     });
 
-    test(`${request} with a key that lacks ${scope} is 5300 and says which scope, and nothing changes`, async () => {
+    test(`${request} with a key that lacks ${scope} is 5300 naming the scope, and nothing changes`, async () => {
       const shop = await suite.shop();
       const { id } = await shop.createProduct();
       const before = await contents(shop);
@@ -51,7 +51,7 @@ onDatabase("file", (suite) => {
       expect(await contents(shop)).toBe(before);
     });
 
-    test(`${request} with another store's key is 5203, and nothing happens in either`, async () => {
+    test(`${request} with another store's key is 5203, and neither store changes`, async () => {
       const [shop, other] = [await suite.shop(), await suite.shop()];
       const { id } = await shop.createProduct();
       await other.createProduct();
@@ -78,7 +78,7 @@ onDatabase("file", (suite) => {
     }
   }
 
-  test("a list never shows another store's products, whatever sort or filter", async () => {
+  test("a list never shows another store's products, with any sort or filter", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     await shop.createProduct();
     for (const query of [

@@ -20,7 +20,7 @@ const full = {
 const missing = "prod_01h455vb4pex5vsknk084sn02q";
 
 onDatabase("file", (suite) => {
-  test("PUT resets fields not given to their defaults, except the slug", async () => {
+  test("PUT resets omitted fields to their defaults, except the slug", async () => {
     const { call, createProduct } = await suite.shop();
     const before = await createProduct(full);
     suite.app.clock.advance(1000);
@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
     expect(data.metadata).toEqual({ b: 2 });
   });
 
-  test("PATCH changes only the field given", async () => {
+  test("PATCH changes only the given field", async () => {
     const { call, createProduct } = await suite.shop();
     const changes: Record<string, unknown> = {
       title: "Torch",
@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("PATCH of the stock changes what is available with it", async () => {
+  test("PATCH of the stock also changes the available stock", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct(full);
     for (const stock of [7, 0, null]) {

@@ -7,7 +7,7 @@ const lamp = { title: "Lamp", price: 19.99 };
 const request = "POST /products/";
 
 onDatabase("file", (suite) => {
-  test("title and price are enough for a product, and the rest has defaults", async () => {
+  test("a product needs only title and price, and the rest has defaults", async () => {
     const { call } = await suite.shop();
     const { status, data, headers } = await call<ProductReply>(request, { body: lamp });
     expect(status).toBe(201);

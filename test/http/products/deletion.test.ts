@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     for (const { id } of [shirt, lamp]) expect((await call(`GET /products/${id}/`)).code).toBe(5301);
   });
 
-  test("the stock of a product with unpaid orders can be edited, and available follows", async () => {
+  test("the stock of a product with unpaid orders can be edited, and the available stock follows", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ stock: 5 });
     const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 4 }]);

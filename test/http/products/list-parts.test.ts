@@ -159,7 +159,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("the total counts all products that the caller may see, only with include_total", async () => {
+  test("the total counts all products that the caller may see, and only with include_total", async () => {
     const shop = await suite.shop();
     for (const status of ["draft", "published", "published"]) await shop.createProduct({ status });
     const query = { include_total: "true", limit: 1 };
@@ -186,7 +186,7 @@ onDatabase("file", (suite) => {
     expect((await call(request, { query: { ids: "none" } })).headers.get("content-language")).toBeNull();
   });
 
-  test("a cursor is valid only for its own list, whatever parameter differs", async () => {
+  test("a cursor is valid only for its own list, if any parameter differs it is refused", async () => {
     const shop = await suite.shop();
     const made = [];
     for (let n = 0; n < 3; n++) made.push(await shop.createProduct({ price: 5 }));
@@ -215,7 +215,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously(request, { query: asCustomer })).code).toBe(5100);
   });
 
-  test("a filtered list is complete and in order, whatever index it uses", async () => {
+  test("a filtered list is complete and in order with any index", async () => {
     const { call, namespace } = await suite.shop();
     const count = 9000;
     const [mine, other] = [await idOf(suite, namespace), await idOf(suite, (await suite.shop()).namespace)];
@@ -253,7 +253,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("concurrent creates make no page miss or repeat a product", async () => {
+  test("concurrent creates make no page skip or repeat a product", async () => {
     const { call, createProduct } = await suite.shop();
     const lamp = (n: number) => createProduct({ title: `Lamp ${n}`, price: n });
     const before = (await Promise.all(Array.from({ length: 12 }, (_, n) => lamp(n)))).map(({ id }) => id);
@@ -269,7 +269,7 @@ onDatabase("file", (suite) => {
 
 // Elsewhere the same statements run in the tests above; so many rows take seconds there.
 onDatabase("file", (suite) => {
-  test("a page with few matches may be short; paging on shows each product once and no drafts", async () => {
+  test("a page with few matches may be short; further pages show each product once and no drafts", async () => {
     const shop = await suite.shop();
     const rare =
       "case when i <= 21000 then iif(i % 1000 = 1, 'archived', 'draft') else iif(i % 2, 'archived', 'published') end";

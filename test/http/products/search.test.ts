@@ -118,7 +118,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("any search text returns a list, never the whole store", async () => {
+  suite.testOnFile("any search text returns a list, never all products of the store", async () => {
     const shop = await suite.shop();
     await stock(shop);
     const answers = await Promise.all(hostile.map(async (q) => [q, await find(shop.call, q)]));

@@ -20,7 +20,7 @@ onEachDatabase((suite) => {
   const texts = ({ lang, title, description }: ProductReply) => [lang, title, description];
 
   suite.testOnFile(
-    "each text is in the requested language, else its parents, the store's, the product's own",
+    "each text is in the requested language, or its parents', the store's, or the product's own",
     async () => {
       const shop = await suite.shop({ tenant: { language: "fr" } });
       const { call } = shop;
@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Shines."]);
   });
 
-  suite.testOnFile("a product has at most 50 languages beside its own, by any route", async () => {
+  suite.testOnFile("a product has at most 50 languages besides its own, by any route", async () => {
     const shop = await suite.shop();
     const names = Array.from({ length: 52 }, (_, n) => `q${String.fromCharCode(97 + (n % 26))}-A${n > 25 ? "B" : "A"}`);
     const all = (from: number, to: number) =>
@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     expect(texts(await patch("en", { description: null }))).toEqual(["en", "Lamp", null]);
   });
 
-  suite.testOnFile("PATCH without lang changes the text that a reader without lang sees", async () => {
+  suite.testOnFile("PATCH without lang changes the text that readers without a language see", async () => {
     const shop = await suite.shop({ tenant: { language: "fr" } });
     const { call } = shop;
     const body = { title: "Lamp", description: "Shines.", price: 1, translations: { fr: { title: "Lampe" } } };
@@ -145,7 +145,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Glows."]);
   });
 
-  suite.testOnFile("PATCH merges translations: null removes a text or a language, others stay", async () => {
+  suite.testOnFile("PATCH merges translations: null removes a text or a language, others are kept", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop, { de: { title: "Lampe", description: "Leuchtet." }, fr: { title: "Lampe" } });
     const patch = async (translations: object) =>

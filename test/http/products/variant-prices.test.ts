@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("setting a price makes it the variant's own; null or a PUT without one removes it", async () => {
+  test("a given price becomes the variant's own; null or a PUT without one removes it", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop, { compare_at_price: 6 });
     const shown = ({ price, compare_at_price, has_own_price }: VariantReply) => [

@@ -323,23 +323,27 @@ onEachDatabase((suite) => {
     expect(await read(other, foreign.id)).toEqual(foreign);
   });
 
-  suite.testOnFile("a product is found by its current words, those of translations and variants included", async () => {
-    const shop = await suite.shop();
-    const find = async (q: string) => (await shop.call<ProductReply[]>("GET /products/", { query: { q } })).data.length;
-    const translations = { de: { title: "Hemd" } };
-    const product = await shop.createProduct({ title: "Shirt", translations, variants: sizes });
-    await shop.createProduct({ title: "Lamp" });
-    for (const q of ["shirt", "hemd", "red", "T-L"]) expect([q, await find(q)]).toEqual([q, 1]);
-    await shop.call(`PATCH ${path(product)}`, { body: { options: { size: "Huge" } } });
-    await shop.call(`PATCH ${path(product, 1)}`, { body: { sku: "Unseen" } });
-    await shop.call(`PATCH /products/${product.id}/`, { query: { lang: "fr" }, body: { title: "Chemise" } });
-    for (const q of ["huge", "unseen", "chemise"]) expect([q, await find(q)]).toEqual([q, 1]);
-    await shop.call(`DELETE ${path(product, 1)}`);
-    await shop.call(`PATCH /products/${product.id}/`, { body: { translations: { de: null } } });
-    for (const q of ["red", "T-L", "unseen", "hemd"]) expect([q, await find(q)]).toEqual([q, 0]);
-    await shop.call(`DELETE /products/${product.id}/`);
-    expect([await find("shirt"), await find("lamp")]).toEqual([0, 1]);
-  });
+  suite.testOnFile(
+    "a product is found by its current words, including those of translations and variants",
+    async () => {
+      const shop = await suite.shop();
+      const find = async (q: string) =>
+        (await shop.call<ProductReply[]>("GET /products/", { query: { q } })).data.length;
+      const translations = { de: { title: "Hemd" } };
+      const product = await shop.createProduct({ title: "Shirt", translations, variants: sizes });
+      await shop.createProduct({ title: "Lamp" });
+      for (const q of ["shirt", "hemd", "red", "T-L"]) expect([q, await find(q)]).toEqual([q, 1]);
+      await shop.call(`PATCH ${path(product)}`, { body: { options: { size: "Huge" } } });
+      await shop.call(`PATCH ${path(product, 1)}`, { body: { sku: "Unseen" } });
+      await shop.call(`PATCH /products/${product.id}/`, { query: { lang: "fr" }, body: { title: "Chemise" } });
+      for (const q of ["huge", "unseen", "chemise"]) expect([q, await find(q)]).toEqual([q, 1]);
+      await shop.call(`DELETE ${path(product, 1)}`);
+      await shop.call(`PATCH /products/${product.id}/`, { body: { translations: { de: null } } });
+      for (const q of ["red", "T-L", "unseen", "hemd"]) expect([q, await find(q)]).toEqual([q, 0]);
+      await shop.call(`DELETE /products/${product.id}/`);
+      expect([await find("shirt"), await find("lamp")]).toEqual([0, 1]);
+    },
+  );
 
   suite.testOnFile(
     "every write of a variant records an event, and an edit of its stock a stock.changed event",

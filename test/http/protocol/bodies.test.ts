@@ -114,7 +114,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("what is wrong with a body is said for PUT, PATCH and DELETE as for POST", async () => {
+  test("errors of a body are the same for PUT, PATCH and DELETE as for POST", async () => {
     const { id } = await shop.createProduct();
     for (const method of ["PUT", "PATCH", "DELETE"]) {
       const call = (raw: string, type = "application/json") =>
@@ -129,12 +129,12 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a name given twice in a body counts as its last", async () => {
+  test("of a repeated name in a body the last one counts", async () => {
     const { data } = await shop.call("POST /products/", { raw: '{"title":"A","price":1,"title":"B"}' });
     expect(data.title).toBe("B");
   });
 
-  test("a body beside a GET is neither read nor refused", async () => {
+  test("a body of a GET is neither read nor refused", async () => {
     const { request } = await import("../../support/raw-http.ts");
     const head = `GET /products/?namespace=${shop.namespace} HTTP/1.1`;
     const headers = { authorization: shop.auth, "content-type": "text/xml", "content-length": "4" };

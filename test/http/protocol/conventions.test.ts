@@ -16,7 +16,7 @@ onDatabase("file", (suite) => {
     other = await suite.shop();
   });
 
-  test("a request id of 8 to 128 harmless characters is kept, any other replaced by a new one", async () => {
+  test("a request id of 8 to 128 safe characters is kept, any other is replaced by a new one", async () => {
     const kept = ["12345678", "a".repeat(128), "Trace-1.2_x", "01a1fb31-6a7a-772a-9ce3-d91facfc0f7b"];
     const replaced = [
       "1234567",
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     expect(made.size).toBe(replaced.length);
   });
 
-  test("an error carries the caller's request id as a success does", async () => {
+  test("an error has the caller's request id, as a success has", async () => {
     const headers = { "x-request-id": "from-the-caller" };
     for (const request of [
       get,
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("namespace in the query, in the body or in both: the query wins", async () => {
+  test("namespace may be in the query, in the body or in both: the query takes precedence", async () => {
     const inBody = (namespace: unknown, options: CallOptions = {}) =>
       shop.call(post, { namespace: null, body: { ...lamp, namespace }, address: newAddress(), ...options });
     expect((await inBody(shop.namespace)).status).toBe(201);
@@ -68,7 +68,7 @@ onDatabase("file", (suite) => {
     for (const value of [5, null, {}, [shop.namespace], true, ""]) expect((await inBody(value)).code).toBe(5101);
   });
 
-  test("no namespace is 5101 on every route, whatever else is sent", async () => {
+  test("a missing namespace is 5101 on every route, with any other input", async () => {
     for (const request of [
       get,
       post,
@@ -85,7 +85,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call(post, { namespace: null, body: {} })).code).toBe(5101);
   });
 
-  test("a store that is unknown, suspended, or written in another way is 5215 whatever the credentials", async () => {
+  test("an unknown, suspended or misspelt store is 5215 with any credentials", async () => {
     const suspended = await suite.shop();
     await suspendTenant(suite.app.system, suspended.namespace);
     const names = [
@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a parameter given twice is 5100, also when both say the same", async () => {
+  test("a repeated parameter is 5100, also with equal values", async () => {
     const twice = [
       `namespace=${shop.namespace}`,
       "limit=1&limit=2",
@@ -127,7 +127,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call(get, { auth: null, query: credentials })).code).toBe(5100);
   });
 
-  test("a query is read as forms write it, and one that is not valid percent-encoded UTF-8 is 5100", async () => {
+  test("a query is parsed as a form, and invalid percent-encoded UTF-8 is 5100", async () => {
     for (const query of ["limit=%31", "%6Cimit=1", "sort=-price&&limit=1&", "limit=1#x"]) {
       expect((await shop.call(get, { query })).status).toBe(200);
     }
@@ -142,7 +142,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("checks run in one order, so that an earlier fault is never hidden by a later one", async () => {
+  test("checks run in one order, so that a later error never hides an earlier one", async () => {
     const id = (await shop.createProduct()).id;
     const readonly = await shop.issueKey({ scopes: ["products:read"] });
     const bad = { raw: "{bad" };
@@ -190,7 +190,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a body that cannot be read and may have held the namespace says so itself", async () => {
+  test("if the namespace may be in an unreadable body, the error is about the body", async () => {
     expect((await shop.call(post, { namespace: null, raw: "{bad" })).code).toBe(5100);
     expect((await shop.call(post, { namespace: null, raw: "[]" })).code).toBe(5100);
     expect(
@@ -198,7 +198,7 @@ onDatabase("file", (suite) => {
     ).toBe(5103);
   });
 
-  test("the health pair and the description ask for no namespace, and the pair is in the envelope", async () => {
+  test("health checks and API description need no namespace, and health checks use the envelope", async () => {
     for (const path of ["/health/live", "/health/ready"]) {
       const { status, data } = await shop.callAnonymously(`GET ${path}`, { namespace: null });
       expect([status, data]).toEqual([200, { status: "ok" }]);

@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
   afterAll(() => app.stop());
 
   for (const name of Object.keys(faults)) {
-    test(`a handler that fails (${name}) answers "Internal error." and nothing of what happened`, async () => {
+    test(`a handler that fails (${name}) gets "Internal error." without details`, async () => {
       const { code, status, error, text, requestId } = await call(`GET /faults/${name}/`);
       expect([code, status, error?.message]).toEqual([5000, 500, "Internal error."]);
       expect(text).not.toContain(inside);
@@ -83,7 +83,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("the log says what failed, in one line, without stack or path", async () => {
+  test("the log has the error in one line, without stack or path", async () => {
     await call("GET /faults/error/");
     const [text = "", json = ""] = app.lines.slice(-2);
     for (const line of [text, json]) {
@@ -104,20 +104,20 @@ onDatabase("file", (suite) => {
     expect((await call("HEAD /faults/error/")).status).toBe(500);
   });
 
-  test("what cannot be done now is 5001 with Retry-After and the public message; its cause is logged only", async () => {
+  test("unavailable is 5001 with Retry-After and the public message; its cause is only logged", async () => {
     const { code, status, text, headers } = await call("POST /unavailable/");
     expect([code, status, headers.get("retry-after")]).toEqual([5001, 503, "1"]);
     expect(text).not.toContain(inside);
     expect(app.entries.at(-1)?.fault).toContain(inside);
   });
 
-  test("a fault does not stop the server", async () => {
+  test("an internal error does not stop the server", async () => {
     const replies = await Promise.all(Array.from({ length: 50 }, () => call("GET /faults/rejected/")));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([500]));
     expect((await call("GET /health/live")).status).toBe(200);
   });
 
-  test("a server that is going away is alive and not ready", async () => {
+  test("a server that is shutting down is alive and not ready", async () => {
     const leaving = startTestApp({ db: suite.database.db, isDraining: () => true });
     const ask = createClient(leaving);
     expect((await ask("GET /health/live")).status).toBe(200);

@@ -27,7 +27,7 @@ onDatabase("file", (suite) => {
     return checkReply({ method: "POST", ...reply })?.error?.code ?? reply.status;
   };
 
-  test("a body that never comes is answered in time, and its connection ends", async () => {
+  test("a body that never arrives gets a reply in time, and its connection ends", async () => {
     const connection = openConnection(app);
     connection.write(formatHead({ head: head(), headers: usual({ "content-length": "26" }) }));
     connection.write(body.slice(0, 10));
@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
     await connection.closed;
   });
 
-  test("a body in chunks that never ends is answered in time, and its connection ends", async () => {
+  test("a chunked body that never ends gets a reply in time, and its connection ends", async () => {
     const connection = openConnection(app);
     connection.write(formatHead({ head: head(), headers: usual({ "transfer-encoding": "chunked" }) }));
     connection.write('5\r\n{"tit\r\n');
@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
     await connection.closed;
   });
 
-  test("a body that comes slowly, but in time, is taken", async () => {
+  test("a body that arrives slowly, but in time, is accepted", async () => {
     const connection = openConnection(suite.app);
     connection.write(formatHead({ head: head(), headers: usual({ "content-length": "26" }) }));
     for (const character of body) {
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     connection.end();
   });
 
-  test("a body announced far too large is refused before it is sent, and its connection ends", async () => {
+  test("a body declared far too large is refused before it is sent, and its connection ends", async () => {
     const connection = openConnection(app);
     connection.write(formatHead({ head: head(), headers: usual({ "content-length": String(2 ** 30) }) }));
     const reply = await connection.read();
@@ -63,7 +63,7 @@ onDatabase("file", (suite) => {
     await connection.closed;
   });
 
-  test("a body that is too large is read to its end before it is refused, and the connection goes on", async () => {
+  test("a body that is too large is read to its end and refused, and the connection continues", async () => {
     const connection = openConnection(app);
     const large = " ".repeat(1001);
     for (const sent of [
@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
     connection.end();
   });
 
-  test("a request that is refused before its endless body is read ends its connection", async () => {
+  test("refusing a request with an unread endless body ends its connection", async () => {
     const endless = { "transfer-encoding": "chunked", authorization: "Bearer a:b" };
     for (const [line, code] of [
       [head(), 5203],
@@ -90,7 +90,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a body without end is given up", async () => {
+  test("reading a body without end is aborted", async () => {
     const connection = openConnection(app);
     connection.write(formatHead({ head: head(), headers: usual({ "transfer-encoding": "chunked" }) }));
     connection.write(`3e9\r\n${" ".repeat(1001)}\r\n`);
@@ -98,7 +98,7 @@ onDatabase("file", (suite) => {
     await connection.closed;
   });
 
-  test("a large body does not become the next request, also when its credentials were wrong", async () => {
+  test("a large body is not parsed as the next request, also after wrong credentials", async () => {
     const smuggled = `GET /smuggled/ HTTP/1.1\r\nhost: x\r\n\r\n`;
     for (const authorization of [shop.auth, "Bearer a:b"]) {
       const connection = openConnection(app);
@@ -115,7 +115,7 @@ onDatabase("file", (suite) => {
     expect(app.entries.some(({ path }) => path.includes("smuggled"))).toBe(false);
   });
 
-  test("one connection serves many requests, one after another, each with its own answer", async () => {
+  test("one connection serves many requests, one after another, each with its own reply", async () => {
     const connection = openConnection(app);
     for (let n = 0; n < 10; n++) {
       const id = `in-turn-${n}`;
@@ -129,7 +129,7 @@ onDatabase("file", (suite) => {
     connection.end();
   });
 
-  test("of requests sent ahead of an answer none gets the answer of another", async () => {
+  test("pipelined requests each get their own reply", async () => {
     const connection = openConnection(app);
     const ids = ["ahead-001", "ahead-002", "ahead-003"];
     const get = (id: string) =>
@@ -143,7 +143,7 @@ onDatabase("file", (suite) => {
     connection.end();
   });
 
-  test("garbage after a good request spoils neither its answer nor the server", async () => {
+  test("garbage after a valid request affects neither its reply nor the server", async () => {
     const connection = openConnection(app);
     const headers = { authorization: shop.auth };
     connection.write(formatHead({ head: `GET /products/?namespace=${shop.namespace} HTTP/1.1`, headers }));
@@ -153,7 +153,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("GET /products/")).status).toBe(200);
   });
 
-  test("what is not HTTP is refused without a word of the inside, and the server goes on", async () => {
+  test("input that is not HTTP is refused without internals, and the server continues", async () => {
     const good = `?namespace=${shop.namespace} HTTP/1.1`;
     const broken = [
       "hello\r\n\r\n",
@@ -182,7 +182,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("GET /products/")).status).toBe(200);
   });
 
-  test("a caller who leaves in the middle of a body leaves the server unharmed", async () => {
+  test("a caller who disconnects in the middle of a body does not affect the server", async () => {
     for (let n = 0; n < 20; n++) {
       const connection = openConnection(app);
       connection.write(formatHead({ head: head(), headers: usual({ "content-length": "26" }) }) + body.slice(0, n));

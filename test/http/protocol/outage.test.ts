@@ -10,7 +10,7 @@ import { hasSqld, startSqld } from "../../support/sqld.ts";
 import { until } from "../../support/until.ts";
 
 describe.skipIf(!hasSqld)("an outage of the database server", () => {
-  test("makes requests that need the database answer 5001 until the server is back", async () => {
+  test("makes requests that need the database return 5001 until the server is back", async () => {
     const dir = mkdtempSync(join(tmpdir(), "bodega-outage-"));
     const options = { dir: join(dir, "server") };
     let server = await startSqld(options);

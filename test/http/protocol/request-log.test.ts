@@ -10,7 +10,7 @@ onDatabase("file", (suite) => {
     shop = await suite.shop();
   });
 
-  test("each request is logged once, with who called and how it ended", async () => {
+  test("each request is logged once, with caller and result", async () => {
     const address = newAddress();
     const from = suite.app.entries.length;
     const { id } = await shop.createProduct();
@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     for (const mark of marks) expect(told).not.toContain(mark);
   });
 
-  test("the secret of a key is in no reply and no line, however it was sent", async () => {
+  test("the secret of a key is in no reply and no log line, however it was sent", async () => {
     const { app_id, app_secret } = shop.key;
     expect(app_secret).toMatch(secretForm);
     const from = suite.app.lines.length;

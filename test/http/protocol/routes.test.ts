@@ -22,7 +22,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a wrong method is 5105 with Allow, before anything else is looked at", async () => {
+  test("a wrong method is 5105 with Allow, before any other check", async () => {
     for (const [path, methods, allow] of [
       ["/products/", ["PUT", "PATCH", "DELETE", "PROPFIND"], "GET, POST, HEAD, OPTIONS"],
       ["/products", ["PUT", "PATCH", "DELETE"], "GET, POST, HEAD, OPTIONS"],
@@ -49,7 +49,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a path works alike with and without its trailing slash, and is not redirected", async () => {
+  test("a path works with and without its trailing slash, and is not redirected", async () => {
     const { id } = await shop.createProduct();
     for (const path of ["/products", `/products/${id}`]) {
       const [bare, slashed] = [await shop.call(`GET ${path}`), await shop.call(`GET ${path}/`)];
@@ -94,7 +94,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an id may be any text: encoded slashes, NUL, dots, other scripts and long ones are no product", async () => {
+  test("an id may be any text: encoded slashes, NUL, dots, other scripts and long ones are not found", async () => {
     for (const id of ["a%2Fb", "%00", "a%00b", "%E7%81%AF", "%F0%9F%92%A1", "'%20or%201=1--", "x".repeat(2000)]) {
       const { code } = await shop.call(`GET /products/${id}/`);
       expect({ id: id.slice(0, 20), code }).toEqual({ id: id.slice(0, 20), code: 5301 });
@@ -110,7 +110,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("the host that a request names decides nothing", async () => {
+  test("the host of a request has no effect", async () => {
     for (const host of ["a", "api", "evil.example:99", "[::1]"]) {
       const head = `GET /products/?namespace=${shop.namespace} HTTP/1.1`;
       const { status } = await request(suite.app, { head, headers: { host, authorization: shop.auth } });

@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
   for (const route of changes) {
     const make = () => (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
 
-    test(`${nameOf(route)} is not done to a version that has passed, and moves the version by one`, async () => {
+    test(`${nameOf(route)} refuses an outdated version, and increases the version by one`, async () => {
       expect(route.conditional).toBe(true);
       const call = await make();
       const before = await makeCall(world, readOf(call));
@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
     });
 
     if (route.method === "PATCH") {
-      test(`${nameOf(route)} moves the version by one also where it changes nothing`, async () => {
+      test(`${nameOf(route)} increases the version by one also when nothing changes`, async () => {
         const call = { ...(await make()), body: {} };
         const { data } = await makeCall(world, readOf(call));
         const done = await makeCall(world, call);
@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
     }
   }
 
-  test("every route that answers a record of its own answers its ETag", async () => {
+  test("every route that returns a versioned record sends its ETag", async () => {
     const single = routes.filter(({ reply }) => "version" in (reply.data.properties ?? {}));
     expect(single.length).toBeGreaterThan(10);
     for (const route of single) {

@@ -38,7 +38,7 @@ onEachDatabase((suite) => {
   const open = (tenant: { addressWrites?: number; visitorWrites?: number }) => suite.shop({ tenant });
 
   describe.each(writes)("%s", (_name, write, byVisitor) => {
-    test("is refused with 5107 once an address has spent its minute, and Retry-After is true to the second", async () => {
+    test("is refused with 5107 when an address reaches its limit per minute, and Retry-After is exact", async () => {
       const { clock } = suite.app;
       const shop = await open({ addressWrites: 3 });
       const address = newAddress();
@@ -58,7 +58,7 @@ onEachDatabase((suite) => {
       expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
     });
 
-    test("is refused to a user, or a visitor, from whatever address, also beside a key of the store", async () => {
+    test("is refused to a user or visitor from any address, also with an app key", async () => {
       const shop = await open({ visitorWrites: 2 });
       const { id: user_id, token } = await openAccount(shop);
       const people: CallOptions[] = [{ query: { user_id, token } }];
@@ -77,7 +77,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("the writes of all kinds are counted together; reads, and views that were counted before, are not", async () => {
+  test("writes of all kinds count together; reads and repeated views do not count", async () => {
     const shop = await open({ addressWrites: 4 });
     const address = newAddress();
     const { id } = await shop.createProduct();
@@ -98,7 +98,7 @@ onEachDatabase((suite) => {
     expect(await call("POST /views/", { body })).toEqual(fine);
   });
 
-  test("a limit is changed with the server running, and 0 takes it away", async () => {
+  test("a limit can be changed while the server runs, and 0 removes it", async () => {
     const shop = await open({ addressWrites: 1 });
     const address = newAddress();
     const like = about("POST /likes/");
@@ -111,7 +111,7 @@ onEachDatabase((suite) => {
     for (let n = 0; n < 5; n++) expect(answerOf(await like(shop, { address }))).toEqual(fine);
   });
 
-  test("two processes share the limits, and no table but the audit log holds who wrote", async () => {
+  test("two processes share the limits, and no table but the audit log identifies callers", async () => {
     const shop = await open({ addressWrites: 6, visitorWrites: 0 });
     const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const elsewhere: Shop = { ...shop, callAnonymously: createClient(app, { namespace: shop.namespace }) };

@@ -70,7 +70,7 @@ for (const kind of ["file", "server"] as const) {
       expect([await likesOf(shop, id), await rowsOf(id, "like")]).toEqual([50, [50]]);
     });
 
-    test("likes concurrent with the deletion of their user are not left behind, and the count is right", async () => {
+    test("likes concurrent with the deletion of their user are removed, and the count is right", async () => {
       const shop = await suite.shop();
       const { id } = await shop.createProduct();
       await becomeVisitor(shop.callAnonymously, "/likes/", id);

@@ -229,7 +229,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(90);
   });
 
-  test("the ledger cannot be changed, stays when its user is deleted, and is deleted with its store", async () => {
+  test("the ledger cannot be changed, is kept when its user is deleted, and is deleted with its store", async () => {
     const { shop, customer } = await openShop();
     await givePoints(shop, customer.id, 100);
     const change = (sql: string) =>

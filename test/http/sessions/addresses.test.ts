@@ -21,7 +21,7 @@ async function tablesWith(db: Database, text: string): Promise<string[]> {
 }
 
 onDatabase("file", (suite) => {
-  test("of who fails to sign in or to prove a key, the address is in the audit log and nowhere else", async () => {
+  test("the address of a failed sign-in or key is in the audit log only", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
     for (const address of [newAddress(), "2001:db8:77:88::99"]) {
@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("copies without the server's key limit attempts as well, and share the count between them", async () => {
+  test("servers without the key limit attempts as well, and share the count", async () => {
     const shop = await suite.shop();
     const vault = closedVault(new AppError("wrongState"));
     const open = async () => startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock, vault });

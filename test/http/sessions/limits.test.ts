@@ -21,7 +21,7 @@ onEachDatabase((suite) => {
   };
   const count = (codes: unknown[], code: unknown) => codes.filter((one) => one === code).length;
 
-  test("of right logins that race for the last of the thirty calls of an address, one is admitted", async () => {
+  test("of concurrent valid logins for the last of an address's thirty calls, one is admitted", async () => {
     const shop = await suite.shop();
     const address = newAddress();
     await countCalls(shop, address, 29);
@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
     expect(replies.map(({ code, status }) => code ?? status).toSorted()).toEqual([200, 5213, 5213, 5213]);
   });
 
-  test("the fourth wrong password in 20 minutes is 5213 from any address, and so is a right one then", async () => {
+  test("the fourth wrong password in 20 minutes is 5213 from any address, and then so is the right one", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
     expect((await login(shop, email, goodPassword)).status).toBe(200);
   });
 
-  suite.testOnFile("addresses of nobody and what is no address count alike, in the same bytes", async () => {
+  suite.testOnFile("unknown and invalid addresses count in the same way, with the same bytes", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
     const texts = new Set<string>();
@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     expect((await login(shop, "NO ADDRESS", otherPassword)).code).toBe(5213);
   });
 
-  suite.testOnFile("a success forgets the failures, and the count is the store's own", async () => {
+  suite.testOnFile("a success resets the failures, and each store has its own count", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const { email } = await openAccount(shop);
     await openAccount(other, { email });
@@ -77,7 +77,7 @@ onEachDatabase((suite) => {
   /** Each costs a password; in front of a database server fewer show as much. */
   const crowdSize = () => (suite.app.db.kind === "file" ? 50 : 20);
 
-  test("of many wrong passwords at once, from as many addresses, three are 5212", async () => {
+  test("of many concurrent wrong passwords from many addresses, three are 5212", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
     const length = crowdSize();
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     expect([count(codes, 5212), count(codes, 5213)]).toEqual([3, length - 3]);
   });
 
-  test("the same through two processes", async () => {
+  test("of many concurrent wrong passwords through two processes, three are 5212", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
     const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
@@ -100,7 +100,7 @@ onEachDatabase((suite) => {
     await app.stop();
   });
 
-  test("with the right password among many wrong ones at once, no more than three failures stand before it", async () => {
+  test("with concurrent wrong passwords, at most three failures come before the right one", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
     const [length, middle] = [crowdSize(), crowdSize() / 2];
@@ -115,7 +115,7 @@ onEachDatabase((suite) => {
     expect(count(codes, 5212) + count(codes, 5213) + count(codes, undefined)).toBe(length);
   });
 
-  test("of many good logins at once every one succeeds, and one token is active at the end", async () => {
+  test("concurrent valid logins all succeed, and one token is active at the end", async () => {
     const shop = await suite.shop();
     const { id, email } = await openAccount(shop);
     const length = crowdSize();
@@ -130,7 +130,7 @@ onEachDatabase((suite) => {
     expect([count(codes, undefined), count(codes, 5207)]).toEqual([1, length - 1]);
   });
 
-  test("good logins at once through two processes succeed, and one token is active at the end", async () => {
+  test("concurrent valid logins through two processes succeed, and one token is active at the end", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
     const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
@@ -143,7 +143,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "the 31st login of an address in 20 minutes is 5213, whatever the email, until the first is 20 minutes old",
+    "the 31st login of an address in 20 minutes is 5213 for any email, until the first is 20 minutes old",
     async () => {
       const { clock } = suite.app;
       const [shop, other] = [await suite.shop(), await suite.shop()];
@@ -171,7 +171,7 @@ onEachDatabase((suite) => {
   );
 
   suite.testOnFile(
-    "Retry-After is the longer wait where both the email's failures and the address's calls are spent",
+    "Retry-After is the longer wait when both the email's failures and the address's calls are used up",
     async () => {
       const { clock } = suite.app;
       for (const failuresFirst of [true, false]) {
@@ -197,7 +197,7 @@ onEachDatabase((suite) => {
   );
 
   suite.testOnFile(
-    "Retry-After of the account's failures also outlasts the address's calls that this one spends",
+    "Retry-After of the account's failures is used when it exceeds the wait of the address's calls",
     async () => {
       const { clock } = suite.app;
       const shop = await suite.shop();
@@ -226,31 +226,28 @@ onEachDatabase((suite) => {
   });
 
   for (const path of ["login", "refresh", "logout", "password/forgot", "password/reset"]) {
-    suite.testOnFile(
-      `the eleventh call of /auth/${path}/ in a minute is 5209, and Retry-After is true to the second`,
-      async () => {
-        const { clock } = suite.app;
-        const shop = await suite.shop();
-        const address = newAddress();
-        // Whatever the call is worth, and whatever it says of where it comes from.
-        const call = () =>
-          shop.callAnonymously(`POST /auth/${path}/`, { address, headers: { "x-forwarded-for": newAddress() } });
-        for (let n = 0; n < 10; n++) {
-          expect((await call()).code).not.toBe(5209);
-          clock.advance(1500);
-        }
-        const refused = await call();
-        expect([refused.code, refused.status, refused.headers.get("retry-after")]).toEqual([5209, 429, "45"]);
-        clock.advance(44_000);
-        expect((await call()).headers.get("retry-after")).toBe("1");
-        clock.advance(1000);
+    suite.testOnFile(`the eleventh call of /auth/${path}/ in a minute is 5209, and Retry-After is exact`, async () => {
+      const { clock } = suite.app;
+      const shop = await suite.shop();
+      const address = newAddress();
+      // Whatever the call is worth, and whatever it says of where it comes from.
+      const call = () =>
+        shop.callAnonymously(`POST /auth/${path}/`, { address, headers: { "x-forwarded-for": newAddress() } });
+      for (let n = 0; n < 10; n++) {
         expect((await call()).code).not.toBe(5209);
-      },
-    );
+        clock.advance(1500);
+      }
+      const refused = await call();
+      expect([refused.code, refused.status, refused.headers.get("retry-after")]).toEqual([5209, 429, "45"]);
+      clock.advance(44_000);
+      expect((await call()).headers.get("retry-after")).toBe("1");
+      clock.advance(1000);
+      expect((await call()).code).not.toBe(5209);
+    });
   }
 
   suite.testOnFile(
-    "calls of all /auth/ routes and failures elsewhere share the ten, each counts once, and good ones too",
+    "calls of all /auth/ routes and failures elsewhere share the ten, each counts once, even valid ones",
     async () => {
       const shop = await suite.shop();
       const { id, email, token } = await openAccount(shop);

@@ -31,7 +31,7 @@ onDatabase("file", (suite) => {
     good = { email: account.email, password: goodPassword };
   });
 
-  test("a login answers the user, a token that works, its end, and the store", async () => {
+  test("a login returns the user, a valid token, its expiry, and the store", async () => {
     const { status, data } = await login(shop, good);
     expect(status).toBe(200);
     expect(data).toEqual({
@@ -52,7 +52,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously("GET /products/", { query })).status).toBe(200);
   });
 
-  test("a login replaces the token before", async () => {
+  test("a login replaces the previous token", async () => {
     const { id, email, token } = await openAccount(shop);
     const read = (value: string) =>
       shop.callAnonymously("GET /products/", { query: { user_id: id, token: value }, address: newAddress() });
@@ -61,7 +61,7 @@ onDatabase("file", (suite) => {
     expect([(await read(token)).code, (await read(data.token)).status]).toEqual([5207, 200]);
   });
 
-  test("the store and the lifetime in the reply are as they stand now", async () => {
+  test("store and lifetime in the reply are the current ones", async () => {
     const own = await suite.shop();
     const { email } = await openAccount(own);
     await login(own, { email, password: goodPassword });
@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
     expect(data.expires_at).toBe(new Date(suite.app.clock.now() + 3_600_000).toISOString());
   });
 
-  test("the namespace may stand in the body, and the email in any case", async () => {
+  test("the namespace may be in the body, and the email in any case", async () => {
     const body = { ...good, email: ` ${good.email.toUpperCase()} `, namespace: shop.namespace };
     expect((await login(shop, body, { namespace: null })).status).toBe(200);
   });
@@ -113,7 +113,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("another store's user, a disabled one and one without a password are 5212, in the same bytes", async () => {
+  test("another store's user, a disabled one and one without a password are 5212, with the same bytes", async () => {
     const ctx = await tenantContext(shop);
     const foreign = await openAccount(await suite.shop());
     const disabled = await openAccount(shop);
@@ -137,7 +137,7 @@ onDatabase("file", (suite) => {
     expect(replies[0]?.text).not.toContain("details");
   });
 
-  test("credentials are not looked at: neither an old token nor a wrong key keeps a user from a new one", async () => {
+  test("credentials are ignored: an old token or wrong key does not prevent a login", async () => {
     const old = { user_id: account.id, token: "v2.old" };
     const sent: CallOptions[] = [
       { query: old },
@@ -155,7 +155,7 @@ onDatabase("file", (suite) => {
     expect(refused.headers.get("access-control-allow-origin")).toBe("https://elsewhere.example");
   });
 
-  test("the store is looked for before the password, and suspended ones are not there", async () => {
+  test("the store is checked before the password, and suspended ones are not found", async () => {
     const before = suite.app.entries.length;
     expect((await login(shop, good, { namespace: "no-such-store" })).code).toBe(5215);
     expect((await login(shop, { email: 5 }, { namespace: "no-such-store" })).code).toBe(5215);
@@ -185,11 +185,11 @@ onDatabase("file", (suite) => {
       }
     });
 
-    test("the code is asked for once the password is right, not before", async () => {
+    test("the code is asked for only after the right password", async () => {
       expect((await login(shop, { ...body, password: otherPassword })).code).toBe(5212);
     });
 
-    test("a code signs in once, and a recovery code stands in for it", async () => {
+    test("a code signs in once, and a recovery code replaces it", async () => {
       suite.app.clock.advance(20 * 60_000);
       const otp = await guarded.code();
       expect((await login(shop, { ...body, otp })).status).toBe(200);
@@ -198,7 +198,7 @@ onDatabase("file", (suite) => {
       expect((await login(shop, { ...body, otp: recovery[0] })).code).toBe(5212);
     });
 
-    test("wrong codes are failures: after three, the right one is 5213 as well", async () => {
+    test("wrong codes are failures: after three, the right one is 5213 too", async () => {
       suite.app.clock.advance(20 * 60_000);
       for (let n = 0; n < 3; n++) {
         const otp = await guarded.wrongCode();
@@ -210,7 +210,7 @@ onDatabase("file", (suite) => {
       expect((await login(shop, body)).code).toBe(5213);
     });
 
-    test("one code sent by ten at once signs in one of them", async () => {
+    test("of ten concurrent logins with one code one succeeds", async () => {
       const racer = await openAccount(shop);
       await racer.enrol();
       const otp = await racer.code();
@@ -224,7 +224,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("an imported password signs in, and is kept in our own form from then on", async () => {
+  test("an imported password signs in, and is then stored with our own hash", async () => {
     const ctx = await tenantContext(shop);
     const email = `imported-${Bun.randomUUIDv7()}@example.com`;
     const imported = await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 });
@@ -245,7 +245,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, password: goodPassword })).status).toBe(200);
   });
 
-  test("a sign-in is noted with the user, and does not count as a change of the record", async () => {
+  test("a sign-in is recorded with the user, and does not change the version", async () => {
     const ctx = await tenantContext(shop);
     const { id, email } = await openAccount(shop);
     const read = async () => {
@@ -261,7 +261,7 @@ onDatabase("file", (suite) => {
     expect(await read()).toEqual({ ...before, last_login_at: at });
   });
 
-  test("sign-ins and failures are written down: who, from where, with which code, and never what was sent", async () => {
+  test("sign-ins and failures are audited with user, address and error code, never with the sent values", async () => {
     const own = await suite.shop();
     const { id, email } = await openAccount(own);
     const address = newAddress();

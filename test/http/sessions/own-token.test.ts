@@ -25,7 +25,7 @@ onDatabase("file", (suite) => {
   const namesOf = ({ id, token }: Account) => ({ user_id: id, token });
   const read = (query: Names) => call("GET /products/", { query });
 
-  test("a refresh answers a new token for a full lifetime, and the old one is 5207 from then on", async () => {
+  test("a refresh returns a new token for a full lifetime, and the old one is 5207", async () => {
     const { clock } = suite.app;
     const account = await openAccount(shop);
     clock.advance(minute);
@@ -40,7 +40,7 @@ onDatabase("file", (suite) => {
     expect((await read({ user_id: account.id, token: data.token })).status).toBe(200);
   });
 
-  test("a logout ends the token, and nobody else's", async () => {
+  test("a logout ends only its own token", async () => {
     const [account, neighbour] = [await openAccount(shop), await openAccount(shop)];
     const { status, data } = await call("POST /auth/logout/", { query: namesOf(account) });
     expect([status, data]).toEqual([200, { revoked: true } as never]);
@@ -50,7 +50,7 @@ onDatabase("file", (suite) => {
 
   for (const request of routes) {
     describe(request, () => {
-      test("takes the two from the body as well, name by name, and the query wins", async () => {
+      test("accepts user_id and token in the body, and the query takes precedence for each", async () => {
         const taken: ((names: Required<Names>) => CallOptions)[] = [
           (names) => ({ query: names }),
           (names) => ({ body: names }),
@@ -69,7 +69,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: names })).status).toBe(200);
       });
 
-      test("is 5214 for a token that is unknown, another user's or store's, ended, run out, or of a disabled user", async () => {
+      test("is 5214 for an unknown, foreign, ended or expired token, or one of a disabled user", async () => {
         const { clock } = suite.app;
         const other = namesOf(await openAccount(await suite.shop()));
         const mine = namesOf(await openAccount(shop));
@@ -106,7 +106,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: old })).code).toBe(5214);
       });
 
-      test("is 5204 when one of the two is missing or malformed, and 5206 when nothing is sent", async () => {
+      test("is 5204 when one of the two is missing or malformed, and 5206 when both are", async () => {
         const { user_id, token } = namesOf(await openAccount(shop));
         const halves: CallOptions[] = [
           { query: { user_id } },
@@ -126,7 +126,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: { user_id, token } })).status).toBe(200);
       });
 
-      test("judges the token by itself: a good key does not help a bad one, nor a bad key harm a good one", async () => {
+      test("verifies only the token: a valid key does not help a wrong one, nor a wrong key harm a valid one", async () => {
         const { auth } = shop;
         const { user_id, token } = namesOf(await openAccount(shop));
         expect((await call(request, { auth, query: { user_id, token: "v2.x" } })).code).toBe(5214);
@@ -137,7 +137,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { auth: "Bearer a:b", query: { user_id, token } })).status).toBe(200);
       });
 
-      test("is not for keys: a good one is 5300, a bad one what it is", async () => {
+      test("refuses keys: a valid one is 5300, a wrong one has its own error", async () => {
         const readonly = bearer(await shop.issueKey({ scopes: ["products:read"] }));
         for (const auth of [shop.auth, readonly]) {
           expect((await call(request, { auth })).code).toBe(5300);
@@ -147,7 +147,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { auth: "Bearer a" })).code).toBe(5202);
       });
 
-      test("refuses what it does not know, and then leaves the token alone", async () => {
+      test("refuses unknown fields, and then does not change the token", async () => {
         const names = namesOf(await openAccount(shop));
         expect((await call(request, { query: names, body: { all: true } })).fields).toEqual(["all"]);
         expect((await call(request, { query: { ...names, all: "1" } })).fields).toEqual(["all"]);
@@ -155,7 +155,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: names })).status).toBe(200);
       });
 
-      test("of fifty at once with one token, one succeeds and 49 are 5214", async () => {
+      test("of fifty concurrent calls with one token, one succeeds and 49 are 5214", async () => {
         const query = namesOf(await openAccount(shop));
         const replies = await Promise.all(Array.from({ length: 50 }, () => call(request, { query })));
         const codes = replies.map(({ code }) => code);
@@ -165,7 +165,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a token in a body proves nobody anywhere else, and is no unknown field there", async () => {
+  test("a token in a body authenticates on no other route, and is not an unknown field there", async () => {
     const account = await openAccount(shop);
     await (await tenantContext(shop)).db.execute({
       sql: "update users set role = 'staff' where id = ?",
@@ -182,7 +182,7 @@ onDatabase("file", (suite) => {
     expect((await create({ body: { ...lamp, token: "v2.x" }, auth: shop.auth })).status).toBe(201);
   });
 
-  test("a body of a GET proves nobody", async () => {
+  test("a body of a GET authenticates nobody", async () => {
     const body = JSON.stringify(namesOf(await openAccount(shop)));
     const { status } = await rawRequest(suite.app, {
       head: `GET /products/?namespace=${shop.namespace} HTTP/1.1`,

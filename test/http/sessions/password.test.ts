@@ -27,7 +27,7 @@ onEachDatabase((suite) => {
   const login = async ({ email }: Account, password: string) =>
     (await shop.callAnonymously("POST /auth/login/", { body: { email, password }, address: newAddress() })).code;
 
-  test("a change answers a new token, ends the old one, and the new password signs in", async () => {
+  test("a change returns a new token, ends the old one, and the new password signs in", async () => {
     const account = await openAccount(shop);
     const { status, data } = await change(account);
     expect(status).toBe(200);
@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     expect([await login(account, goodPassword), await login(account, otherPassword)]).toEqual([5212, undefined]);
   });
 
-  suite.testOnFile("a change is told to the mailbox and written down, without the passwords", async () => {
+  suite.testOnFile("a change is mailed and audited, without the passwords", async () => {
     const own = await suite.shop();
     const account = await openAccount(own);
     await account.call(request, { body: { ...good, current_password: otherPassword } });
@@ -92,7 +92,7 @@ onEachDatabase((suite) => {
     expect((await call({ body: { ...good, user_id: foreign.id, token } })).code).toBe(5206);
   });
 
-  suite.testOnFile("wrong current passwords count with failed logins, and a change forgets them", async () => {
+  suite.testOnFile("wrong current passwords count with failed logins, and a change resets them", async () => {
     const account = await openAccount(shop);
     const wrong = { ...good, current_password: otherPassword };
     expect(await login(account, otherPassword)).toBe(5212);
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "with two-factor on a change forgets no failures: it would give more tries at the code",
+    "with two-factor on a change resets no failures, as that would allow more tries at the code",
     async () => {
       const account = await openAccount(shop);
       await account.enrol();
@@ -121,7 +121,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("of ten changes at once with one token, one is done", async () => {
+  test("of ten concurrent changes with one token, one succeeds", async () => {
     const account = await openAccount(shop);
     const replies = await Promise.all(
       Array.from({ length: 10 }, (_, n) => change(account, { ...good, password: `${otherPassword}${n}` })),
@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     expect(await login(account, `${otherPassword}${done[0]}`)).toBeUndefined();
   });
 
-  test("a token that is revoked while a change is on its way does not bring the next one", async () => {
+  test("a token revoked during a change is not replaced", async () => {
     const account = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [reply] = await Promise.all([

@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
   }
   const bcryptOf = (cost: number) => Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost });
 
-  test("every refused sign-in of a store verifies one hash of each kind that was imported, whoever it is about", async () => {
+  test("every refused sign-in of a store verifies one hash of each imported kind, for any address", async () => {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
     const [four, five] = [await bcryptOf(4), await bcryptOf(5)];
@@ -63,7 +63,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a sign-in that succeeds, or asks for the code, verifies the user's own hash only", async () => {
+  test("a sign-in that succeeds, or requires the code, verifies only the user's own hash", async () => {
     const shop = await suite.shop();
     const [email, other] = [await importUser(shop, await bcryptOf(4)), await importUser(shop, await bcryptOf(4))];
     const [own, guarded] = [await openAccount(shop), await openAccount(shop)];
@@ -80,7 +80,7 @@ onDatabase("file", (suite) => {
     expect(await verifiedBy(wrong)).toEqual([ownKind]);
   });
 
-  test("a store without imported passwords verifies one hash, whatever others have", async () => {
+  test("a store without imported passwords verifies one hash, even if others have some", async () => {
     const [shop, elsewhere] = [await suite.shop(), await suite.shop()];
     const { email } = await openAccount(shop);
     await importUser(elsewhere, await bcryptOf(4));
@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a wrong password that finds no turn for more than its own hash is 5212 all the same, and counts", async () => {
+  test("a wrong password without capacity for further hashes is still 5212, and counts", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
     await importUser(shop, await bcryptOf(4));
@@ -116,7 +116,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("the kinds are found by one step each through the index of imported passwords", async () => {
+  test("the kinds are found with one step each in the index of imported passwords", async () => {
     const shop = await suite.shop();
     const { db, tenant } = await tenantContext(shop);
     for (const hash of [argon2, await bcryptOf(4), await bcryptOf(4), await bcryptOf(5)]) await importUser(shop, hash);

@@ -46,12 +46,12 @@ onDatabase("file", (suite) => {
   const call = (request: string, more: CallOptions = {}) =>
     shop.callAnonymously(request, { address: newAddress(), ...more });
 
-  test("token auth: user, token and store in the query prove who calls", async () => {
+  test("token auth: user, token and store in the query authenticate the caller", async () => {
     expect((await call(read, { query: names() })).status).toBe(200);
     expect(suite.app.entries.at(-1)?.caller).toBe(account.id);
   });
 
-  test("token auth: what was never issued to this user in this store is 5205", async () => {
+  test("token auth: a token that was never issued to this user in this store is 5205", async () => {
     const [neighbour, foreign] = [await openAccount(shop), await openAccount(await suite.shop())];
     const { user_id, token } = names();
     const table: Record<string, string>[] = [
@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
       expect({ query, code: (await call(read, { query })).code }).toEqual({ query, code: 5205 });
   });
 
-  test("token auth: one of the two missing or malformed is 5204", async () => {
+  test("token auth: a missing or malformed parameter is 5204", async () => {
     const { user_id, token } = names();
     const table: Record<string, string>[] = [
       { user_id },
@@ -86,7 +86,7 @@ onDatabase("file", (suite) => {
       expect({ query, code: (await call(read, { query })).code }).toEqual({ query, code: 5204 });
   });
 
-  test("token auth: a token that was issued and has ended is 5207, whatever ended it", async () => {
+  test("token auth: an issued token that has ended for any reason is 5207", async () => {
     const { clock } = suite.app;
     const ctx = await tenantContext(shop);
     const run = (sql: string, id: string) => ctx.db.execute({ sql, args: [id] });
@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
     account = await openAccount(shop);
   });
 
-  test("token auth: it holds to the last millisecond of the store's lifetime, as set when it was issued", async () => {
+  test("token auth: it is valid to the last millisecond of the store's lifetime, as set when it was issued", async () => {
     const { clock } = suite.app;
     const own = await suite.shop();
     const before = await openAccount(own);
@@ -122,7 +122,7 @@ onDatabase("file", (suite) => {
     expect([await codeOf(before), await codeOf(after)]).toEqual([undefined, 5207]);
   });
 
-  test("token auth: what another process revokes fails on the next request", async () => {
+  test("token auth: a token revoked by another process fails on the next request", async () => {
     const one = await openAccount(shop);
     const elsewhere = { ...(await tenantContext(shop)), db: await suite.database.openAgain() };
     expect((await call(read, { query: names(one) })).status).toBe(200);
@@ -149,7 +149,7 @@ onDatabase("file", (suite) => {
     for (const [code, more] of table) expect({ more, code: (await call(read, more)).code }).toEqual({ more, code });
   });
 
-  test("token auth: good calls never count as attempts, and a token that fails does", async () => {
+  test("token auth: valid calls never count as attempts, a token that fails does", async () => {
     const one = await openAccount(shop);
     const address = newAddress();
     const many = await Promise.all(Array.from({ length: 40 }, () => call(read, { query: names(one), address })));
@@ -160,13 +160,13 @@ onDatabase("file", (suite) => {
     expect((await call(read, { query: names(one), address })).status).toBe(200);
   });
 
-  test("token auth: who sends a bad body with a bad token hears of the token", async () => {
+  test("token auth: a wrong token is reported before a wrong body", async () => {
     const bad = { user_id: account.id, token: "v2.x" };
     expect((await call(create, { query: bad, raw: "{" })).code).toBe(5205);
     expect((await call(create, { query: names(), raw: "{" })).code).toBe(5300);
   });
 
-  test("token auth: a customer reads, and only staff write", async () => {
+  test("token auth: customers read, and only staff write", async () => {
     expect((await call(create, { query: names(), body: lamp })).code).toBe(5300);
     const boss = await openAccount(shop);
     const ctx = await tenantContext(shop);
@@ -178,7 +178,7 @@ onDatabase("file", (suite) => {
     expect((await call(create, { query: names(boss), body: lamp })).code).toBe(5300);
   });
 
-  test("token auth: a route sees the user with the role of this moment; an open one sees a visitor without them", async () => {
+  test("token auth: a route gets the user with the current role; an open one gets a visitor without credentials", async () => {
     const app = startTestApp({ db: suite.database.db, clock: suite.app.clock, routes });
     const who = createClient(app, { namespace: shop.namespace });
     const user = { kind: "user", id: account.id, role: "customer" };
@@ -199,7 +199,7 @@ onDatabase("file", (suite) => {
     expect(got.get("access-control-allow-origin")).toBe("https://anywhere.example");
   });
 
-  test("token auth: no token is ever written into the log", async () => {
+  test("token auth: no token is ever logged", async () => {
     await call(read, { query: names() });
     await call(read, { query: { ...names(), user_id: "usr_x" } });
     await call("POST /auth/logout/", { body: names(await openAccount(shop)) });

@@ -13,7 +13,7 @@ onEachDatabase((suite) => {
   const isOn = async (account: Awaited<ReturnType<typeof open>>) =>
     (await account.call<typeof off>("GET /users/me/two-factor/")).data.enabled;
 
-  suite.testOnFile("beginning gives secret, address and QR code, and turns nothing on", async () => {
+  suite.testOnFile("beginning returns secret, address and QR code, and does not turn it on", async () => {
     const shop = await suite.shop({ tenant: { title: "Lamps & Co" } });
     const account = await openAccount(shop);
     const begun = await account.begin();
@@ -25,7 +25,7 @@ onEachDatabase((suite) => {
     expect((await account.call("GET /users/me/two-factor/")).data).toEqual(off);
   });
 
-  test("confirming turns it on, gives ten recovery codes, and lets the user know", async () => {
+  test("confirming turns it on, returns ten recovery codes, and mails the user", async () => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     await account.begin();
@@ -42,7 +42,7 @@ onEachDatabase((suite) => {
     expect(others).toEqual([]);
   });
 
-  suite.testOnFile("beginning again puts another secret in the place of the first", async () => {
+  suite.testOnFile("beginning again replaces the secret", async () => {
     const account = await open();
     const first = await account.begin();
     const ofFirst = await account.code();
@@ -60,25 +60,22 @@ onEachDatabase((suite) => {
     expect(await isOn(account)).toBe(true);
   });
 
-  suite.testOnFile(
-    "what was begun can be confirmed for an hour; then it counts as none (5306), until it is begun again",
-    async () => {
-      const account = await open();
-      await account.begin();
-      suite.app.clock.advance(3_600_000 - 1);
-      expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
-      suite.app.clock.advance(1);
-      for (const otp of [await account.code(), await account.wrongCode()]) {
-        expect((await account.call(confirm, { body: { otp } })).code).toBe(5306);
-      }
-      expect(await isOn(account)).toBe(false);
-      await account.begin();
-      suite.app.clock.advance(3_600_000 - 1);
-      expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
-    },
-  );
+  suite.testOnFile("an enrolment can be confirmed for an hour, and then must be begun again (5306)", async () => {
+    const account = await open();
+    await account.begin();
+    suite.app.clock.advance(3_600_000 - 1);
+    expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
+    suite.app.clock.advance(1);
+    for (const otp of [await account.code(), await account.wrongCode()]) {
+      expect((await account.call(confirm, { body: { otp } })).code).toBe(5306);
+    }
+    expect(await isOn(account)).toBe(false);
+    await account.begin();
+    suite.app.clock.advance(3_600_000 - 1);
+    expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
+  });
 
-  suite.testOnFile("nothing can be confirmed that was not begun (5306)", async () => {
+  suite.testOnFile("nothing can be confirmed before it was begun (5306)", async () => {
     const account = await open();
     expect((await account.call(confirm, { body: { otp: "123456" } })).code).toBe(5306);
   });
@@ -89,15 +86,18 @@ onEachDatabase((suite) => {
     expect((await account.call(confirm, { body: { otp: "123456" } })).code).toBe(5306);
   });
 
-  suite.testOnFile("a wrong code does not turn it on (5212), and neither does a recovery code's form", async () => {
-    const account = await open();
-    await account.begin();
-    expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
-    expect((await account.call(confirm, { body: { otp: "01234-56789" } })).code).toBe(5212);
-    expect(await isOn(account)).toBe(false);
-  });
+  suite.testOnFile(
+    "a wrong code does not turn it on (5212), nor does a text in the form of a recovery code",
+    async () => {
+      const account = await open();
+      await account.begin();
+      expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
+      expect((await account.call(confirm, { body: { otp: "01234-56789" } })).code).toBe(5212);
+      expect(await isOn(account)).toBe(false);
+    },
+  );
 
-  suite.testOnFile("a code of a minute ago, or of in a minute, does not turn it on", async () => {
+  suite.testOnFile("a code from a minute ago, or in a minute, does not turn it on", async () => {
     const account = await open();
     await account.begin();
     expect((await account.call(confirm, { body: { otp: await account.code(-2) } })).code).toBe(5212);
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     expect((await account.call(confirm, { body: { otp: await account.code(1) } })).status).toBe(200);
   });
 
-  suite.testOnFile("the fourth failure in 20 minutes is 5213, and so is then the right code or password", async () => {
+  suite.testOnFile("the fourth failure in 20 minutes is 5213, and then so is the right code or password", async () => {
     const account = await open();
     await account.begin();
     const wrong = [
@@ -131,7 +131,7 @@ onEachDatabase((suite) => {
     expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
   });
 
-  test("of many confirmations at once with the right code, one is answered with recovery codes", async () => {
+  test("of many concurrent confirmations with the right code, one returns recovery codes", async () => {
     const account = await open();
     await account.begin();
     const otp = await account.code();
@@ -141,7 +141,7 @@ onEachDatabase((suite) => {
     expect(left).toBe(10);
   });
 
-  test("of many wrong codes at once three are judged", async () => {
+  test("of many concurrent wrong codes three are verified", async () => {
     const account = await open();
     await account.begin();
     const otp = await account.wrongCode();
@@ -149,7 +149,7 @@ onEachDatabase((suite) => {
     expect(replies.map(({ code }) => code).toSorted()).toEqual([...Array(3).fill(5212), ...Array(9).fill(5213)]);
   });
 
-  test("of two that begin at once, the later secret counts", async () => {
+  test("of two concurrent enrolments, the later secret is valid", async () => {
     const account = await open();
     const [one, two] = await Promise.all([account.begin(), account.begin()]);
     expect(one.secret).not.toBe(two.secret);

@@ -21,7 +21,7 @@ onDatabase("file", (suite) => {
     return { shop, account, codes };
   }
 
-  test("password and code turn it off, and the user is told", async () => {
+  test("password and code turn it off, and the user gets a mail", async () => {
     const { shop, account } = await enrolled();
     const { status, data } = await account.call(disable, { body: { password, otp: await account.code() } });
     expect([status, data]).toEqual([200, { enabled: false }]);
@@ -33,7 +33,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a recovery code does in place of the one-time code", async () => {
+  test("a recovery code can be used instead of the one-time code", async () => {
     const { account, codes } = await enrolled();
     const renewed = await account.call<Codes>(renew, { body: { password, otp: codes[0] } });
     expect(renewed.status).toBe(200);
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     expect(again.data).toEqual({ enabled: false });
   });
 
-  test("it can be turned on anew, with another secret and other codes", async () => {
+  test("it can be turned on again, with another secret and other codes", async () => {
     const { account, codes } = await enrolled();
     await account.call(disable, { body: { password, otp: await account.code() } });
     const others = await account.enrol();
@@ -50,7 +50,7 @@ onDatabase("file", (suite) => {
     expect((await account.call(disable, { body: { password, otp: others[0] } })).status).toBe(200);
   });
 
-  test("new recovery codes end the old ones, used or not", async () => {
+  test("new recovery codes replace the old ones, used or not", async () => {
     const { account, codes } = await enrolled();
     const { data } = await account.call<Codes>(renew, { body: { password, otp: codes[0] } });
     expect(data.recovery_codes).toHaveLength(10);
@@ -64,14 +64,14 @@ onDatabase("file", (suite) => {
     ["disabling", disable],
     ["new recovery codes", renew],
   ] as const) {
-    test(`${name}: 5306 while it is not on, even begun`, async () => {
+    test(`${name}: 5306 while it is off or not confirmed`, async () => {
       const account = await openAccount(await suite.shop());
       expect((await account.call(request, { body: { password, otp: "123456" } })).code).toBe(5306);
       await account.begin();
       expect((await account.call(request, { body: { password, otp: await account.code() } })).code).toBe(5306);
     });
 
-    test(`${name}: wrong password and wrong code answer alike (5212), and change nothing`, async () => {
+    test(`${name}: wrong password and wrong code get the same reply (5212), and change nothing`, async () => {
       const { account } = await enrolled();
       const replies = [
         await account.call(request, { body: { password: wrongPassword, otp: await account.code() } }),
@@ -83,13 +83,13 @@ onDatabase("file", (suite) => {
       expect((await account.call(state)).data).toMatchObject({ enabled: true, recovery_codes_left: 10 });
     });
 
-    test(`${name}: a wrong password spends no code`, async () => {
+    test(`${name}: a wrong password does not use up a code`, async () => {
       const { account, codes } = await enrolled();
       expect((await account.call(request, { body: { password: wrongPassword, otp: codes[2] } })).code).toBe(5212);
       expect((await account.call(request, { body: { password, otp: codes[2] } })).status).toBe(200);
     });
 
-    test(`${name}: the fourth failure in 20 minutes is 5213, and so is then the right answer`, async () => {
+    test(`${name}: the fourth failure in 20 minutes is 5213, and then so is the right answer`, async () => {
       const { account } = await enrolled();
       const otp = await account.wrongCode();
       for (let n = 0; n < 3; n++) {
@@ -101,7 +101,7 @@ onDatabase("file", (suite) => {
       expect((await account.call(request, { body: { password, otp: await account.code() } })).status).toBe(200);
     });
 
-    test(`${name}: of many at once with one code, one is done`, async () => {
+    test(`${name}: of many concurrent calls with one code, one succeeds`, async () => {
       const { account } = await enrolled();
       const body = { password, otp: await account.code() };
       const replies = await Promise.all(Array.from({ length: 5 }, () => account.call(request, { body })));
@@ -110,7 +110,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a failure is written down, without what was sent", async () => {
+  test("a failure is audited, without the sent values", async () => {
     const { account } = await enrolled();
     const otp = await account.wrongCode();
     await account.call(disable, { body: { password: wrongPassword, otp } });
@@ -126,7 +126,7 @@ onDatabase("file", (suite) => {
     expect(JSON.stringify(rows)).not.toContain(otp);
   });
 
-  test("the user's failures here count for nobody else", async () => {
+  test("failures count for this user only", async () => {
     const { shop, account } = await enrolled();
     const neighbour = await openAccount(shop);
     const otp = await account.wrongCode();

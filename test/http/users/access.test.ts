@@ -24,7 +24,7 @@ const contents = async (shop: Shop) => JSON.stringify(await readUsers(shop));
 
 onDatabase("file", (suite) => {
   for (const { request, scope, send, done } of endpoints) {
-    test(`${request} works with ${scope} alone, and as staff`, async () => {
+    test(`${request} works with only ${scope}, and for staff`, async () => {
       const shop = await suite.shop();
       const auth = bearer(await shop.issueKey({ scopes: [scope] }));
       const { id } = await makeUser(shop);
@@ -35,7 +35,7 @@ onDatabase("file", (suite) => {
       expect((await staff.call(request.replace(":id", target.id), send)).status).toBe(done);
     });
 
-    test(`${request} without credentials is 5206, and nothing happens`, async () => {
+    test(`${request} without credentials is 5206, and changes nothing`, async () => {
       const shop = await suite.shop();
       const { id } = await makeUser(shop, { email: "ada@example.com" });
       const before = await contents(shop);
@@ -45,7 +45,7 @@ onDatabase("file", (suite) => {
       expect(await contents(shop)).toBe(before);
     });
 
-    test(`${request} with a key that lacks ${scope} is 5300, and nothing happens`, async () => {
+    test(`${request} with a key that lacks ${scope} is 5300, and changes nothing`, async () => {
       const shop = await suite.shop();
       const { id } = await makeUser(shop, { email: "ada@example.com" });
       const before = await contents(shop);
@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
       expect(await contents(shop)).toBe(before);
     });
 
-    test(`${request} with a customer's token is 5300, whether or not there is such a user, even of themselves`, async () => {
+    test(`${request} with a customer's token is 5300, for any user, even themselves`, async () => {
       const shop = await suite.shop();
       const customer = await openAccount(shop);
       const { id } = await makeUser(shop);
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
       expect(await contents(shop)).toBe(before);
     });
 
-    test(`${request} with another store's key is 5203, with its staff's token 5205, and nothing happens`, async () => {
+    test(`${request} with another store's key is 5203, with its staff's token 5205, and changes nothing`, async () => {
       const [shop, other] = [await suite.shop(), await suite.shop()];
       const { id } = await makeUser(shop);
       const owner = await openAccount(other, { role: "owner" });
@@ -84,7 +84,7 @@ onDatabase("file", (suite) => {
     });
 
     if (request.includes(":id")) {
-      test(`${request} of another store's user is 5301 in one's own store, and nothing happens`, async () => {
+      test(`${request} of another store's user is 5301 in one's own store, and changes nothing`, async () => {
         const [shop, other] = [await suite.shop(), await suite.shop()];
         const { id } = await makeUser(shop);
         const owner = await openAccount(other, { role: "owner" });
@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
         expect(await contents(shop)).toBe(before);
       });
 
-      test(`${request} of what cannot be an id is 5301`, async () => {
+      test(`${request} of an invalid id is 5301`, async () => {
         const { call } = await suite.shop();
         for (const id of [
           "x",
@@ -113,7 +113,7 @@ onDatabase("file", (suite) => {
   }
 
   for (const { request, send } of own) {
-    test(`${request} works for every role, and is about the caller`, async () => {
+    test(`${request} works for every role, and returns the caller`, async () => {
       const shop = await suite.shop();
       for (const role of roles) {
         const account = await openAccount(shop, { role });
@@ -122,7 +122,7 @@ onDatabase("file", (suite) => {
       }
     });
 
-    test(`${request} without credentials is 5206, with an app key 5300, whatever user_id says`, async () => {
+    test(`${request} without credentials is 5206, with an app key 5300, with any user_id`, async () => {
       const shop = await suite.shop();
       const { id } = await makeUser(shop);
       expect((await shop.callAnonymously(request, { ...send, address: newAddress() })).code).toBe(5206);
@@ -177,7 +177,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("nobody changes their own role or status, or removes themselves, except through others", async () => {
+  test("users cannot change their own role or status, or delete themselves, through user management", async () => {
     const shop = await suite.shop();
     await openAccount(shop, { role: "owner" });
     const owner = await openAccount(shop, { role: "owner" });
@@ -200,7 +200,7 @@ onDatabase("file", (suite) => {
     expect((await account.call("GET /users/")).code).toBe(5300);
   });
 
-  test("who is disabled is signed out for good, and who is removed as well", async () => {
+  test("disabling or deleting a user ends their sessions for good", async () => {
     const shop = await suite.shop();
     const [disabled, removed] = [await openAccount(shop), await openAccount(shop)];
     await shop.call(`PATCH /users/${disabled.id}/`, { body: { status: "disabled" } });

@@ -12,7 +12,7 @@ async function changesOf(shop: Shop) {
 }
 
 onEachDatabase((suite) => {
-  suite.testOnFile("PATCH changes the fields given and leaves the others; null clears a name or a phone", async () => {
+  suite.testOnFile("PATCH changes the given fields only; null clears a name or a phone", async () => {
     const shop = await suite.shop();
     const user = await makeUser(shop, { name: "Ada", phone: "123", addresses: [address], metadata: { a: 1 } });
     suite.app.clock.advance(1000);
@@ -36,7 +36,7 @@ onEachDatabase((suite) => {
     expect((await shop.call<UserReply>(`GET /users/${user.id}/`)).data.version).toBe(4);
   });
 
-  suite.testOnFile("metadata is merged as RFC 7396 says, and refused once the merge is too large", async () => {
+  suite.testOnFile("metadata is merged as in RFC 7396, and refused if the merge is too large", async () => {
     const shop = await suite.shop();
     const { id } = await makeUser(shop, { metadata: { a: 1, b: { c: 1, d: 2 }, e: [1, 2] } });
     const patch = (metadata: unknown) => shop.call<UserReply>(`PATCH /users/${id}/`, { body: { metadata } });
@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "another address is unverified, unless the change says otherwise; another case is the same address",
+    "another address is unverified, unless the change sets that; another case is the same address",
     async () => {
       const shop = await suite.shop();
       const { id } = await makeUser(shop, { email: "ada@example.com", email_verified: true });
@@ -62,7 +62,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("an address that someone else has is 409 and named; one's own is none", async () => {
+  test("an address of another user is 409 and named; one's own is no conflict", async () => {
     const shop = await suite.shop();
     await makeUser(shop, { email: "taken@example.com" });
     const { id } = await makeUser(shop, { email: "ada@example.com" });
@@ -93,7 +93,7 @@ onEachDatabase((suite) => {
 
   for (const method of ["PATCH", "DELETE"]) {
     suite.testOnFile(
-      `${method} with a version that has passed is 412, and nothing happens; the present one, * and none are done`,
+      `${method} with an outdated version is 412, and nothing changes; the current one, * and none succeed`,
       async () => {
         const shop = await suite.shop();
         const send = (id: string, tag: string | null) =>
@@ -111,7 +111,7 @@ onEachDatabase((suite) => {
     );
   }
 
-  test("of twenty PATCHes with the same version one wins; without one, all are done", async () => {
+  test("of twenty PATCHes with the same version one succeeds; without a version, all do", async () => {
     const shop = await suite.shop();
     const { id } = await makeUser(shop);
     const race = (headers: Record<string, string>) =>
@@ -128,7 +128,7 @@ onEachDatabase((suite) => {
     expect([data.version, Object.keys(data.metadata).length]).toEqual([22, 20]);
   });
 
-  suite.testOnFile("a removed user is gone, and removing again is 5301", async () => {
+  suite.testOnFile("a deleted user is not found, and deleting again is 5301", async () => {
     const shop = await suite.shop();
     const { id } = await makeUser(shop);
     expect((await shop.call(`DELETE /users/${id}/`)).data).toEqual({ id, deleted: true });
@@ -137,34 +137,31 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile(
-    "the audit log says what was changed, by name and without values, and roles with theirs",
-    async () => {
-      const shop = await suite.shop();
-      const { id } = await makeUser(shop, { email: "ada@example.com" });
-      const patch = (body: Record<string, unknown>) => shop.call(`PATCH /users/${id}/`, { body });
-      await patch({ name: "Ada", phone: "123", metadata: { secret: "tea" }, lang: "de" });
-      await patch({ role: "staff" });
-      await patch({ status: "disabled" });
-      await patch({ status: "active", role: "staff" });
-      await patch({ email: "ADA@example.com" });
-      await patch({ email: "eve@example.com", email_verified: true });
-      await patch({});
-      await patch({ email: "not an address" });
-      await shop.call(`DELETE /users/${id}/`);
-      const event = (name: string, details: unknown = null) => ({ event: `user.${name}`, subject: id, details });
-      expect(await changesOf(shop)).toEqual([
-        event("updated", { fields: ["name", "phone", "lang", "metadata"] }),
-        event("role_changed", { from: "customer", to: "staff" }),
-        event("disabled"),
-        event("enabled"),
-        event("updated", { fields: ["email"] }),
-        event("email_changed"),
-        event("updated", { fields: ["email_verified"] }),
-        event("deleted", { role: "staff" }),
-      ]);
-    },
-  );
+  suite.testOnFile("the audit log names changed fields without values, and roles with values", async () => {
+    const shop = await suite.shop();
+    const { id } = await makeUser(shop, { email: "ada@example.com" });
+    const patch = (body: Record<string, unknown>) => shop.call(`PATCH /users/${id}/`, { body });
+    await patch({ name: "Ada", phone: "123", metadata: { secret: "tea" }, lang: "de" });
+    await patch({ role: "staff" });
+    await patch({ status: "disabled" });
+    await patch({ status: "active", role: "staff" });
+    await patch({ email: "ADA@example.com" });
+    await patch({ email: "eve@example.com", email_verified: true });
+    await patch({});
+    await patch({ email: "not an address" });
+    await shop.call(`DELETE /users/${id}/`);
+    const event = (name: string, details: unknown = null) => ({ event: `user.${name}`, subject: id, details });
+    expect(await changesOf(shop)).toEqual([
+      event("updated", { fields: ["name", "phone", "lang", "metadata"] }),
+      event("role_changed", { from: "customer", to: "staff" }),
+      event("disabled"),
+      event("enabled"),
+      event("updated", { fields: ["email"] }),
+      event("email_changed"),
+      event("updated", { fields: ["email_verified"] }),
+      event("deleted", { role: "staff" }),
+    ]);
+  });
 
   const ends: [
     name: string,
@@ -189,7 +186,7 @@ onEachDatabase((suite) => {
       expect((await end(shop.call, owner.id)).status).toBe(200);
     });
 
-    test(`of owners who are ${name} at once, by each other or by a key, one stays`, async () => {
+    test(`of owners who are ${name} at once, by each other or by a key, one remains`, async () => {
       const shop = await suite.shop();
       const owners = await Promise.all(Array.from({ length: 4 }, () => openAccount(shop, { role: "owner" })));
       const replies = await Promise.all([

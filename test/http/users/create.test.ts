@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
   });
   runScenarios(suite, scenarios);
 
-  test("an email is enough; the rest has defaults, and nobody can sign in without a password", async () => {
+  test("a user needs only an email; the rest has defaults, and without a password nobody can sign in", async () => {
     const shop = await suite.shop();
     const { status, data, headers } = await shop.call<UserReply>(request, { body: { email } });
     const now = new Date(suite.app.clock.now()).toISOString();
@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     for (const password of ["", goodPassword]) expect((await login(shop, password)).status).toBeGreaterThanOrEqual(400);
   });
 
-  test("every field that may be given is kept; neither reply nor list nor audit shows the password or a hash", async () => {
+  test("every field is stored; neither reply nor list nor audit log shows the password or a hash", async () => {
     const shop = await suite.shop();
     const given = {
       email,
@@ -157,13 +157,13 @@ onDatabase("file", (suite) => {
     expect((await login(shop, goodPassword)).status).toBe(200);
   });
 
-  test("who is created disabled cannot sign in", async () => {
+  test("a user created as disabled cannot sign in", async () => {
     const shop = await suite.shop();
     await makeUser(shop, { email, password: goodPassword, status: "disabled" });
     expect((await login(shop, goodPassword)).code).toBe(5212);
   });
 
-  test("an address that is taken is 409 and named, whatever its case; another store may have it", async () => {
+  test("a taken address is 409 and named, in any case; another store may have it", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     await makeUser(shop, { email });
     for (const taken of [email, "ada@example.com", "ADA@EXAMPLE.COM", " ada@example.com"]) {
@@ -174,14 +174,14 @@ onDatabase("file", (suite) => {
     expect((await makeUser(other, { email })).email).toBe(email);
   });
 
-  test("the address of a removed user is free again", async () => {
+  test("the address of a deleted user is free again", async () => {
     const shop = await suite.shop();
     const { id } = await makeUser(shop, { email });
     await shop.call(`DELETE /users/${id}/`);
     expect((await makeUser(shop, { email })).id).not.toBe(id);
   });
 
-  test("of fifty creations of one address in different case, one succeeds, and the others are told", async () => {
+  test("of fifty concurrent creates of one address in different case, one succeeds, and the others are refused", async () => {
     const shop = await suite.shop();
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, n) => {
@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     expect((await readAudit(shop)).filter(({ event }) => event === "user.created")).toHaveLength(1);
   });
 
-  test("imported users sign in with their old password, and their hash is made anew by that", async () => {
+  test("imported users sign in with their old password, which also replaces the hash", async () => {
     const shop = await suite.shop();
     const old = "correct horse";
     const hashes = {

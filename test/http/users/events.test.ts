@@ -23,7 +23,7 @@ async function readUserEvents({ app, namespace }: Shop): Promise<UserEvent[]> {
 }
 
 onDatabase("file", (suite) => {
-  test("each change of a user tells the feed of version, role and status, and of nothing personal", async () => {
+  test("each change of a user records an event with version, role and status, and no personal data", async () => {
     const shop = await suite.shop();
     const { id, email } = await makeUser(shop, { name: "Ada Personal", phone: "+351 1234" });
     const path = `/users/${id}/`;
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     for (const personal of [email, "personal", "Ada", "351"]) expect(text).not.toContain(personal);
   });
 
-  test("what users change of themselves is told as well, and a refused change is not", async () => {
+  test("changes by users of their own record are events too, refused changes are not", async () => {
     const shop = await suite.shop();
     const { id, call } = await openAccount(shop);
     const taken = await makeUser(shop);

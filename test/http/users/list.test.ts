@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     expect([data, page]).toEqual([[], { next_cursor: null, has_more: false, limit: 20, total: 0 }] as never);
   });
 
-  test("a page holds 20 unless asked, the newest first, each as it is read alone; a total only where asked", async () => {
+  test("a page has 20 users by default, newest first, each as GET returns it; a total only on request", async () => {
     const shop = await suite.shop();
     await Promise.all(Array.from({ length: 21 }, () => makeUser(shop)));
     const { data, page } = await list(shop);
@@ -68,7 +68,7 @@ onDatabase("file", (suite) => {
   });
 
   for (const sort of ["created_at", "-created_at", "email", "-email"]) {
-    test(`pages sorted by ${sort} hold each user once and in order, while others come`, async () => {
+    test(`pages sorted by ${sort} have each user once and in order, while others are created`, async () => {
       const shop = await fill(suite);
       const whole = (await list(shop, { sort, limit: 100 })).data;
       const key = (user: UserReply) => (sort.endsWith("email") ? user.email.toLowerCase() : user.created_at + user.id);
@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("filters hold alone and together, also across pages and in the total", async () => {
+  test("filters work alone and together, also across pages and in the total", async () => {
     const shop = await fill(suite);
     expect(await found(shop, { role: "customer" })).toEqual(["a_b", "ana", "BOB", "zoe"]);
     expect(await found(shop, { role: "staff" })).toEqual(["Carla"]);
@@ -99,14 +99,14 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("an email is found whatever its case, and only as a whole", async () => {
+  test("the email filter ignores case, and matches the whole address only", async () => {
     const shop = await fill(suite);
     for (const email of ["bob@example.com", " BOB@EXAMPLE.COM "]) expect(await found(shop, { email })).toEqual(["BOB"]);
     expect(await found(shop, { email: "ob@example.com" })).toEqual([]);
     expect(await found(shop, { email: "bob@example.com", status: "active" })).toEqual([]);
   });
 
-  test("q finds what an email or a name begins with; %, _ and \\ are ordinary signs", async () => {
+  test("q matches the beginning of an email or a name; %, _ and \\ are ordinary characters", async () => {
     const shop = await fill(suite);
     const cases: Record<string, string[]> = {
       ana: ["ana", "zoe"],
@@ -133,7 +133,7 @@ onDatabase("file", (suite) => {
     expect(emails(await readAll(shop, { q: "a", sort: "email", limit: 1 }))).toEqual(["a_b", "ana", "zoe"]);
   });
 
-  test("q finds the same where more than a thousand match", async () => {
+  test("q finds the same among more than a thousand matches", async () => {
     const shop = await fill(suite);
     const sql = `with recursive n(i) as (select 100000 union all select i + 1 from n where i < 101199)
       insert into users (id, tenant_id, email, email_key, name, name_key, role, status, created_at, updated_at)
@@ -149,7 +149,7 @@ onDatabase("file", (suite) => {
     expect(emails(all.slice(0, 2)).toSorted()).toEqual(["ana", "zoe"]);
   });
 
-  test("a cursor serves only the list that it was made for", async () => {
+  test("a cursor is valid only for its own list", async () => {
     const [shop, other] = [await fill(suite), await fill(suite)];
     const cursor = (await list(shop, { limit: 1, role: "customer" })).page.next_cursor as string;
     expect((await list(shop, { limit: 2, role: "customer", cursor, include_total: "true" })).status).toBe(200);
@@ -168,7 +168,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("GET /products/", { query: { cursor } })).code).toBe(5100);
   });
 
-  test("a list shows nobody of another store", async () => {
+  test("a list shows no users of another store", async () => {
     const [, other] = [await fill(suite), await suite.shop()];
     for (const query of [
       {},
@@ -182,7 +182,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("users are found by their ids, and answered in part", async () => {
+  test("ids finds users, and fields selects fields", async () => {
     const shop = await fill(suite);
     const stranger = await makeUser(await suite.shop());
     const [first, second] = (await list(shop, { sort: "email", limit: 2 })).data;

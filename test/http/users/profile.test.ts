@@ -21,13 +21,13 @@ onDatabase("file", (suite) => {
     of.call<UserReply>(request, { body, headers });
   const profile = async (of: Account) => (await of.call<UserReply>("GET /users/me/")).data;
 
-  test("GET shows the user as the store sees them, with the version as ETag", async () => {
+  test("GET returns the same user as the store sees, with the version as ETag", async () => {
     const { data, headers } = await account.call<UserReply>("GET /users/me/");
     expect(data).toEqual((await shop.call<UserReply>(`GET /users/${account.id}/`)).data);
     expect(headers.get("etag")).toBe(`"${data.version}"`);
   });
 
-  test("users change their name, phone, language, addresses and metadata, and nothing else by that", async () => {
+  test("users can change name, phone, language, addresses and metadata, and nothing else changes", async () => {
     const own = await openAccount(shop);
     const before = await profile(own);
     suite.app.clock.advance(1000);
@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a version that has passed is 412, with the password as well as without", async () => {
+  test("an outdated version is 412, with and without the password", async () => {
     const own = await openAccount(shop);
     await patch(own, { name: "Ada" });
     const old = { "if-match": '"1"' };
@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
     expect((await patch(own, { name: "Bea" }, { "if-match": '"2"' })).status).toBe(200);
   });
 
-  test("another address needs the password; it is unverified, the old one is told, and it is the one to sign in with", async () => {
+  test("another address needs the password and is unverified; the old one gets a mail, the new one signs in", async () => {
     const own = await openAccount(shop, { email: "old@example.com" });
     await shop.call(`PATCH /users/${own.id}/`, { body: { email_verified: true, name: "Ada", lang: "de" } });
     const { data, text } = await patch(own, { email: "New@example.com", password, name: "Ada L." });
@@ -113,7 +113,7 @@ onDatabase("file", (suite) => {
     expect((await login("new@example.com")).status).toBe(200);
   });
 
-  test("the same address needs no password and tells nobody; another case of it needs it, and is the same account", async () => {
+  test("the same address needs no password and sends no mail; another case needs it, and is the same account", async () => {
     const own = await openAccount(shop, { email: "case@example.com" });
     await shop.call(`PATCH /users/${own.id}/`, { body: { email_verified: true } });
     const mails = async () => (await readOutbox(suite.app, shop.namespace)).length;
@@ -127,14 +127,14 @@ onDatabase("file", (suite) => {
     expect(await mails()).toBe(before);
   });
 
-  test("an address that someone else has is 409 and named", async () => {
+  test("an address of another user is 409 and named", async () => {
     const own = await openAccount(shop);
     const { email } = await makeUser(shop);
     const { code, fields } = await patch(own, { email: email.toUpperCase(), password });
     expect({ code, fields }).toEqual({ code: 5302, fields: ["email"] });
   });
 
-  test("more than three addresses a day are not tried, so that nobody can ask who has an account", async () => {
+  test("more than three new addresses a day are refused, so that users cannot find out who has an account", async () => {
     const own = await openAccount(shop);
     for (let n = 0; n < 3; n++)
       expect([n, (await patch(own, { email: "shared@example.com", password })).code]).toEqual([n, 5302]);
@@ -146,7 +146,7 @@ onDatabase("file", (suite) => {
     expect((await patch(again, { email: "shared@example.com", password })).code).toBe(5302);
   });
 
-  test("wrong passwords count as failed sign-ins: the fourth try is 5213 even if right, and login is locked as well", async () => {
+  test("wrong passwords count as failed sign-ins: the fourth try is 5213 even if right, and login is locked too", async () => {
     const own = await openAccount(shop, { email: "locked@example.com" });
     const attempt = (of: string) => patch(own, { email: "moved@example.com", password: of });
     for (const wrong of [otherPassword, "", password.toLowerCase()]) {
@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     expect((await attempt(password)).status).toBe(200);
   });
 
-  test("a right password forgets the failures before it", async () => {
+  test("a right password resets earlier failures", async () => {
     const own = await openAccount(shop);
     for (let round = 0; round < 2; round++) {
       for (let n = 0; n < 2; n++)
@@ -177,7 +177,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a change of address gives a user with two-factor no more tries at a code", async () => {
+  test("a change of address allows a user with two-factor no more tries at a code", async () => {
     const own = await openAccount(shop);
     await own.enrol();
     const login = (otp: string, email: string) =>
@@ -189,21 +189,21 @@ onDatabase("file", (suite) => {
     expect((await login(await own.code(), own.email)).code).toBe(5213);
   });
 
-  test("who has no password cannot change their address by one", async () => {
+  test("a user without a password cannot change their address", async () => {
     const own = await openAccount(shop);
     const sql = "update users set password_hash = null where id = ?";
     await suite.app.db.execute({ sql, args: [own.id] });
     expect((await patch(own, { email: "none@example.com", password: "" })).code).toBe(5212);
   });
 
-  test("of ten users who take one address at once, one gets it", async () => {
+  test("of ten users who change to one address at once, one gets it", async () => {
     const racers = await Promise.all(Array.from({ length: 10 }, () => openAccount(shop)));
     const replies = await Promise.all(racers.map((own) => patch(own, { email: "prize@example.com", password })));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(replies.filter(({ code }) => code === 5302)).toHaveLength(9);
   });
 
-  test("of a disabling and a change at once, the user stays disabled, and no change comes after it", async () => {
+  test("with a concurrent change, a disabled user stays disabled, and is not changed afterwards", async () => {
     const own = await openAccount(shop);
     const outcomes = await Promise.all([
       shop.call(`PATCH /users/${own.id}/`, { body: { status: "disabled" } }),

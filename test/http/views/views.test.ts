@@ -26,7 +26,7 @@ onEachDatabase((suite) => {
     return [(await readViews(call, id)).data.count, product.data.views_count];
   }
 
-  test("a view counts at once for whoever makes it, and in the numbers within a second, with nobody's help", async () => {
+  test("a view counts in its own reply at once, and in the database within a second, without further calls", async () => {
     const { shop, call, id } = await open();
     const { data, status } = await viewProduct(call, id, { agent: browser });
     expect([status, data]).toEqual([200, { active: true, count: 0 }]);
@@ -40,7 +40,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "each user, visitor, and address with its agent counts once a day, however often it comes and by whatever way",
+    "each user, visitor, or address with its agent counts once a day, in any number of calls of any kind",
     async () => {
       const { shop, call, id } = await open();
       const { id: other } = await shop.createProduct();
@@ -85,28 +85,25 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile(
-    "what was just asked of one product is not answered of another, nor in another store, nor once it has changed",
-    async () => {
-      const { shop, call, id } = await open();
-      const { id: other } = await shop.createProduct();
-      const elsewhere = await suite.shop();
-      const how = { address: newAddress() };
-      for (const viewed of [id, other]) await viewProduct(call, viewed, how);
-      await viewProduct(call, id);
-      await flush();
-      const counts = [id, other, id].map((viewed) => viewProduct(call, viewed, how));
-      expect((await Promise.all(counts)).map(({ data }) => data.count)).toEqual([2, 1, 2]);
-      expect((await viewProduct(elsewhere.callAnonymously, id, how)).code).toBe(5301);
-      await shop.call(`PATCH /products/${id}/`, { body: { status: "draft" } });
-      expect((await viewProduct(call, id, how)).code).toBe(5301);
-      await shop.call(`PATCH /products/${id}/`, { body: { status: "published" } });
-      expect((await viewProduct(call, id, how)).data).toEqual({ active: true, count: 2 });
-    },
-  );
+  suite.testOnFile("a cached count is not returned for another product or store, nor after a change", async () => {
+    const { shop, call, id } = await open();
+    const { id: other } = await shop.createProduct();
+    const elsewhere = await suite.shop();
+    const how = { address: newAddress() };
+    for (const viewed of [id, other]) await viewProduct(call, viewed, how);
+    await viewProduct(call, id);
+    await flush();
+    const counts = [id, other, id].map((viewed) => viewProduct(call, viewed, how));
+    expect((await Promise.all(counts)).map(({ data }) => data.count)).toEqual([2, 1, 2]);
+    expect((await viewProduct(elsewhere.callAnonymously, id, how)).code).toBe(5301);
+    await shop.call(`PATCH /products/${id}/`, { body: { status: "draft" } });
+    expect((await viewProduct(call, id, how)).code).toBe(5301);
+    await shop.call(`PATCH /products/${id}/`, { body: { status: "published" } });
+    expect((await viewProduct(call, id, how)).data).toEqual({ active: true, count: 2 });
+  });
 
   suite.testOnFile(
-    "known bots are answered and not counted; libraries, apps and who says nothing are people",
+    "known bots get a reply and are not counted; libraries, apps and empty agents count as people",
     async () => {
       const { shop, call, id } = await open();
       const visitor = await becomeVisitor(call, "/likes/", id);
@@ -121,7 +118,7 @@ onEachDatabase((suite) => {
   );
 
   suite.testOnFile(
-    "the series has every day asked for, in UTC and the oldest first; a view at midnight is of the day it was made",
+    "the series has every requested day, in UTC and oldest first; a view at midnight belongs to its own day",
     async () => {
       const { shop, call, id } = await open();
       const { clock } = suite.app;
@@ -153,7 +150,7 @@ onEachDatabase((suite) => {
   );
 
   suite.testOnFile(
-    "what is wrong is refused and named, and what is not shown, or another store's, is not there",
+    "invalid input is refused and named, and hidden or another store's resources are not found",
     async () => {
       const { shop, call, id } = await open();
       const hidden = [
@@ -190,7 +187,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("another process counts nobody again, and neither do fifty calls at once", async () => {
+  test("neither another process nor fifty concurrent calls count a viewer twice", async () => {
     const { shop, call, id } = await open();
     const again = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     try {
@@ -208,29 +205,26 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile(
-    "neither address nor agent is written down anywhere, nor a visitor, nor logged beside the view",
-    async () => {
-      const { call, id } = await open();
-      const visitor = await becomeVisitor(call, "/bookmarks/", id);
-      const [address, network, agent] = ["203.0.113.77", "2001:db8:77:88::99", "Peculiar/7.7 (Unmistakable; U)"];
-      await viewProduct(call, id, { address, agent });
-      await viewProduct(call, id, { address: network, agent });
-      await viewProduct(call, id, { address, agent, query: { visitor } });
-      await flush();
-      const secrets = [address, network, "2001:db8:77:88", agent, "Unmistakable", visitor];
-      expect(findInFiles(suite.database.dataDir, secrets)).toEqual([]);
-      const { rows: tables } = await suite.app.db.execute("select name from sqlite_schema where type = 'table'");
-      let seen = 0;
-      for (const { name } of tables) {
-        if (/^product_search|^sqlite_|^libsql_/.test(String(name))) continue;
-        const { rows } = await suite.app.db.execute(`select * from "${name}"`);
-        const text = JSON.stringify(rows.map((row) => ({ ...row })));
-        seen += rows.length;
-        expect([name, secrets.filter((secret) => text.includes(secret))]).toEqual([name, []]);
-      }
-      expect(seen).toBeGreaterThan(10);
-      expect(suite.app.lines.filter((line) => line.includes(agent) || line.includes("vis_"))).toEqual([]);
-    },
-  );
+  suite.testOnFile("no address, agent or visitor is stored, or logged with the view", async () => {
+    const { call, id } = await open();
+    const visitor = await becomeVisitor(call, "/bookmarks/", id);
+    const [address, network, agent] = ["203.0.113.77", "2001:db8:77:88::99", "Peculiar/7.7 (Unmistakable; U)"];
+    await viewProduct(call, id, { address, agent });
+    await viewProduct(call, id, { address: network, agent });
+    await viewProduct(call, id, { address, agent, query: { visitor } });
+    await flush();
+    const secrets = [address, network, "2001:db8:77:88", agent, "Unmistakable", visitor];
+    expect(findInFiles(suite.database.dataDir, secrets)).toEqual([]);
+    const { rows: tables } = await suite.app.db.execute("select name from sqlite_schema where type = 'table'");
+    let seen = 0;
+    for (const { name } of tables) {
+      if (/^product_search|^sqlite_|^libsql_/.test(String(name))) continue;
+      const { rows } = await suite.app.db.execute(`select * from "${name}"`);
+      const text = JSON.stringify(rows.map((row) => ({ ...row })));
+      seen += rows.length;
+      expect([name, secrets.filter((secret) => text.includes(secret))]).toEqual([name, []]);
+    }
+    expect(seen).toBeGreaterThan(10);
+    expect(suite.app.lines.filter((line) => line.includes(agent) || line.includes("vis_"))).toEqual([]);
+  });
 });

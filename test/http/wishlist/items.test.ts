@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("price_at_add is that of the chosen variant, and stays until another is chosen", async () => {
+  suite.testOnFile("price_at_add is the price of the chosen variant, and is kept until another is chosen", async () => {
     const { shop, eve } = await open({ currency: "KWD" });
     const variants = [
       { options: { size: "M" }, price: 2.125, stock: 1 },

@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
     expect((await eve.call("GET /wishlist/", query(eve, { fields: "user_id" }))).fields).toEqual(["fields"]);
   });
 
-  test("titles are in the requested language, else in the store's", async () => {
+  test("titles are in the requested language, otherwise in the store's", async () => {
     const { shop, eve } = await open();
     const translations = { de: { title: "Lampe" }, "pt-BR": { title: "Luminária" } };
     const { id } = await shop.createProduct({ title: "Lamp", translations });
@@ -86,7 +86,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("customers see and change their own list, keys and staff that of the customer they name, nobody another store's", async () => {
+  test("customers see and change their own list, keys and staff that of the given customer, nobody another store's", async () => {
     const { shop, eve } = await open();
     const mallory = await openAccount(shop);
     const staff = await openAccount(shop, { role: "staff" });

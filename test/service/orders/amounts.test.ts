@@ -13,7 +13,7 @@ function given(more: Partial<{ shipping: number; tax: number; points: number; va
   return { shipping, tax, digits, points: { count: points, value } };
 }
 
-test("discount and tax are split by the largest remainder, the tax by what the discount leaves", () => {
+test("discount and tax are split by the largest remainder, the tax in proportion to the discounted lines", () => {
   const items = [
     { priceMinor: 100, quantity: 1 },
     { priceMinor: 50, quantity: 4 },
@@ -40,7 +40,7 @@ test("points may pay for all goods, but not for more", async () => {
   expect(fault).toMatchObject({ code: 5102, details: [{ field: "use_points" }] });
 });
 
-test("sums are exact up to the maximum, and refused beyond it", async () => {
+test("sums are exact up to the maximum, and refused above it", async () => {
   for (const digits of [0, 2, 3]) {
     const most = largestMinor(digits);
     const item = { priceMinor: most - 1, quantity: 1 };

@@ -54,7 +54,7 @@ afterAll(async () => {
   await database.close();
 });
 
-test(`${steps} steps of a random walk keep stock, points, money and numbers true`, async () => {
+test(`${steps} steps of a random walk keep stock, points, money and numbers consistent`, async () => {
   const walk = await beginWalk();
   let step = 0;
   try {
