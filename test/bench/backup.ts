@@ -6,7 +6,7 @@ import type { Bench } from "./measure.ts";
 import type { Running } from "./process.ts";
 import { copyStore, namespaceQuery, sampleProduct, startBodega } from "./store.ts";
 
-/** Calls go out at this pace, whatever becomes of the ones before; every fourth writes. */
+/** Calls are sent at this rate, even if earlier ones are still unanswered; every fourth writes. */
 const callEveryMs = 4;
 const callsPerWrite = 4;
 /** Rows of the audit log that make the database large enough for a copy to take a while: about a hundred MiB. */
@@ -16,8 +16,8 @@ const filler = 250_000;
 const backupsPerRound = 3;
 
 /**
- * How long calls take, the 99th of a hundred, for as long as a backup runs, and for as long without one right after, again
- * and again; in milliseconds. All calls of a side count together: what else the machine does weighs on both.
+ * The p99 latency of calls during backups, and without one for as long right after each, in milliseconds. All calls of
+ * a side are one sample, so that other load on the machine affects both.
  */
 export async function compareBackups(bench: Bench): Promise<Comparison> {
   const dir = join(bench.workDir, "backup");
@@ -86,7 +86,7 @@ async function callUntil({ store }: Bench, { url }: Running, end: Promise<unknow
       times.push(performance.now() - due);
     };
     const made = call();
-    // Looked at when all are done; until then nobody waits for it.
+    // Awaited once all calls are done.
     made.catch(() => {});
     calls.push(made);
   }

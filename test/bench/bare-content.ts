@@ -1,5 +1,5 @@
-// Likes and views of the bare side: rows, and the counts that follow from them by the table's own triggers. No visitors'
-// signatures, no checks, no limits.
+// Likes and views of the bare side: rows, and counts that the table's triggers maintain. No visitors' signatures, no
+// checks, no limits.
 import type { Database } from "bun:sqlite";
 
 interface Named {
@@ -12,7 +12,7 @@ interface Counted {
   count: number;
 }
 
-/** Prepares the statements; either result takes a body and answers the count. */
+/** Prepares the statements; both results take a body and return the count. */
 export function prepareContent(db: Database, tenantId: string) {
   const insertLike = db.query(
     `insert into reactions (tenant_id, kind, resource_type, resource_id, actor, created_at) values (?, 'like', ?, ?, ?, ?)

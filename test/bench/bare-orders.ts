@@ -1,5 +1,5 @@
-// Orders of the bare side: pieces held by a guarded update, a number without gaps, the order and its line, in one
-// transaction with a commit of its own. No credentials, no checks, no events.
+// Orders of the bare side: stock reserved by a conditional update, a number without gaps, the order and its line, in
+// one transaction with its own commit. No credentials, no checks, no events.
 import type { Database } from "bun:sqlite";
 
 interface Input {
@@ -15,7 +15,10 @@ interface Held {
   currency_digits: number;
 }
 
-/** Prepares the statements; the result takes a body and answers the order as JSON, undefined when it is sold out. */
+/**
+ * Prepares the statements; the result takes a body and returns the order as JSON; undefined when the product is sold
+ * out.
+ */
 export function prepareOrders(db: Database, tenantId: string): (input: Input) => string | undefined {
   const hold = db.query<Held, (string | number)[]>(
     `update products set reserved = reserved + ? where tenant_id = ? and id = ? and deleted_at is null

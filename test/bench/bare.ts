@@ -1,5 +1,5 @@
-// The bare side of the benchmark: what Bun alone does with a copy of the same file. The same look-ups, but no
-// credentials, no checks, no log. Arguments: database file, port.
+// The bare side of the benchmark: Bun alone with a copy of the same file. The same look-ups, but no credentials, no
+// checks, no log. Arguments: database file, port.
 import { Database } from "bun:sqlite";
 import { prepareContent } from "./bare-content.ts";
 import { prepareOrders } from "./bare-orders.ts";
@@ -101,7 +101,7 @@ Bun.serve({
     "/views/": {
       POST: async (request) => answer(`{"active":true,"count":${content.view((await request.json()) as Named)}}`),
     },
-    // The same without the text that the table keeps of each product: every document is built from its columns.
+    // As above, without the stored JSON of each product: every document is built from its columns.
     "/columns/products/:id/": (request) => {
       const row = selectOneRow.get(tenantId, request.params.id);
       return row ? answer(JSON.stringify(toDocument(row))) : new Response(null, { status: 404 });

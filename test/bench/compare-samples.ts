@@ -1,12 +1,12 @@
 import { percentile } from "./logins.ts";
 
-/** What two samples of one figure say of each other. */
+/** The comparison of two samples of one figure. */
 export interface SampleComparison {
-  /** Median of the first less that of the second. */
+  /** The median of the first minus the median of the second. */
   difference: number;
-  /** Where that difference lies with a probability of 95 %. */
+  /** The 95 % confidence interval of that difference. */
   interval: [number, number];
-  /** How likely ranks as unlike as these are when nothing differs (Mann–Whitney, two-sided, normal approximation). */
+  /** The p-value of a Mann–Whitney test (two-sided, normal approximation). */
   p: number;
 }
 
@@ -30,7 +30,7 @@ function resample(values: readonly number[]): number[] {
   return values.map(() => values[Math.floor(Math.random() * values.length)] as number);
 }
 
-/** How far the rank sum lies from what it would be without a difference, in standard deviations. */
+/** The difference of the rank sum from its expected value without a difference, in standard deviations. */
 function standardScore(one: readonly number[], other: readonly number[]): number {
   const all = [...one.map((value) => ({ value, own: 1 })), ...other.map((value) => ({ value, own: 0 }))];
   all.sort((a, b) => a.value - b.value);

@@ -2,7 +2,7 @@
 export interface Comparison {
   ours: number;
   bare: number;
-  /** Ours over bare. */
+  /** Our figure divided by the bare one. */
   ratio: number;
   /** Lowest and highest ratio of a pair, where several were measured. */
   spread?: [number, number];
@@ -10,7 +10,7 @@ export interface Comparison {
 
 /**
  * Measures A B A B … The figures are medians; the ratio is the median of the ratios pair by pair, so that a slow minute
- * of the machine weighs on both sides.
+ * of the machine affects both sides.
  */
 export async function comparePairs(
   rounds: number,

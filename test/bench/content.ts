@@ -8,13 +8,13 @@ const viewers = 50;
 
 type OnLoaded = (side: Side, server: Running) => void;
 
-/** Likes a second, each by a new visitor, all of the same product, which is where they meet. */
+/** Likes a second, each by a new visitor, all of the same product, so that they contend for its row. */
 export function compareLikes(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
   const body = JSON.stringify({ resource_type: "product", resource_id: bench.store.plentifulId });
   return comparePublicWrites(bench, "like", onLoaded, async () => ({ path: `/likes/${namespaceQuery}`, body }));
 }
 
-/** Views a second: fifty visitors look at a thousand products, and at each again. */
+/** Views a second: fifty visitors view a thousand products, each several times. */
 export function compareViews(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
   return comparePublicWrites(bench, "view", onLoaded, async (side, server) => {
     const visitors = await Promise.all(
@@ -29,7 +29,7 @@ export function compareViews(bench: Bench, onLoaded: OnLoaded): Promise<Comparis
   });
 }
 
-/** A visitor's first write makes the token that proves later ones. */
+/** A visitor's first write creates the token for later ones. */
 async function mintVisitor({ store }: Bench, { url }: Running): Promise<string> {
   const response = await fetch(`${url}/likes/${namespaceQuery}`, {
     method: "POST",

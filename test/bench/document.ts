@@ -19,7 +19,7 @@ export interface DocumentRow {
   variants: string;
 }
 
-/** A product's document, built from its row the way most programs do it. */
+/** A product's document, built from its row as most programs do. */
 export function toDocument(row: DocumentRow): Record<string, unknown> {
   const { currency_digits, compare_at_minor, reserved, ...shown } = row;
   const scale = 10 ** currency_digits;

@@ -1,5 +1,5 @@
-// Whether the time of `POST /auth/password/forgot/` tells an address that belongs to a user from one of nobody, with the
-// mail server up, down and not set. Nothing is judged by it: it prints figures for people.
+// Compares the time of `POST /auth/password/forgot/` for addresses with and without a user, with the mail server up,
+// down and not configured. It prints figures for people, and fails nothing.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -49,7 +49,7 @@ async function measureState(binary: string, dir: string, env: Record<string, str
       for (const kind of ["existing", "missing"] as const) await timeForgot(server, emailOf(kind, index));
     }
     const times: Record<Kind, number[]> = { existing: [], missing: [] };
-    // In pairs of random order, so that whatever else slows the machine weighs on both alike.
+    // In pairs of random order, so that other load on the machine affects both.
     for (let index = 0; index < calls; index++) {
       const order: Kind[] = Math.random() < 0.5 ? ["existing", "missing"] : ["missing", "existing"];
       for (const kind of order) times[kind].push(await timeForgot(server, emailOf(kind, index)));

@@ -1,5 +1,5 @@
-// The bare side of the login: password checks alone, one for each core at any time, for so many seconds. Prints checks a
-// second, which is cores ÷ the time of a hash while every core is at one. Argument: seconds.
+// The bare side of the login: password checks alone, one per core at any time. Prints checks a second: cores ÷ the time
+// of a hash while every core computes one. Argument: seconds.
 import { availableParallelism } from "node:os";
 
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;

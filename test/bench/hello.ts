@@ -1,2 +1,2 @@
-// The least that a compiled Bun program can do; what a command costs is read beside it.
+// The smallest compiled Bun program; the time of a command is compared with it.
 console.log("hello");

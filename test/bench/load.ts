@@ -1,7 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What is sent: paths asked for in turn; or to one path a body, new each time, or bodies in turn. */
+/**
+ * The requests: GETs of several paths in rotation, or POSTs to one path with a new body each time or several in
+ * rotation.
+ */
 export type Send =
   | { paths: readonly string[] }
   | { path: string; body: string }
@@ -18,7 +21,7 @@ export interface Load {
 const connections = 32;
 const script = join(import.meta.dir, "requests.lua");
 
-/** How to come by wrk where it is missing; undefined where it is there. */
+/** How to install wrk; undefined if it is installed. */
 export function missingWrk(): string | undefined {
   if (Bun.which("wrk")) return undefined;
   return "wrk is needed to make the load: `apt-get install wrk` on Debian and Ubuntu, `brew install wrk` on macOS.";
@@ -26,7 +29,7 @@ export function missingWrk(): string | undefined {
 
 /**
  * Loads a server with 32 connections from one thread of wrk.
- * @param workDir where the requests are handed to wrk.
+ * @param workDir directory for wrk's script.
  * @returns requests answered a second.
  * @throws Error when a single request failed: a ratio of wrong answers would mean nothing.
  */

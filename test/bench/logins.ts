@@ -5,11 +5,15 @@ import type { Running } from "./process.ts";
 import { copyStore, namespaceQuery, startBodega } from "./store.ts";
 
 const loginsAtOnce = 16;
-/** Reads go out at this pace, whatever becomes of the ones before: few enough to leave the cores to the hashes. */
+/**
+ * Reads are sent at this rate, even if earlier ones are still unanswered: few enough to leave the cores to the hashes.
+ */
 const readEveryMs = 20;
 const password = "Vermilion-Kettle-4871";
 
-/** Logins a second beside bare password checks, and how long reads take meanwhile and at rest, in milliseconds. */
+/**
+ * Logins a second compared with bare password checks, and how long reads take meanwhile and at rest, in milliseconds.
+ */
 export interface LoginFigures {
   logins: Comparison;
   readsP99: Comparison;
@@ -19,7 +23,7 @@ export interface LoginFigures {
 export async function compareLogins(bench: Bench): Promise<LoginFigures> {
   const dir = join(bench.workDir, "logins");
   copyStore(bench.store.dataDir, dir);
-  // The limits count by address: behind a proxy that is trusted, each call has its own.
+  // Limits count by address; through a trusted proxy, each call has its own.
   const server = await startBodega(bench.binary, dir, ["--trusted-proxy", "127.0.0.1/32"]);
   try {
     const emails = await createUsers(bench, server);

@@ -1,4 +1,4 @@
-// A mail server in a process of its own, so that what it does with mail is no part of what is measured. Prints its address.
+// A mail server in its own process, so that its work is not measured. Prints its address.
 import { openMailbox } from "../support/mailbox.ts";
 
 console.log((await openMailbox()).url);

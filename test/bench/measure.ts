@@ -16,7 +16,7 @@ export interface Effort {
 export const fullEffort: Effort = { rounds: 5, seconds: 4, starts: 9, commands: 15, idleSeconds: 10 };
 export const quickEffort: Effort = { rounds: 3, seconds: 1, starts: 3, commands: 5, idleSeconds: 2 };
 
-/** What is measured with, on both sides. */
+/** The tools and data of a measurement, for both sides. */
 export interface Bench {
   workDir: string;
   binary: string;
@@ -55,7 +55,7 @@ export async function compareReads(
   );
 }
 
-/** Products created a second; `onLoaded` sees each server once it has worked. */
+/** Products created a second; `onLoaded` is called with each server after its load. */
 export function compareCreates(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
   return compareWrites(bench, "create", onLoaded, {
     path: `/products/${namespaceQuery}`,
@@ -63,7 +63,7 @@ export function compareCreates(bench: Bench, onLoaded: OnLoaded): Promise<Compar
   });
 }
 
-/** Orders created a second, all of the same product, which is where they meet. */
+/** Orders created a second, all of the same product, so that they contend for its stock. */
 export function compareOrders(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
   return compareWrites(bench, "order", onLoaded, {
     path: `/orders/${namespaceQuery}`,

@@ -13,7 +13,7 @@ export interface Running {
 const probeEveryMs = 1;
 const startLimitMs = 10_000;
 const running = new Set<{ kill(signal: NodeJS.Signals): void }>();
-// Whatever ends the benchmark, no server outlives it.
+// No server outlives the benchmark, however it ends.
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
@@ -29,8 +29,8 @@ export async function findPort(): Promise<number> {
 
 /**
  * Starts a server and waits for its first answer.
- * @param env what its environment has beside ours.
- * @param log file that takes its standard error, as its user would keep it.
+ * @param env variables added to our environment.
+ * @param log file for its standard error.
  * @throws Error when it ends or stays silent.
  */
 export async function startServer(

@@ -8,7 +8,7 @@ export interface Row extends Comparison {
   mark?: { atLeast: number } | { atMost: number } | { ratioAtMost: number };
 }
 
-/** Whether a row holds its mark; undefined where it has none. */
+/** Whether a row meets its target; undefined if it has none. */
 export function holds({ mark, ratio, ours }: Row): boolean | undefined {
   if (mark === undefined) return undefined;
   if ("ratioAtMost" in mark) return ratio <= mark.ratioAtMost;

@@ -19,7 +19,7 @@ import { assertSameAnswers } from "./same-answers.ts";
 import { measureScale } from "./scale.ts";
 import { namespaceQuery } from "./store.ts";
 
-/** What can be measured by itself. */
+/** The parts that can be measured separately. */
 export const parts = [
   "start",
   "commands",
@@ -33,7 +33,7 @@ export const parts = [
   "scale",
 ] as const;
 export type Part = (typeof parts)[number];
-/** What is measured only where it is asked for: it takes minutes to lay out a million products. */
+/** Parts that are measured on request only: creating a million products takes minutes. */
 export const rareParts: ReadonlySet<Part> = new Set(["scale"]);
 /** The parts whose load is made by wrk. */
 export const wrkParts: ReadonlySet<Part> = new Set(["reads", "columns", "writes", "orders", "content"]);
@@ -43,7 +43,7 @@ type Memory = Record<Side, number>;
 
 /**
  * Measures the parts asked for, in the order of the table.
- * @param say is told what is being measured.
+ * @param say receives the name of each part.
  */
 export async function measureRows(
   bench: Bench,

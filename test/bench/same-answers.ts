@@ -3,7 +3,7 @@ import type { Side } from "./measure.ts";
 import type { Running } from "./process.ts";
 
 /**
- * Makes sure that both sides answer the same documents before their speeds are compared, by the first path of each.
+ * Checks that both sides return the same documents before their speeds are compared, by the first path of each.
  * @throws Error that shows where they differ.
  */
 export async function assertSameAnswers(

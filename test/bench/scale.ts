@@ -10,13 +10,13 @@ import { namespaceQuery, openTenant, startBodega } from "./store.ts";
 const sizes = { large: 1_000_000, small: 1000 } as const;
 type Size = keyof typeof sizes;
 
-/** A store of one size that is served, and who may ask it. */
+/** A served store of one size, and its credentials. */
 interface Shelf {
   server: Running;
   headers: Record<string, string>;
 }
 
-/** Of any number of products, as many have the rare word, the rare price and the rare status. */
+/** The number of products with the rare word, price and status, in a store of any size. */
 const rare = 50;
 const requestsAtOnce = 100;
 
@@ -32,7 +32,7 @@ const insertProducts = `with recursive n(i) as (select 1 union all select i + 1 
     printf('B-%08d', i), 40, '["furniture","oak"]', 'en', at, at, at
   from (select i, strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + i, 'unixepoch') as at from n)`;
 
-/** What is asked of both stores, and how much longer the large one may take; without that the row only informs. */
+/** The requests to both stores, and how much longer the large one may take; without that the row only informs. */
 const questions: { name: string; query: string; atMost?: number; page?: number }[] = [
   { name: "first page", query: "", atMost: 1.2 },
   { name: "page 1,000 by cursor", query: "", atMost: 1.2, page: 1000 },
@@ -56,7 +56,7 @@ const questions: { name: string; query: string; atMost?: number; page?: number }
   { name: "search, word that nobody has", query: "&q=nonesuch", atMost: 3 },
 ];
 
-/** Lists and searches at a million products beside the same at a thousand: milliseconds of one request after another. */
+/** Lists and searches with a million products compared with a thousand: milliseconds of one request after another. */
 export async function measureScale(bench: Bench, say: (text: string) => void): Promise<Row[]> {
   const shelves = {} as Record<Size, Shelf>;
   for (const size of ["small", "large"] as const) {
@@ -88,7 +88,7 @@ async function openShelf({ binary, workDir }: Bench, size: Size): Promise<Shelf>
   const headers = await openTenant(binary, dataDir);
   const db = await openDatabase({ dataDir });
   const { rows } = await db.execute("select id from tenants");
-  // Indexes are made afterwards: that writes each of their pages once.
+  // Indexes are created afterwards, which writes each of their pages once.
   const indexes = await db.execute(
     "select name, sql from sqlite_master where tbl_name = 'products' and type = 'index' and sql like 'create index %'",
   );
@@ -101,7 +101,7 @@ async function openShelf({ binary, workDir }: Bench, size: Size): Promise<Shelf>
   return { server: await startBodega(binary, dataDir), headers };
 }
 
-/** The path of the page so far back, or of the last whole one that there is. */
+/** The path of that page, or of the last full one. */
 async function findPage({ server, headers }: Shelf, query: string, page: number): Promise<string> {
   const first = `/products/${namespaceQuery}${query}`;
   let path = first;

@@ -11,7 +11,7 @@ export interface Store {
   plentifulId: string;
 }
 
-/** Every request names the tenant, on both sides, so that both read paths of equal length. */
+/** Every request names the tenant, on both sides, so that both parse paths of equal length. */
 export const namespaceQuery = "?namespace=bench";
 
 const productCount = 1000;
@@ -33,7 +33,7 @@ export async function startBodega(
 /** Makes a tenant and a published key in the terminal; returns the headers of its callers. */
 export async function openTenant(binary: string, dataDir: string): Promise<Record<string, string>> {
   const flags = ["--data-dir", dataDir, "--json"];
-  // Without limits on public writes: what is measured is the work, not the refusal.
+  // Without limits on public writes, because refusals are not measured.
   const limits = ["--address-writes", "0", "--visitor-writes", "0"];
   await readJson([binary, "tenant", "create", "bench", "--currency", "EUR", ...limits, ...flags]);
   const key = await readJson([binary, "key", "issue", "-n", "bench", "--name", "bench", "--publish", ...flags]);
@@ -60,13 +60,13 @@ export async function createStore(binary: string, dataDir: string): Promise<Stor
 /** A second data directory with the same rows; the first one must not be in use. */
 export function copyStore(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
-  // With the key that the database is tied to: another one is refused.
+  // With its secret key: the database refuses another one.
   for (const name of [databaseFile, `${databaseFile}-wal`, "secret.key"]) {
     if (existsSync(join(from, name))) cpSync(join(from, name), join(to, name));
   }
 }
 
-/** The body of a product that stands for most: some text, a picture, tags, a little metadata. */
+/** The body of a typical product: some text, a picture, tags, a little metadata. */
 export function sampleProduct(name: string, stock = 40): string {
   return JSON.stringify({
     title: `Bench ${name}`,

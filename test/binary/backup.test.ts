@@ -9,7 +9,7 @@ import { childrenOf, hasProc, isRunning } from "./processes.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** Every round is a backup and a restore; more of them are worth an hour now and then. */
+/** Every round is a backup and a restore; set more for a thorough run. */
 const rounds = Number(process.env.BODEGA_TEST_BACKUPS ?? 3);
 const writers = 64;
 const ownMounts = [
@@ -65,7 +65,7 @@ test("a restore is refused while a server runs, and the server keeps running", a
 
 if (hasProc)
   describe("an interrupted backup", () => {
-    /** One that waits with its pipe full, and the process that makes it. */
+    /** A backup that waits because its pipe is full, and its process. */
     async function startBlocked() {
       const env = { ...binary.env, BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "never-in-arguments" };
       const command = Bun.spawn([binary.path, "db", "backup", "--to", "-"], {
@@ -114,7 +114,7 @@ test("a server makes scheduled backups, keeps the configured number, and logs th
   const [entry] = await binary.json<{ actor_kind: string }[]>("audit", "list", "--event", "database.backed_up");
   expect(entry?.actor_kind).toBe("server");
 
-  // Started again within the span it makes none; and one that fails is told and does no harm.
+  // After a restart within the interval it makes no backup; a failing one is logged and does not affect the server.
   const count = readdirSync(to).length;
   server = await binary.serve("--backup-every", "1h", "--backup-to", to);
   const failing = installBinary();

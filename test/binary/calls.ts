@@ -1,16 +1,16 @@
 import { checkReply, type Envelope } from "../support/invariants.ts";
 import { formatHead, type RawConnection, type RawReply } from "../support/raw-http.ts";
 
-/** A request of a test, before it is spelled out. */
+/** A request of a test, in short form. */
 export interface Call {
   method?: string;
   path: string;
   headers?: Record<string, string>;
-  /** Sent as JSON; bytes and texts go as they stand. */
+  /** Sent as JSON; bytes and texts are sent unchanged. */
   body?: unknown;
 }
 
-/** A reply that has the form that all have. */
+/** A reply in the common form. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -21,13 +21,13 @@ export interface Answer {
 
 let addresses = 0;
 
-/** Names an address that no other call came from, for a server that trusts its peer as a proxy. */
+/** Headers with a new client address, for a server that trusts its peer as a proxy. */
 export function fromElsewhere(): Record<string, string> {
   addresses += 1;
   return { "x-forwarded-for": `10.9.${addresses >> 8}.${addresses & 255}` };
 }
 
-/** Sends a request on an open connection and checks what every reply must have. */
+/** Sends a request on an open connection and checks the common form of its reply. */
 export async function call(connection: RawConnection, request: Call): Promise<Answer> {
   const method = request.method ?? (request.body === undefined ? "GET" : "POST");
   for (const part of spell(method, request)) connection.write(part);
@@ -36,7 +36,7 @@ export async function call(connection: RawConnection, request: Call): Promise<An
   return checkAnswer(method, reply);
 }
 
-/** The same for a reply that has been read already. */
+/** Checks a reply that has been read already. */
 export function checkAnswer(method: string, { status, headers, text }: RawReply): Answer {
   const body = checkReply({ method, status, headers, text }) as Envelope;
   return { status, headers, body, code: body?.error?.code };

@@ -30,7 +30,7 @@ describe.each([
     const secrets = new Set<string>(Object.values(passwords));
     /** Six digits, which occur by chance inside hashes. */
     const codes = new Set<string>();
-    /** Everything that was answered with an error, and what commands printed. */
+    /** All error replies, and the output of commands. */
     const errors: string[] = [];
     const printed: string[] = [];
 
@@ -45,7 +45,7 @@ describe.each([
       printed.push(stdout, stderr);
     }
 
-    /** Keeps what was given out as secret, and gives it on. */
+    /** Records secrets that were issued, and returns them. */
     function keep(...given: string[]): void {
       for (const secret of given) secrets.add(secret);
     }
@@ -62,7 +62,7 @@ describe.each([
       await useTerminal();
     }, 60_000);
 
-    /** What a user does in good order, with each mistake on the way. */
+    /** Uses every feature of a user, with each possible mistake. */
     async function liveThrough(): Promise<void> {
       const email = "canary@example.com";
       const { id } = (
@@ -137,7 +137,7 @@ describe.each([
       }
     }
 
-    /** Registers a browser and a phone, each with the mistakes that can be made. */
+    /** Registers a browser and a phone, each with the possible mistakes. */
     async function useDevices(): Promise<void> {
       const subscription = newSubscription();
       const { endpoint, keys } = subscription;
@@ -196,7 +196,7 @@ describe.each([
           ];
           for (const options of attempts) {
             if (name === "get" && ("body" in options || "raw" in options)) continue;
-            // A list may say which cursor or sort it does not know; nobody puts a password there.
+            // The error of a list may repeat an unknown cursor or sort, which nobody uses for a password.
             const told = await shop.callAnonymously(request, options);
             if (told.status >= 400 && !String(options.query).startsWith("cursor")) errors.push(told.text);
           }
@@ -241,7 +241,7 @@ describe.each([
       await command("", "user", "reset-two-factor", "canary@example.com", "-n", namespace, "--yes");
     }
 
-    /** The secrets, and the codes that stand by themselves, in a text. */
+    /** Finds the secrets, and separate codes, in a text. */
     function secretsIn(text: string): string[] {
       const standing = [...codes].filter((code) => new RegExp(`(?<![0-9A-Za-z_-])${code}(?![0-9A-Za-z_-])`).test(text));
       return [...[...secrets].filter((secret) => text.includes(secret)), ...standing];

@@ -194,7 +194,7 @@ describe("the environment of a command", () => {
     expect(stderr).toMatch(/^error: .*working directory.*\n$/);
   });
 
-  // Linux only: a folder in which nobody can make anything.
+  // Linux only: a directory in which nobody can create files.
   if (existsSync("/proc/self")) {
     test("without a writable directory, commands that write nothing work, and the others name the directory", async () => {
       expect(await shell("cd /proc && bodega version -q && bodega --help >/dev/null")).toMatchObject({ code: 0 });

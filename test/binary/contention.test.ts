@@ -9,14 +9,14 @@ const commandProcesses = 8;
 const httpClients = 64;
 const roundsEach = 1;
 
-/** What one of the eight has done: each of its commands ended well, or this is thrown. */
+/** The result of one of the eight processes, whose commands all succeeded; otherwise it throws. */
 interface Done {
   namespace: string;
   appId: string;
   origin: string;
 }
 
-/** Five commands a round, one after the other, beside those of the other seven. */
+/** Five commands a round, one after another, while the other seven do the same. */
 async function administer(binary: Binary, name: string): Promise<Done[]> {
   const done: Done[] = [];
   for (let round = 0; round < roundsEach; round++) {

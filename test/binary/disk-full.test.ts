@@ -8,7 +8,7 @@ import { inspectDatabase } from "./load.ts";
 const { installBinary, makeDir } = useBinaries();
 
 const path = "/products/?namespace=demo";
-/** Gives a command mounts of its own, which vanish with it; undefined where this account may not have any. */
+/** Runs a command with its own mounts, which end with it; undefined if this account may not create any. */
 const ownMounts = [
   ["unshare", "--user", "--map-root-user", "--mount"],
   ["unshare", "--mount"],
@@ -50,7 +50,7 @@ test.skipIf(!ownMounts)(
 
     const { body } = await call(connection, { path, headers });
     expect((body.data as { id: string }[]).map(({ id }) => id).toSorted()).toEqual(created);
-    // Nobody writes at the moment, so the files are whole.
+    // Nothing writes at the moment, so the files are consistent.
     const copy = makeDir();
     for (const name of ["bodega.db", "bodega.db-wal"]) copyFileSync(join(small, name), join(copy, name));
     const { integrity, products } = await inspectDatabase(copy);

@@ -8,7 +8,7 @@ const { installBinary, makeDir } = useBinaries();
 
 const readme = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
 const curl = Bun.which("curl");
-/** What a reader copies from an answer into a later line, and how to find it there. */
+/** Values that a reader copies from a reply into a later line, and how to find them. */
 const placeholders: Record<string, RegExp> = {
   app_id: /\bapp_[0-9a-z]{26}\b/g,
   app_secret: /\bsk_[A-Za-z0-9_-]{43}/g,
@@ -36,11 +36,13 @@ function readBlocks(markdown: string): Block[] {
   }));
 }
 
-/** A reader's machine: the executable alone in a folder, a terminal, and a free port in place of the one in the text. */
+/**
+ * A reader's machine: the executable alone in a directory, a terminal, and a free port instead of the one in the text.
+ */
 interface Reader {
   binary: Binary;
   port: string;
-  /** Holds what earlier blocks exported. */
+  /** Contains the variables that earlier blocks exported. */
   stateFile: string;
   /** All that was printed so far. */
   printed: string;
@@ -51,7 +53,7 @@ async function openReader(): Promise<Reader> {
   const tools = makeDir();
   const stateFile = join(tools, "exported");
   writeFileSync(stateFile, "");
-  // A reply that is an error must not pass for a success.
+  // An error reply must fail the command.
   writeFileSync(join(tools, "curl"), `#!/bin/sh\nexec ${curl} --fail-with-body --silent --show-error "$@"\n`);
   chmodSync(join(tools, "curl"), 0o755);
   const port = await findPort();
@@ -106,10 +108,10 @@ test("the only README lines that are not run set up a checkout", () => {
   for (const line of lines) expect(line).toMatch(/^npm (?:start|test|run \w+)$/);
 });
 
-/** Runs a block in the terminal of the reader, where what earlier blocks exported still holds. */
+/** Runs a block in the terminal of the reader, with the variables that earlier blocks exported. */
 async function paste(block: string, { binary, stateFile }: Reader): Promise<{ code: number; output: string }> {
   const script = `. '${stateFile}'\n${block}\nexport -p > '${stateFile}'\n`;
-  // A file takes an answer of any length at once; some versions of curl give up where a pipe does not.
+  // A file accepts a reply of any length at once; some versions of curl fail when a pipe does not.
   const printed = Bun.file(`${stateFile}.printed`);
   writeFileSync(`${stateFile}.printed`, "");
   const child = Bun.spawn(["sh", "-euc", script], {

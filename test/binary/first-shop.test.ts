@@ -47,7 +47,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
   let server: Serving;
   let connections: RawConnection[];
 
-  /** Asks on one connection after the other, each call from an address that has failed nowhere yet. */
+  /** Sends a request on each connection, each from an address without failed attempts. */
   async function askEverywhere(headers: Record<string, string>): Promise<(number | undefined)[]> {
     const answers: Answer[] = [];
     for (const connection of connections) {
@@ -158,7 +158,7 @@ describe("accepted credentials", () => {
   });
 });
 
-/** Keep-alive connections, six at least, until every process that listens holds one of them. */
+/** Opens keep-alive connections, at least six, until every listening process has one. */
 async function openEverywhere(server: Serving): Promise<RawConnection[]> {
   const listeners = hasProc ? childrenOf(server.pid) : [];
   const before = listeners.map(countSockets);

@@ -14,7 +14,7 @@ beforeAll(() => {
   binary = installBinary();
 });
 
-/** Sends what the printed lines would: the first puts the secret of a file into a header, and curl is the second. */
+/** Sends the request of the printed lines: the first puts the secret of a file into a header, the second is curl. */
 async function sendAsCurl(lines: string): Promise<Response> {
   const form = /^\(umask 077; printf '(.*)%s:%s' (\S+) "\$\(cat (\S+)\)" > (\S+)\)\ncurl -H @(\S+) (.*)$/;
   const [, header = "", appId, file = "", headerFile, sameFile, rest = ""] = form.exec(lines) ?? [];
@@ -41,7 +41,7 @@ test("one command creates a shop and serves it, and the printed first request wo
   expect(lines).toContain(server.url);
   const reply = await sendAsCurl(lines);
   expect([reply.status, await reply.json()]).toEqual([201, expect.objectContaining({ data: expect.anything() })]);
-  // The commands that it names work where they stand, in the folder of the program.
+  // The printed commands work in the directory of the program.
   expect(server.stdout()).toContain("\n./bodega doctor\n");
   expect(await binary.run("doctor")).toMatchObject({ code: expect.any(Number) });
   expect(await server.end()).toBe(0);

@@ -19,7 +19,7 @@ test.each([1, 2])(
     for (let round = 0; round < kills; round++) {
       const server = await binary.serve("--workers", String(workers));
       const load = startLoad({ url: server.url, namespace, auth, clients });
-      // Rounds of different length, so that the kill meets the log and its emptying in different states.
+      // Rounds of different length, so that the kill hits the WAL and its checkpoints in different states.
       const enough = 100 + Math.random() * 3000;
       await until("some products", () => load.created.length >= enough);
       for (const pid of [server.pid, ...(workers > 1 ? childrenOf(server.pid) : [])]) {

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 
-/** Clients that create products as fast as they are answered. */
+/** Clients that create one product after another. */
 export interface Load {
   /** Ids of the products that were answered 201, in the order of the answers. */
   created: string[];
-  /** Every answer that was something else. */
+  /** Every reply other than 201. */
   refused: string[];
-  /** How many requests ended without an answer, because the connection did. */
+  /** The number of requests whose connection ended without a reply. */
   cut: () => number;
   /** Lets each client finish its request. */
   stop: () => Promise<void>;
@@ -18,7 +18,7 @@ interface LoadOptions {
   namespace: string;
   auth: string;
   clients: number;
-  /** Whether a client goes on after a connection that was cut; else it ends. */
+  /** Whether a client continues after its connection was cut; otherwise it ends. */
   persistent?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function startLoad({ url, namespace, auth, clients, persistent = false }:
       } catch {
         cuts += 1;
         if (!persistent) return;
-        // A server that is away answers nothing at once; without a pause this would be a busy loop.
+        // Connections to a stopped server fail at once; without a pause this would be a busy loop.
         await Bun.sleep(1);
       }
     }
@@ -60,7 +60,7 @@ export function startLoad({ url, namespace, auth, clients, persistent = false }:
   };
 }
 
-/** What SQLite says of the database's soundness, `ok` when all is well, and the ids of all products in it. */
+/** The result of SQLite's integrity check, and the ids of all products. */
 export async function inspectDatabase(dataDir: string): Promise<{ integrity: string; products: Set<string> }> {
   const database = await openDatabase({ dataDir });
   try {
@@ -75,7 +75,7 @@ export async function inspectDatabase(dataDir: string): Promise<{ integrity: str
   }
 }
 
-/** Where a server keeps its data unless it is told otherwise. */
+/** The default data directory of a server. */
 export function defaultDataDir(dir: string): string {
   return join(dir, "bodega-data");
 }

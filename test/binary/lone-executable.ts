@@ -6,18 +6,18 @@ export const root = join(import.meta.dir, "..", "..");
 
 export type Outcome = { code: number; stdout: string; stderr: string };
 
-/** The built executable alone in a folder of its own, with a home and a temporary folder beside it. */
+/** The built executable alone in a directory, with a home and a temporary directory beside it. */
 export interface LoneExecutable {
-  /** The folder it is started in; nothing but the executable is there. */
+  /** The directory it is started in; it contains only the executable. */
   dir: string;
   path: string;
-  /** What it sees of the environment: nothing of ours but these. */
+  /** Its whole environment. */
   env: Record<string, string>;
   run(args: string[], env?: Record<string, string>): Promise<Outcome>;
   remove(): void;
 }
 
-/** Copies dist/bodega to an empty folder. Throws when it is not built, or when a node_modules is within its reach. */
+/** Copies dist/bodega to an empty directory. Throws when it is not built, or when it could find a node_modules. */
 export function isolateExecutable(): LoneExecutable {
   const built = join(root, "dist", "bodega");
   if (!existsSync(built)) throw new Error("dist/bodega is missing: run `bun run build` first.");

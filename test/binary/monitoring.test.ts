@@ -9,7 +9,7 @@ const { installBinary } = useBinaries();
 const products = { route: "/products/", method: "GET", status: "200" };
 const token = "a-token-for-the-tests";
 
-/** Two workers, a way to load them, and a look at the figures by each of the ways to them. */
+/** A server with two workers, a function that loads them, and one that reads the figures in each way. */
 async function serveWatched() {
   const binary = installBinary();
   const { auth: authorization } = await openShop(binary);
@@ -20,7 +20,7 @@ async function serveWatched() {
     const reply = await fetch(url, { headers: { authorization: `Bearer ${token}` }, keepalive: false });
     return parseMetrics(await reply.text());
   };
-  // A connection of its own for each, so that both workers get some.
+  // A new connection for each, so that both workers get some.
   const ask = () => fetch(`${server.url}/products/?namespace=demo`, { headers: { authorization }, keepalive: false });
   const load = async (requests: number) => {
     const replies = await Promise.all(Array.from({ length: requests }, ask));
@@ -51,7 +51,7 @@ test("each process reports the figures of all, also when a worker is killed unde
   let isLoading = true;
   const counts: number[] = [];
   const loading = Array.from({ length: 4 }, async () => {
-    // Those that the killed worker had taken end without an answer.
+    // Requests of the killed worker end without a reply.
     while (isLoading) await ask().catch(() => {});
   });
   const looking = (async () => {

@@ -7,7 +7,7 @@ const buyers = 64;
 const attempts = 25;
 const stock = 50;
 
-/** Runs work so many times at once. */
+/** Runs work this many times at once. */
 const atOnce = <T>(times: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** True where the system tells about other processes through /proc. */
+/** True if the system has /proc. */
 export const hasProc = process.platform === "linux";
 
 interface Process {
@@ -16,7 +16,7 @@ export function childrenOf(pid: number): number[] {
     .map((child) => child.pid);
 }
 
-/** Whether a process still runs; one that waits to be collected by its parent has ended. */
+/** Whether a process still runs; a zombie does not. */
 export function isRunning(pid: number): boolean {
   const found = hasProc ? readProc(pid) : listProcesses().find((one) => one.pid === pid);
   return found !== undefined && !/^[ZX]/.test(found.state);
@@ -51,7 +51,7 @@ function listProcesses(): Process[] {
 function readProc(pid: number): Process | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name before the last parenthesis may hold anything.
+    // The name before the last parenthesis may contain any character.
     const [state = "", parent = ""] = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return { pid, parent: Number(parent), state };
   } catch {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => server.end());
 
-/** Sends one request with a good key on a connection of its own. */
+/** Sends one request with a valid key on a new connection. */
 async function send({ headers, ...request }: Call) {
   const connection = server.connect();
   try {

@@ -7,13 +7,13 @@ import { becomeVisitor, ofProduct, type ReactionReply } from "../support/reactio
 import { type ServedShop, useServedShops } from "../support/served-shop.ts";
 
 const { startServedShop } = useServedShops();
-/** As many as an owner would want to see: BODEGA_TEST_CALLS=20000 bun test test/binary/reaction-races.test.ts */
+/** More for a thorough run: BODEGA_TEST_CALLS=20000 bun test test/binary/reaction-races.test.ts */
 const calls = Number(process.env.BODEGA_TEST_CALLS ?? 3000);
 const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const visitors = 200;
 const connections = 64;
 
-/** Hands out numbers from 0 to as many connections as there are, each the next when its last is done. */
+/** Distributes the numbers from 0 over all connections; each gets the next one when it is done. */
 async function spread(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const connection = async () => {
@@ -32,7 +32,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     id = (await shop.call<ProductReply>("POST /products/", { body })).data.id;
   });
 
-  /** One call without the checks that every reply gets elsewhere, so that the server is what is busy. */
+  /** One call without the usual checks of replies, so that the load is on the server. */
   async function react(visitor: string, isAdded: boolean): Promise<[status: number, reply: ReactionReply]> {
     const query = new URLSearchParams({ namespace: shop.namespace, visitor, ...(!isAdded && ofProduct(id)) });
     const init = isAdded ? { method: "POST", body: JSON.stringify(ofProduct(id)) } : { method: "DELETE" };
@@ -48,7 +48,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     });
     const random = uniform(seed);
     const wrong: unknown[] = [];
-    // Of one visitor one call at a time is under way, so that the last one says how it must stand.
+    // Each visitor makes one call at a time, so that the last one determines the expected state.
     const queues = tokens.map(() => Promise.resolve());
     const stands = tokens.map(() => true);
     await spread(calls, async () => {

@@ -14,7 +14,7 @@ interface Answer {
   id: string;
 }
 
-/** The ids and notes of all orders, and how many pieces they hold. */
+/** The ids and notes of all orders, and the stock that they reserve. */
 async function inspectOrders(dataDir: string) {
   const database = await openDatabase({ dataDir });
   try {
@@ -33,7 +33,7 @@ test.each([1, 2])(
     const binary = installBinary();
     const { namespace, auth } = await openShop(binary);
     const dataDir = defaultDataDir(binary.dir);
-    /** Every key that was sent, with the id that was answered, if it was. */
+    /** Every key that was sent, with the id in its reply, if there was one. */
     const sent = new Map<string, string | undefined>();
 
     async function post(url: string, path: string, body: unknown, key: string, signal?: AbortSignal): Promise<Answer> {
@@ -54,7 +54,7 @@ test.each([1, 2])(
     };
     const unexpected: Answer[] = [];
     let round = 0;
-    // Stopped again and again, until it stands between a commit and its answers.
+    // Stopped repeatedly, until it is between a commit and its replies.
     await until("something that is done and not answered", async () => {
       round += 1;
       const leaving = new AbortController();
@@ -72,7 +72,7 @@ test.each([1, 2])(
       const enough = 50 + Math.random() * 100;
       await until("some orders", () => keys.length > enough);
       signalAll("SIGSTOP");
-      // From here on nobody takes an answer.
+      // From here on no client reads a reply.
       leaving.abort();
       await Promise.all(running);
       const { notes } = await inspectOrders(dataDir);
@@ -88,7 +88,7 @@ test.each([1, 2])(
     const keys = [...sent.keys()];
     const unanswered = keys.filter((key) => sent.get(key) === undefined);
     expect(unanswered.length).toBeGreaterThan(0);
-    // What nobody answered is asked twice at once, as by a client that does not wait long.
+    // Requests without a reply are sent twice at once, as by an impatient client.
     for (const again of [[...unanswered, ...unanswered], keys]) {
       const answers = await Promise.all(again.map((key) => order(second.url, key)));
       for (const [index, { status, id }] of answers.entries()) {

@@ -4,11 +4,11 @@ import { type ServedShop, type ServedUser, type Session, useServedShops } from "
 
 const { startServedShop } = useServedShops();
 
-/** Runs work so many times at once. */
+/** Runs work this many times at once. */
 const atOnce = <T>(times: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 
-/** How often each outcome came, by code, else by status. */
+/** Counts replies by code, or by status for a success. */
 function tally(replies: readonly Pick<ApiReply, "code" | "status">[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { code, status } of replies) counts[code ?? status] = (counts[code ?? status] ?? 0) + 1;
@@ -18,7 +18,7 @@ function tally(replies: readonly Pick<ApiReply, "code" | "status">[]): Record<nu
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   let shop: ServedShop;
   beforeAll(async () => {
-    // By the machine's own time: under a real clock no two of these arrive in the same moment.
+    // With the real clock, so that the requests arrive at different times.
     shop = await startServedShop({ workers, fakeClock: false });
   });
 
@@ -70,7 +70,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     );
     const counts = tally(replies);
     expect(counts[200] ?? 0).toBeLessThanOrEqual(1);
-    // Once it is spent every code is an old one; until then five are judged wrong.
+    // Once it is used, every code is an old one; before that, five wrong ones are verified.
     if (!counts[200]) expect(counts).toEqual({ 5216: 5, 5213: 45 });
   });
 

@@ -59,12 +59,12 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     const file = join(binary.dir, "bodega-data/bodega.db");
     const log = statSync(`${file}-wal`);
     rmSync(file);
-    // Whoever writes on meanwhile gets an answer or a closed connection, and no new file comes of it.
+    // Clients that still write get a reply or a closed connection, and no new file is created.
     while (await write().catch(() => null));
     expect(await server.exited).toBe(4);
     expect(server.log()).toContain("was removed or replaced");
     expect(existsSync(file)).toBe(false);
-    // Beside a file that is put there later, the old log would be written into that.
+    // The old WAL would be applied to a database file that is created there later.
     expect(existsSync(`${file}-wal`)).toBe(false);
     const aside = readdirSync(dirname(file)).find((name) => name.startsWith("bodega.db-wal.orphaned-"));
     expect(statSync(join(dirname(file), aside ?? "none")).size).toBeGreaterThanOrEqual(log.size);

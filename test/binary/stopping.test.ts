@@ -17,7 +17,7 @@ interface InFlight {
   finish: () => void;
 }
 
-/** A request whose body is on its way: the server has its head for certain, and must wait for the rest. */
+/** A request in flight: the server certainly has its head, and must wait for the rest of its body. */
 async function beginRequest(
   server: Serving,
   authorization: string,
@@ -39,13 +39,13 @@ async function beginRequest(
 async function serveInFlight(...flags: string[]) {
   const binary = installBinary();
   const { auth } = await openShop(binary);
-  // In a group of processes of its own, as a terminal or a supervisor gives it.
+  // In its own process group, as a terminal or a supervisor starts it.
   const server = await binary.serveBy(["setsid", binary.path, "serve", "--port", "0", ...flags]);
   const requests = await Promise.all(Array.from({ length: 8 }, () => beginRequest(server, auth)));
   return { binary, auth, server, requests };
 }
 
-/** Sends the rest of each request, which must then be answered as if nothing had happened. */
+/** Sends the rest of each request, which must then get its normal reply. */
 async function finishAll(requests: InFlight[]): Promise<void> {
   for (const { on, finish } of requests) {
     finish();
@@ -63,7 +63,7 @@ async function takesNoConnections(server: Serving): Promise<void> {
   );
 }
 
-/** Resolves once the server takes no new connections and has told all its processes to stop. */
+/** Resolves once the server accepts no new connections and has signalled all its processes. */
 async function hasBegunToStop(server: Serving): Promise<void> {
   await until("the line of the log", () => /SIG\w+: .*finish/.test(server.log()));
   await takesNoConnections(server);
@@ -179,7 +179,7 @@ describe.concurrent("connections and workers that delay a stop", () => {
   );
 });
 
-/** A server whose list of products is longer than what the system keeps for a reader that does not read. */
+/** A server whose list of products is larger than the system's socket buffers. */
 async function serveLongList() {
   const binary = installBinary();
   const { auth } = await openShop(binary);
@@ -196,7 +196,7 @@ async function serveLongList() {
   return { auth, server, replyBytes: (await whole.arrayBuffer()).byteLength };
 }
 
-/** Asks for the long list and reads nothing of it until told; counts the bytes of the body. */
+/** Requests the long list without reading it until asked to; counts the bytes of the body. */
 async function askWithoutReading(server: Serving, authorization: string) {
   let head = Buffer.alloc(0);
   let bytes = -1;

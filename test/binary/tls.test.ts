@@ -10,7 +10,7 @@ import { childrenOf } from "./processes.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** Writes a pair as programs that renew certificates do: each file at once, one after the other. */
+/** Writes a pair as renewal tools do: the two files one after the other, each atomically. */
 function writePair(dir: string, { cert, key }: MadeCertificate): string[] {
   const paths = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };
   writeFileSync(`${paths.key}.new`, key, { mode: 0o600 });
@@ -20,7 +20,7 @@ function writePair(dir: string, { cert, key }: MadeCertificate): string[] {
   return ["--tls-cert", paths.cert, "--tls-key", paths.key];
 }
 
-/** A new connection with the handshake behind it. */
+/** Opens a connection and completes the handshake. */
 function open(port: number): Promise<TLSSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
   const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => resolve(socket));
@@ -28,7 +28,7 @@ function open(port: number): Promise<TLSSocket> {
   return promise;
 }
 
-/** The server closed a connection before the whole answer was there. */
+/** The server closed a connection before the reply was complete. */
 class ClosedError extends Error {
   received: string;
 
@@ -55,12 +55,14 @@ async function send(socket: TLSSocket, request: string, end = "}"): Promise<stri
   return answer;
 }
 
-/** Asks on a connection, and reads the whole answer. */
+/** Sends a request on a connection, and reads the whole reply. */
 function ask(socket: TLSSocket, head = "HTTP/1.1\r\nHost: localhost"): Promise<string> {
   return send(socket, `GET /health/live ${head}\r\n\r\n`);
 }
 
-/** Asks as HTTP clients do: on another connection where the first is closed without a byte of an answer. */
+/**
+ * Sends a request as HTTP clients do: again on a new connection if the first one is closed without a byte of a reply.
+ */
 async function askOnNewConnection(port: number): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -99,7 +101,7 @@ async function presentedBy(port: number): Promise<string> {
   return fingerprint256;
 }
 
-/** Has the server read its files now; a supervisor may signal all of its processes. */
+/** Makes the server read its files now; a supervisor may signal all of its processes. */
 function hangUp(server: Serving): void {
   server.signal("SIGHUP");
   for (const pid of childrenOf(server.pid)) process.kill(pid, "SIGHUP");

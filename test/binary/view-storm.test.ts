@@ -22,7 +22,7 @@ interface Answer {
   data: { active: boolean; count: number; visitor?: string };
 }
 
-/** A shop that anyone can call as whoever they say, with one product. */
+/** A shop with one product; callers choose their address. */
 async function serveShop(workers: number) {
   const binary = installBinary();
   const { namespace, auth } = await openShop(binary);
@@ -56,7 +56,7 @@ async function serveShop(workers: number) {
   };
 }
 
-/** Somebody with an address and an agent that are nobody else's, and are found wherever they stand. */
+/** Headers with a unique address and agent, which can be searched for. */
 function strangerHeaders(number: number): Record<string, string> {
   return {
     "x-forwarded-for": `203.0.${number >> 8}.${number & 255}`,
@@ -64,7 +64,7 @@ function strangerHeaders(number: number): Record<string, string> {
   };
 }
 
-/** Calls one after another on each of so many lanes, for as long as `next` has more to do; a cut connection ends a lane. */
+/** Runs `next` repeatedly in this many concurrent loops until it returns undefined; a cut connection ends a loop. */
 async function runLanes(count: number, next: () => Promise<void> | undefined): Promise<void> {
   const lane = async () => {
     for (;;) {
@@ -76,7 +76,7 @@ async function runLanes(count: number, next: () => Promise<void> | undefined): P
   await Promise.all(Array.from({ length: count }, () => lane().catch(() => {})));
 }
 
-/** What each place says of the views, and who likes, once no server runs. */
+/** Reads the views in each table, and the likes, once no server runs. */
 async function inspect(dataDir: string) {
   const database = await openDatabase({ dataDir });
   try {
@@ -92,7 +92,7 @@ async function inspect(dataDir: string) {
   }
 }
 
-/** What nobody may find in the files: addresses, agents. */
+/** Addresses and agents, which no file may contain. */
 const strangersIn = (dataDir: string) => findInFiles(dataDir, ["203.0.", "Unmistakable", "Peculiar"]);
 
 function killAll(server: Serving, workers: number): Promise<number> {

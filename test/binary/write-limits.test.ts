@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 
 const { startServedShop } = useServedShops();
 const limit = 200;
-/** So many refusals one after the other come from both workers. */
+/** This many refusals in a row come from both workers. */
 const manyRefusals = 30;
 
 test("two workers apply one limit to an address, except within the last second, also after a restart", async () => {
@@ -16,10 +16,10 @@ test("two workers apply one limit to an address, except within the last second, 
   await binary.json("tenant", "update", namespace, "--address-writes", String(limit), "--visitor-writes", "0");
   const { data } = await shop.call<{ id: string }>("POST /products/", { body: { title: "Lamp", price: 10 } });
   const address = newAddress();
-  // A connection for each call, as each is taken by the one worker or the other.
+  // A new connection for each call, so that either worker may get it.
   const headers = { connection: "close", "content-type": "application/json", "x-forwarded-for": address };
 
-  /** Likes until nobody is let in any more, at a person's pace for a script; answers how many were let in. */
+  /** Sends likes slowly until they are refused; returns how many were accepted. */
   async function likeUntilRefused(url: string): Promise<number> {
     let admitted = 0;
     let refusals = 0;
@@ -37,7 +37,7 @@ test("two workers apply one limit to an address, except within the last second, 
 
   const admitted = await likeUntilRefused(shop.server.url);
   expect(admitted).toBeGreaterThanOrEqual(limit);
-  // Each alone would have let in as many as the limit says.
+  // Without the sync each worker would have accepted as many as the limit.
   expect(admitted).toBeLessThan(2 * limit - 25);
 
   expect(await shop.server.end()).toBe(0);

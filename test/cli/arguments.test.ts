@@ -5,7 +5,7 @@ const { run, failure, json } = openCli();
 
 beforeAll(() => json("db", "migrate"));
 
-/** What is typed, and what the message must say. All end with exit code 2 and touch nothing. */
+/** A command line, and a part of its error message. All end with exit code 2 and change nothing. */
 const mistakes: [line: string[], message: string][] = [
   [["tenant", "list", "--bogus"], "Unknown flag --bogus."],
   [["tenant", "list", "-x"], "Unknown flag -x."],

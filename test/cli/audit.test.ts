@@ -29,7 +29,7 @@ beforeAll(async () => {
   await json("key", "publish", appId);
 });
 
-/** Does something to the file that the program itself never does. */
+/** Changes the file in a way that the program never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openDatabase({ dataDir });
   for (const trigger of ["audit_log_unchanged", "audit_log_kept"]) await db.execute(`drop trigger ${trigger}`);

@@ -161,7 +161,7 @@ test("a backup whose parent is killed ends too, even while it waits, and the nex
     env: environment(),
     stdio: ["ignore", "ignore", "pipe"],
   });
-  // It says at once what it waits for, and only then the other one goes.
+  // It prints at once what it waits for; only then the other one continues.
   const words = waiting.stderr.getReader();
   expect(new TextDecoder().decode((await words.read()).value)).toContain("Waiting for another backup");
   parent.kill("SIGKILL");

@@ -24,7 +24,7 @@ const backups = join(dataDir, "backups");
 
 beforeAll(() => json("tenant", "create", "demo"));
 
-/** What a backup holds, by the name of its part, as `tar` unpacks it. */
+/** The content of a backup by file name, as `tar` unpacks it. */
 function unpack(path: string): Record<string, Buffer> {
   const dir = makeDir();
   const { exitCode, stderr } = Bun.spawnSync(["tar", "xzf", path, "-C", dir]);
@@ -32,7 +32,7 @@ function unpack(path: string): Record<string, Buffer> {
   return Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name))]));
 }
 
-/** Files that a backup which did not end well could have left. */
+/** Files that a failed backup could have left. */
 function listLeftovers(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }
@@ -181,7 +181,7 @@ test("a damaged database is not backed up", async () => {
   const db = await openDatabase({ dataDir: damaged });
   const { rows } = await db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'orders_due'");
   await db.close();
-  // An index that only a check of the whole file reads.
+  // An index page, which only a check of the whole file reads.
   const start = (Number(rows[0]?.rootpage) - 1) * 4096;
   writeFileSync(join(damaged, "bodega.db"), bytes.fill(0x5a, start, start + 4096));
   const { code, error } = await openCli(damaged).failure("db", "backup");

@@ -2,34 +2,34 @@ import { join } from "node:path";
 import type { PreparedShop } from "./prepared-shop.ts";
 import type { Step } from "./run-bodega.ts";
 
-/** A password that every rule lets pass. */
+/** A password that satisfies every rule. */
 export const typedSecret = "Marmalade-Teapot-73";
 
-/** How one command is called well on the prepared shop, and what it does beside answering. */
+/** How to call a command successfully on the prepared shop, and what it does besides printing. */
 export interface CommandCall {
-  /** Its arguments, those that it requires included, with which it asks for nothing but what `asks` says. */
+  /** All of its arguments, so that it asks for nothing but `asks`. */
   args(shop: PreparedShop): string[];
-  /** What it asks at a terminal beside required arguments, and what is answered. */
+  /** Its prompts at a terminal besides required arguments, and the answers. */
   asks?(shop: PreparedShop): Step[];
-  /** Flags that answer the same beforehand. */
+  /** Flags that give the same answers. */
   instead?(shop: PreparedShop): string[];
-  /** What stands on standard input instead of what is asked; goes with `instead`. */
+  /** Standard input instead of prompts; used with `instead`. */
   input?: string;
-  /** What `--json` prints: a list of records, or one value. */
+  /** The output of `--json`: a list of records, or one value. */
   answer: "list" | "value";
-  /** Further arguments that `--json` needs, such as a file for what would stand beside it. */
+  /** Further arguments that `--json` needs, such as a file for other output. */
   jsonArgs?(shop: PreparedShop): string[];
-  /** What `-q` prints: by default each line is a value of the answer, or of its row. Null: nothing. */
+  /** The output of `-q`: by default each line is a value of the JSON output or its rows. Null: nothing. */
   quiet?: RegExp | null;
-  /** Exit code of the call, where it is not 0: the answer is no. */
+  /** Exit code of the call, where it is not 0. */
   code?: number;
-  /** It needs a process of its own: it starts others, or waits for a signal. */
+  /** It needs its own process: it starts others, or waits for a signal. */
   alone?: boolean;
-  /** It is a server, which runs until it is stopped, or asks one. */
+  /** It is a server, which runs until it is stopped, or needs one. */
   server?: "is" | "needs";
-  /** A shop may begin with it, or it needs none: it does not end where there is no database. */
+  /** It creates a database or needs none, so it does not fail without one. */
   needsNoShop?: boolean;
-  /** Its answer holds a secret, which must stand nowhere else. */
+  /** Its output contains a secret, which must be nowhere else. */
   makesSecret?: boolean;
 }
 
@@ -66,7 +66,7 @@ const newShop = [
   "web",
 ].concat("--no-origins", "--no-mail", "--no-serve");
 
-/** Every command by its path. A command that is not here fails the tests that walk over all of them. */
+/** Every command by its path. A missing command fails the tests that run all of them. */
 export const commandCalls: Record<string, CommandCall> = {
   serve: record(() => ["--port", "0"], { server: "is", alone: true, needsNoShop: true }),
   init: record(() => [...newShop, "--owner-email", "eve@example.com", "--owner-name", "Eve"], {
@@ -74,7 +74,7 @@ export const commandCalls: Record<string, CommandCall> = {
       ["Owner password", "\r"],
       ...passwordTwice,
       ...confirmed("Publish the key now?"),
-      // The second answer: on the screen.
+      // The second choice: print it on the screen.
       ["Where should the key's secret go?", "\u001b[B\r"],
       ...confirmed("Create the store?"),
     ],

@@ -92,7 +92,7 @@ test("inconsistent values are exit code 1, with the command that fixes them", as
 });
 
 test("a terminal shows the running check, and ctrl-C ends it with 130 while it reads", async () => {
-  // Whoever takes the readers' lock alone holds the look up, as reading a large file would.
+  // Holding the readers' lock exclusively delays the check, as reading a large file would.
   const lock = new FileLock(await loadLibsql(), join(cli.dataDir, "bodega.db-readers"));
   expect(lock.tryExclusive()).toBe(true);
   const wrapper = ["sh", "-c", 'trap : INT; "$@"; echo "exit code $?"', "sh"];

@@ -30,21 +30,21 @@ async function runDoctor({ env }: Pick<PreparedShop, "env">, ...flags: string[])
   return { code, ...(JSON.parse(stdout) as Report) };
 }
 
-/** A copy of the prepared store without a mail server: speaking with one takes a tenth of a second. */
+/** A copy of the prepared store without a mail server, whose check would take a tenth of a second. */
 function copyShop(): PreparedShop & { smtpUrl: string } {
   const shop = copyPrepared();
   const { BODEGA_SMTP_URL: smtpUrl = "", ...env } = shop.env;
   return { ...shop, env, smtpUrl };
 }
 
-/** What the first server of a database does. */
+/** Records the secret key in the database, as its first server does. */
 async function claim({ dataDir }: PreparedShop): Promise<void> {
   const db = await openDatabase({ dataDir });
   await claimDatabase(db, await openVault({ secret: undefined, dataDir }, db));
   await db.close();
 }
 
-/** Those of a finding's kind: what is given of it is the same. */
+/** Selects the findings that match the given fields. */
 function pick(findings: readonly ReportedFinding[], wanted: Expected): ReportedFinding[] {
   return findings.filter((one) =>
     Object.entries(wanted).every(([name, value]) => one[name as keyof ReportedFinding] === value),
@@ -64,7 +64,7 @@ async function runShell(line: string, cwd: string) {
   return { code: await child.exited, stderr: await child.stderr.text() };
 }
 
-/** Does to the database what the program itself never does. */
+/** Changes the database in a way that the program never does. */
 async function tamper({ dataDir }: PreparedShop, ...statements: string[]): Promise<void> {
   const db = await openDatabase({ dataDir });
   for (const statement of statements) await db.execute(statement);
@@ -77,7 +77,7 @@ const addDevice = `insert into push_registrations
   (id, tenant_id, platform, target_key, target, secret_hash, created_at, updated_at)
   select 'reg_ios', id, 'ios', 'k', 't', 's', '${long}', '${long}' from tenants`;
 
-/** Faults that are gone once the remedy has been run as printed. */
+/** Faults that the printed remedy fixes. */
 const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) => unknown][] = [
   [
     "a data directory that others can open",
@@ -200,7 +200,7 @@ test("database files that others can read are reported and not changed; --fix ch
   expect(JSON.parse(stdout).map(({ subject }: { subject: string }) => subject)).toEqual(paths.toReversed());
 });
 
-/** Faults whose remedy is not a command, or does not end them by itself. */
+/** Faults whose remedy is not a command, or does not fix them alone. */
 const reported: [
   name: string,
   expected: Expected,

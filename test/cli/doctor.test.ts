@@ -9,7 +9,7 @@ import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 const cli = openCli();
 const { json, run, failure } = cli;
 
-/** Does something to the file that the program itself never does. */
+/** Changes the file in a way that the program never does. */
 async function tamper(...statements: string[]): Promise<void> {
   const db = await openDatabase({ dataDir: cli.dataDir });
   for (const statement of statements) await db.execute(statement);

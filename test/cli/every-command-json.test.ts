@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type CalledCommand, findUntold, fullLine, listCalledCommands, runCall } from "./every-command.ts";
+import { type CalledCommand, findMissingCalls, fullLine, listCalledCommands, runCall } from "./every-command.ts";
 import { readShapes, usePromisedShapes } from "./json-shapes.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { runHere } from "./run-here.ts";
@@ -10,11 +10,11 @@ const finite = (await listCalledCommands())
   .filter(({ call }) => call.server === undefined)
   .map((called): [string, CalledCommand] => [called.name, called]);
 
-/** Commands that need no database, or judge that there is none: they answer instead of failing. */
+/** Commands that succeed without a database. */
 const worksAnywhere = new Set(["doctor", "health", "version", "completion"]);
 
 test("command-calls.ts has a call of every command", () => {
-  expect(findUntold()).toEqual({ untold: [], gone: [] });
+  expect(findMissingCalls()).toEqual({ missing: [], unknown: [] });
 });
 
 describe("with --json standard output is one JSON value of the documented shape", () => {

@@ -18,7 +18,7 @@ const asking = commands
   .map((called): [string, CalledCommand] => [called.name, called]);
 const deciding = asking.filter(([, { call }]) => call.asks !== undefined);
 
-/** Answers the questions up to one, presses a key there, and compares what the database holds before and after. */
+/** Answers the prompts up to one, presses a key there, and compares the database before and after. */
 async function leave(called: CalledCommand, choose: (questions: Step[]) => number, key: string): Promise<void> {
   const shop = copyShop();
   const questions = listQuestions(called, shop);

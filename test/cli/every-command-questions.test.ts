@@ -21,7 +21,7 @@ const commands = (await listCalledCommands())
   )
   .map((called): [string, CalledCommand] => [called.name, called]);
 
-/** The JSON value that stands at the end of a terminal's screen, below what was asked. */
+/** The JSON value at the end of a terminal's screen, below the prompts. */
 function readAnswer(screen: string): unknown {
   const lines = stripEscapes(screen).trimEnd().split("\n");
   const start = lines.findLastIndex((line) => /^[{[]/.test(line));

@@ -30,7 +30,7 @@ describe("a command that needs a database is exit code 3 without one, and create
   test.each(named.filter(([, { call }]) => !call.needsNoShop))("bodega %s", async (_name, called) => {
     const shop = copyShop();
     const nowhere = join(shop.dir, "nowhere");
-    // A password is read before there is anything to give it to.
+    // A password is read before the user is looked up.
     const instead = called.call.input === undefined ? called.call.instead?.(shop) : ["--random-password"];
     const args = [...called.call.args(shop), ...(instead ?? []), ...(called.call.jsonArgs?.(shop) ?? [])];
     const line = [...called.path, ...args, "--data-dir", nowhere, "--json"];

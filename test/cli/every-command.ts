@@ -9,7 +9,7 @@ import type { PreparedShop } from "./prepared-shop.ts";
 import { type Outcome, openCli, type Step } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
-/** A command with how it is called. */
+/** A command and how to call it. */
 export interface CalledCommand {
   /** `tenant create`. */
   name: string;
@@ -21,19 +21,19 @@ export interface CalledCommand {
 const paths = listPaths(commandTree);
 const names = paths.map((path) => path.join(" "));
 
-/** Commands that `commandCalls` does not tell of, and what it tells of that is no command. */
-export function findUntold(): { untold: string[]; gone: string[] } {
+/** Commands missing in `commandCalls`, and its entries that are no command. */
+export function findMissingCalls(): { missing: string[]; unknown: string[] } {
   return {
-    untold: names.filter((name) => !Object.hasOwn(commandCalls, name)),
-    gone: Object.keys(commandCalls).filter((name) => !names.includes(name)),
+    missing: names.filter((name) => !Object.hasOwn(commandCalls, name)),
+    unknown: Object.keys(commandCalls).filter((name) => !names.includes(name)),
   };
 }
 
-/** All commands of the program, with how the tests call them; without those that `commandCalls` does not tell of. */
+/** All commands of the program in `commandCalls`, with how to call them. */
 export async function listCalledCommands(): Promise<CalledCommand[]> {
-  const told = paths.filter((path) => Object.hasOwn(commandCalls, path.join(" ")));
+  const called = paths.filter((path) => Object.hasOwn(commandCalls, path.join(" ")));
   return Promise.all(
-    told.map(async (path) => {
+    called.map(async (path) => {
       const name = path.join(" ");
       return {
         name,
@@ -45,7 +45,7 @@ export async function listCalledCommands(): Promise<CalledCommand[]> {
   );
 }
 
-/** The whole command line of a command's good call, with what it would ask answered by flags. */
+/** The whole command line of a command's call, with flags instead of prompts. */
 export function fullLine({ path, call }: CalledCommand, shop: PreparedShop): string[] {
   return [...path, ...call.args(shop), ...(call.instead?.(shop) ?? [])];
 }
@@ -58,20 +58,20 @@ export function runCall({ call }: CalledCommand, shop: PreparedShop, line: strin
   return openCli(shop.dataDir).run(line, { env, cwd: shop.dir, ...input });
 }
 
-/** What a person at a terminal is asked, one after the other, and answers: required arguments, then what else there is. */
+/** The prompts at a terminal in order, with answers: required arguments, then other ones. */
 export function listQuestions(called: CalledCommand, shop: PreparedShop): Step[] {
   const { required } = leaveOutRequired(called, shop);
   const values = new Map(required.map(({ name, value }) => [name, value]));
   const inTurn = sortQuestions(required.map(({ name, arg }) => [name, arg]));
   const asked = inTurn.map(([name, arg]): Step => {
-    // The first of several choices stands ready.
+    // The first choice is preselected.
     const answer = "options" in arg && arg.options ? "" : [values.get(name)].flat().join(" ");
     return [`(${formatArg(name, arg)})`, `${answer}\r`];
   });
   return [...asked, ...(called.call.asks?.(shop) ?? [])];
 }
 
-/** The same line without the arguments that the command requires, and those, in the order in which they are asked for. */
+/** Splits the line into one without required arguments, and those in the order of their prompts. */
 export function leaveOutRequired(called: CalledCommand, shop: PreparedShop) {
   const { path, command, call } = called;
   const values = parseCommandArgs(call.args(shop), command.args, {});
@@ -82,7 +82,7 @@ export function leaveOutRequired(called: CalledCommand, shop: PreparedShop) {
   return { line: [...path, ...toLine(command.args, rest)], required };
 }
 
-/** Parsed values as a command line again. */
+/** Converts parsed values back to a command line. */
 function toLine(args: CommandArgs, values: GivenValues): string[] {
   const flags = flagsOf(args).flatMap(([name, arg]) => {
     const value = values[name];

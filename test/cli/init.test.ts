@@ -47,7 +47,7 @@ afterAll(() => Promise.all([smtp.close(), silent.close()]));
 function openNew() {
   const cli = openCli();
   const here = (line: string[], env = {}) => runHere(line, { env: cli.environment(env) });
-  /** In this process, which is as good where only the answer counts. */
+  /** In this process, which is enough to test the output. */
   async function json<T = Record<string, unknown>>(...line: string[]): Promise<T> {
     const { code, stdout, stderr } = await here([...line, "--json"]);
     if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
@@ -145,7 +145,7 @@ test("prompts lead to a served shop: mail is tested at once, and the first reque
     BODEGA_SMTP_URL: `smtp://ada%40shop:p%27a%3Ass%40%2F%25@127.0.0.1:${smtp.port}`,
     BODEGA_MAIL_FROM: "shop@example.com",
   });
-  // Every later command knows the mail server without being told.
+  // Later commands read the mail server from bodega.env.
   expect(await json("mail", "test", "-n", "ada-s-mugs", "--to", "eve@example.com")).toMatchObject({
     authenticated: true,
   });
@@ -290,7 +290,7 @@ test("a mail server that refuses can be tried again, changed, or skipped", async
   );
   expect([code, screen.match(/Test mail failed: 127\.0\.0\.1:1: /g)?.length]).toEqual([0, 3]);
   expect(existsSync(join(dataDir, "bodega.env"))).toBe(false);
-  // Shown once, and in no line that a shell would remember.
+  // Shown once, and not in a line for the shell's history.
   const secret = /App secret +(sk_[\w-]{43})\n/.exec(screen)?.[1] as string;
   expect(screen.split(secret)).toHaveLength(2);
   expect(screen).toContain("read -rs APP_SECRET; printf ");
@@ -316,7 +316,7 @@ test("flags alone create the same shop, and --json prints every result in one va
   const settings = readFileSync(join(dataDir, "bodega.env"), "utf8");
   expect(parseEnv(settings).BODEGA_MAIL_FROM).toBe("Ada's <shop@example.com>");
   expect(stdout).not.toContain(new URL(smtp.url).password);
-  // A mail server that stands is not tried again; another one is named.
+  // An existing mail server is not tested again; a different one is reported.
   const mails = smtp.received.length;
   const again = async (url: string) => {
     writeFileSync(smtpFile, url);
@@ -424,7 +424,7 @@ test("run again, it changes nothing that exists, and names flags that differ", a
   const { init, json, here, dataDir } = openNew();
   const secrets = makeDir();
   const first = await init(
-    // A file for a password means that one is made.
+    // A file for a password means that one is generated.
     ...unattended.filter((flag) => flag !== "--owner-random-password"),
     "--secret-file",
     join(secrets, "web"),

@@ -9,14 +9,14 @@ export type Shape = string | { [field: string]: Shape };
 
 const file = join(import.meta.dir, "json-shapes.json");
 
-/** The shapes that are promised, by command. */
+/** The documented shapes, by command. */
 export async function readShapes(): Promise<Record<string, Shape>> {
   return (await Bun.file(file).json()) as Record<string, Shape>;
 }
 
 /**
- * To be called at the top of a test file: the function fails where the answer of a command has not its promised shape.
- * With `BODEGA_WRITE_SHAPES=1` what is printed now becomes the promise; look at the difference.
+ * Call it at the top of a test file; the returned function fails if the output of a command differs from its documented
+ * shape. `BODEGA_WRITE_SHAPES=1` writes the current shapes; review the diff.
  */
 export async function usePromisedShapes(): Promise<(command: string, answer: unknown) => void> {
   const isWriting = process.env.BODEGA_WRITE_SHAPES === "1";
@@ -45,7 +45,7 @@ export function shapeOf(value: unknown): Shape {
   return Object.fromEntries(fields);
 }
 
-/** What all elements of a list have in common. */
+/** Merges the shapes of a list's elements. */
 function mergeShapes(shapes: Shape[]): Shape {
   const records = shapes.filter((shape) => typeof shape !== "string");
   const words = [...new Set(shapes.filter((shape) => typeof shape === "string"))].toSorted();

@@ -19,7 +19,7 @@ const queued = mailId("queued");
 const failed = mailId("failed");
 const sent = mailId("sent");
 
-/** An id of the right form that says what it stands for. */
+/** A valid id that contains the status. */
 function mailId(status: string): string {
   return `mail_${Buffer.from(status).toString("hex").padStart(26, "0")}`;
 }

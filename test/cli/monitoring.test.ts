@@ -33,7 +33,7 @@ async function serve(args: string[] = [], more: Record<string, string> = {}): Pr
   return server;
 }
 
-/** Begins to watch at a terminal of its own. */
+/** Starts `top` in its own terminal. */
 function openTop() {
   const decoder = new TextDecoder();
   let screen = "";
@@ -52,7 +52,7 @@ function openTop() {
     terminal: child.terminal as Bun.Terminal,
     exited: child.exited,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
-    /** What is drawn at last, whole. */
+    /** The last complete frame. */
     picture: () => stripEscapes(screen.split("\u001b[?2026h").findLast((text) => text.includes("\u001b[?2026l")) ?? ""),
   };
 }
@@ -216,7 +216,7 @@ describe("the level of the log", () => {
 // Ends the server that the tests above share.
 test("the socket is removed with its server, and one that a killed server left behind is replaced", async () => {
   const before = await status();
-  // Whoever watches meanwhile goes on with the server that comes after.
+  // A running `top` continues with the next server.
   const top = openTop();
   await until("the first picture", () => top.picture().startsWith("Bodega"));
   await server.end("SIGKILL");
@@ -235,7 +235,7 @@ test("the socket is removed with its server, and one that a killed server left b
   expect(await server.end()).toBe(0);
   expect(readdirSync(cli.dataDir)).not.toContain("server.sock");
 
-  // What is no socket there is no server either.
+  // A file that is not a socket is no server either.
   writeFileSync(join(cli.dataDir, "server.sock"), "");
   expect(await askServer(cli.dataDir, "/status")).toBeNull();
 }, 20_000);

@@ -13,7 +13,7 @@ let emails = 0;
 const newEmail = () => `user-${emails++}@example.com`;
 const exists = async (email: string) => (await cli.run(["user", "show", "-n", "demo", email])).code === 0;
 
-/** Creates a user at a terminal, and tells what was left on the screen. */
+/** Creates a user at a terminal, and returns the screen. */
 async function createAtTerminal(steps: [expect: string, send: string][], ...flags: string[]) {
   const email = newEmail();
   const { code, screen } = await runAtTerminal(["user", "create", "-n", "demo", "--email", email, ...flags], steps, {

@@ -27,7 +27,7 @@ import type { OrderReply } from "../support/orders.ts";
 import { newSubscription } from "../support/registrations.ts";
 import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 
-/** What stands in the prepared store `demo`, and where. */
+/** The contents and files of the prepared store `demo`. */
 export interface PreparedShop {
   /** Folder of this copy; files that a command writes or reads go beside the data. */
   dir: string;
@@ -46,7 +46,7 @@ export interface PreparedShop {
   failedMailId: string;
   messageId: string;
   registrationId: string;
-  /** A file with one product that the store has not. */
+  /** A file with one product that is not in the store. */
   productFile: string;
   /** A copy of the database. */
   backupFile: string;
@@ -55,8 +55,8 @@ export interface PreparedShop {
 type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | "productFile" | "backupFile">;
 
 /**
- * To be called at the top of a test file: a store with one of everything is made once, and each call of the function
- * gives a copy of it, which a command may change.
+ * Call it at the top of a test file. It prepares a store with one record of each kind once; the returned function makes
+ * a copy, which a command may change.
  */
 export function usePreparedShop(): () => PreparedShop {
   let base: string;
@@ -159,7 +159,7 @@ async function sellProduct(ctx: Ctx, customer_id: string) {
   return { productId, orderId: order.id };
 }
 
-/** Has the webhook told of what was sold, in vain for one of the events. */
+/** Delivers events to the webhook, one of which fails. */
 async function failDelivery(ctx: Ctx): Promise<string> {
   await fanOut(ctx);
   const { rows } = await ctx.db.execute(

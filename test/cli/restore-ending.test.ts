@@ -32,7 +32,7 @@ function listFolders(dataDir: string): string[] {
   return readdirSync(dataDir).filter((name) => name.startsWith(".restore-"));
 }
 
-/** A restore of which only the beginning has come so far. */
+/** Starts a restore that has received only the beginning of its backup. */
 async function beginRestore({ dataDir, environment }: ReturnType<typeof openCli>) {
   const child = Bun.spawn([...command, "db", "restore", "-", "--yes"], {
     env: environment(),
@@ -54,11 +54,11 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   const { signal } = stop;
   const options = { config, folder: folder.path, stdin: () => process.stdin, onStep() {}, signal };
   const plan = { ...(await planRestore(await fetchBackup(source, options), config)), key: "missing" } as const;
-  // Whatever other tests of this process have put there would end it.
+  // Listeners of other tests in this process would end it.
   const others = process.listeners("SIGINT");
   process.removeAllListeners("SIGINT");
   process.once("SIGINT", () => stop.abort(new Error("stopped")));
-  // Only a turn of the event loop brings it.
+  // It is delivered in the next turn of the event loop.
   process.kill(process.pid, "SIGINT");
   const actor = { kind: "terminal", account: "tester" } as const;
   expect(await failureOf(applyRestore(plan, config, { actor, withKey: true, signal }))).toEqual(new Error("stopped"));

@@ -64,7 +64,7 @@ async function readRows(dataDir: string): Promise<Record<string, string[]>> {
   return { ...rest, audit_log: audit_log.filter((row) => !/database\.(backed_up|restored)/.test(row)) };
 }
 
-/** Names in a folder and below, with what they weigh; locks and SQLite's own files aside. */
+/** Files below a directory with their sizes, without locks and SQLite's own files. */
 function listFiles(dir: string): string[] {
   const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
   return names.filter((name) => !/-(shm|wal|users|turns|readers)$|\.lock$/.test(name)).toSorted();
@@ -237,7 +237,7 @@ describe("the key", () => {
 });
 
 describe("refused, with nothing changed:", () => {
-  /** The container with its parts changed, sizes kept. */
+  /** The archive with changed contents of the same sizes. */
   function alter(change: (archive: Buffer) => Buffer): Buffer {
     return gzipSync(change(gunzipSync(readFileSync(backup))));
   }

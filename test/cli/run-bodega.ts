@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What a finished command left behind. */
+/** The result of a finished command. */
 export interface Outcome {
   code: number | null;
   stdout: string;
@@ -13,11 +13,11 @@ export interface Outcome {
 interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** What stands on standard input; nothing unless given. */
+  /** Standard input; empty unless given. */
   input?: string | Uint8Array;
 }
 
-/** How the program is started, in a process of its own: the built executable in the whole check, else the source. */
+/** How to start the program in its own process: the built executable in the whole check, otherwise the source. */
 const executable = process.env.BODEGA_TEST_EXECUTABLE;
 const source = join(import.meta.dir, "../../src/cli/main.ts");
 export const command = executable === undefined ? [process.execPath, source] : [executable];
@@ -28,7 +28,7 @@ afterAll(() => {
   for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
-/** A new empty folder that goes when the test file ends. */
+/** A new empty directory that is deleted when the test file ends. */
 export function makeDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "bodega-cli-"));
   made.push(dir);

@@ -6,13 +6,13 @@ interface HereOptions {
   env: Record<string, string | undefined>;
   /** Columns of a terminal on standard output; none unless given. */
   columns?: number;
-  /** Someone could be asked, if the flags allow it. */
+  /** Whether prompts are possible, if the flags allow them. */
   canAsk?: boolean;
 }
 
 /**
- * Runs one command line as the program does, but within this process, for walks over many command lines that look at
- * the answer only. What a process does beside that needs `runAtTerminal` or `openCli`.
+ * Runs one command line as the program does, but within this process, for tests of many command lines that check only
+ * the output. Other effects of a process need `runAtTerminal` or `openCli`.
  */
 export async function runHere(args: string[], { env, columns, canAsk = false }: HereOptions): Promise<Outcome> {
   let stdout = "";

@@ -20,13 +20,13 @@ const settings = {
 
 let shop: PreparedShop;
 let server: Serving;
-/** Every secret that was made or given, and what the processes said of themselves meanwhile. */
+/** Every secret that was created or given, and the command lines of all processes. */
 const secrets = new Set<string>(Object.values(settings).filter((value) => !value.startsWith("AKIA")));
 let commandLines = "";
 
 beforeAll(async () => {
   shop = copyShop();
-  // The key that the environment sets is not the one that the store was made with.
+  // The environment has another key than the one of the store.
   const rekey = await runHere(["db", "rekey", "--yes"], { env: { ...shop.env, ...settings } });
   expect(rekey.code).toBe(0);
   const env = { ...shop.env, ...settings };
@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 afterAll(() => server.end("SIGKILL"));
 
-/** Writes down what `/proc`, and so `ps`, shows of a process and its children. */
+/** Records what `/proc`, and so `ps`, shows of a process and its children. */
 function noteCommandLines(pid: number): void {
   if (!hasProc) return;
   for (const one of [pid, ...childrenOf(pid)]) {
@@ -56,7 +56,7 @@ function noteCommandLines(pid: number): void {
   }
 }
 
-/** Runs a command in a process of its own, looking at its command line again and again. */
+/** Runs a command in its own process, and polls its command line. */
 async function watchCommand(line: string[], input = ""): Promise<string> {
   const env = { ...shop.env, ...settings };
   const stdin = Buffer.from(input);
@@ -154,7 +154,7 @@ describe("an error does not repeat a secret that was typed as an argument", () =
     const { dataDir, dir } = copyShop();
     for (const json of [[], ["--json"]]) {
       const all = [...line, ...json];
-      // A server that is not refused would stay.
+      // A server that is not refused would keep running.
       const outcome =
         line[0] === "serve"
           ? await openCli(dataDir).run(all, { cwd: dir })

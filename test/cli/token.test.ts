@@ -26,7 +26,7 @@ let addresses = 1;
 beforeAll(async () => {
   await json("tenant", "create", "demo");
   await json("tenant", "create", "other");
-  // Each call comes from an address of its own, so that the limit on addresses stays out of the way.
+  // Each call comes from an address of its own, so that the limit per address does not apply.
   const child = Bun.spawn([...command, "serve", "--port", "0", "--trusted-proxy", "127.0.0.1/32"], {
     env: environment(),
     cwd: makeDir(),
@@ -55,7 +55,7 @@ async function signIn({ email, password }: User): Promise<Session> {
   return ((await reply.json()) as { data: Session }).data;
 }
 
-/** What the server answers to a call with the token: 200, or the error's code. */
+/** Calls the server with the token. Returns 200, or the error's code. */
 async function use({ user_id, token }: Session): Promise<number> {
   const query = new URLSearchParams({ namespace: "demo", user_id, token });
   const reply = await fetch(`${server.url}/products/?${query}`, { headers: headers() });

@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** Ways in which a copy of the program stands before the one database server. */
+/** The ways in which a server process runs in front of the database server. */
 const stands = [
   { name: "asks the server", env: (url: string) => ({ BODEGA_DATABASE_URL: url }), flags: [] },
   {
@@ -34,7 +34,7 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
   let key: IssuedKey;
   let calls = 0;
 
-  /** Asks one copy, from an address that has failed nowhere yet unless one is given. */
+  /** Sends a request to one server, by default from an address without failed attempts. */
   async function ask(copy: Copy, path: string, { body, address, auth = key }: AskOptions = {}) {
     calls += 1;
     const reply = await fetch(`${copy.server.url}${path}?namespace=demo`, {

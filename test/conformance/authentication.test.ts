@@ -13,7 +13,7 @@ onEachDatabase((suite) => {
   beforeAll(async () => {
     shop = await suite.shop();
   });
-  /** The code of a read with these credentials, from an address that has spent no attempts. */
+  /** The code of a read with these credentials, from an address without failed attempts. */
   const codeOf = async (options: CallOptions, from = shop) =>
     (await from.call(read, { address: newAddress(), ...options })).code;
   const origin = (value: string | null): CallOptions => ({ headers: { origin: value } });

@@ -13,7 +13,7 @@ const login = (body: Record<string, unknown>) => shop.callAnonymously<Session>("
 const use = (path: "refresh" | "logout", { user_id, token }: Session) =>
   shop.callAnonymously<Session>(`POST /auth/${path}/`, { query: { user_id, token } });
 
-/** The states of a user's tokens as the terminal tells them, the oldest first. */
+/** The states of a user's tokens as the terminal prints them, oldest first. */
 async function statesOf({ email }: ServedUser): Promise<string[]> {
   const args = ["token", "list", "-n", shop.namespace, "--user", email, "--all-states"];
   const tokens = await shop.binary.json<{ state: string; created_at: string }[]>(...args);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const post = <T = Session>(path: string, body: unknown, query: Record<string, string> = {}) =>
   shop.callAnonymously<T>(`POST /auth/${path}/`, { body, query });
 const credentialsOf = ({ user_id, token }: Session) => ({ user_id, token });
-/** A reply without the one thing that differs in every reply. */
+/** A reply without its request id. */
 const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
 
 describe("§4 Authentication endpoints, row 1: POST /auth/login/", () => {
@@ -204,7 +204,7 @@ describe("§4 Rules", () => {
     const isOfSessions = (route: string) => route.includes(" /auth/");
     const three = ["POST /auth/login/", "POST /auth/password/forgot/", "POST /auth/password/reset/"];
     expect(open.filter(isOfSessions).toSorted()).toEqual(three);
-    // What else is public is so by the last lines of the section.
+    // Other public routes are listed in the last lines of the section.
     const others = open
       .filter((route) => !isOfSessions(route))
       .map((route) => route.replace(/^\w+ (\S+?\/)\{.*/, "$1"));

@@ -15,7 +15,7 @@ beforeAll(async () => {
   session = await shop.signIn(await shop.createUser());
 });
 
-/** The code of a read with these credentials and no others; undefined when it is let in. */
+/** The code of a read with these credentials and no others; undefined for a success. */
 const codeOf = async (options: CallOptions) => (await shop.callAnonymously(read, options)).code;
 const query = (fields: Record<string, string>): CallOptions => ({ query: fields });
 const tokenOf = ({ user_id, token }: Session) => ({ user_id, token });

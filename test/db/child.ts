@@ -1,4 +1,4 @@
-// A process of its own for tests that need one: `bun child.ts <what> <data-dir> [...]`. It speaks in lines on stdout.
+// A child process for tests: `bun child.ts <role> <data-dir> [...]`. It prints lines to stdout.
 import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { loadDatabase } from "../../src/server/backup/restore/load-server.ts";
@@ -35,7 +35,7 @@ async function write(name: string, count: number): Promise<void> {
   say("done");
 }
 
-/** Writes without end and says each name once its write is answered. */
+/** Writes without end and prints each name once its write is acknowledged. */
 async function writeUntilKilled(): Promise<void> {
   const db = await openDatabase({ dataDir });
   await db.execute(createTable);
@@ -52,7 +52,7 @@ async function writeUntilKilled(): Promise<void> {
   await Promise.all(Array.from({ length: 16 }, writer));
 }
 
-/** Opens and migrates a new database below the directory for each line that comes, and answers the applied migrations. */
+/** For each line, opens and migrates a new database below the directory, and prints the applied migrations. */
 async function migrateOnRequest(): Promise<void> {
   await loadLibsql();
   say("ready");
@@ -63,7 +63,7 @@ async function migrateOnRequest(): Promise<void> {
   }
 }
 
-/** Replaces the database by the one that lies ready, and is killed after so many steps. */
+/** Replaces the database by the prepared one, and is killed after this many steps. */
 async function replace(steps: number): Promise<void> {
   const newPath = join(dataDir, ".restore-x", "bodega.db");
   const work = replaceFile({ dataDir, path: join(dataDir, "bodega.db"), newPath, now: new Date() });
@@ -83,7 +83,7 @@ async function beServer(): Promise<void> {
   await forever();
 }
 
-/** Loads a file into a server's database, says when some of it is there, and goes no further. */
+/** Loads a part of a file into a server's database, prints a line, and stops there. */
 async function loadHalf(source: string, url: string): Promise<void> {
   const db = await openDatabase({ dataDir, url });
   await loadDatabase(source, db, {

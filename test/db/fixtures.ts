@@ -10,7 +10,7 @@ export function insertRow(name: string): InStatement {
   return { sql: "INSERT INTO things (name) VALUES (?)", args: [name] };
 }
 
-/** Two steps, with a trigger whose body holds semicolons. */
+/** Two migrations, with a trigger whose body contains semicolons. */
 export const testMigrations: Migration[] = [
   {
     name: "0000_first",

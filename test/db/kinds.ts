@@ -5,7 +5,7 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, startSqld } from "../support/sqld.ts";
 
-/** A database that is gone, with its server, after `dispose`. */
+/** A database; `dispose` removes it and its server. */
 export interface Opened {
   db: Database;
   dispose(): Promise<void>;

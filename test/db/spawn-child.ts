@@ -1,10 +1,10 @@
 import { join } from "node:path";
 
-/** A child that speaks in lines; see child.ts for its roles. */
+/** A child process that prints lines; see child.ts for its roles. */
 export interface Child {
   /** Resolves with the next line, undefined at the end. */
   nextLine(): Promise<string | undefined>;
-  /** Everything that is still to come. */
+  /** All remaining lines. */
   restLines(): Promise<string[]>;
   write(text: string): void;
   /** Ends it with SIGKILL. */
@@ -46,6 +46,6 @@ async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<st
     rest = lines.pop() ?? "";
     yield* lines;
   }
-  // A line that was cut off by a kill was never fully said.
+  // A line that a kill cut off does not count.
   return undefined;
 }

@@ -58,7 +58,7 @@ test("snapshots of requests never block a checkpoint", async () => {
   const clients = Array.from({ length: 8 }, client);
   for (let i = 0; i < 50; i++) {
     const written = db.execute(insertRow(`row-${i}`));
-    // Queued behind the write, so that requests come in between its commit and the checkpoint.
+    // Queued after the write, so that requests arrive between its commit and the checkpoint.
     expect(await db.checkpoint()).toBe(true);
     await written;
   }

@@ -29,7 +29,7 @@ onDatabase("file", (suite) => {
     ctx = { ...suite.app.system, actor: { kind: "terminal", account: "ana" }, requestId: "req-acts" };
   });
 
-  /** Event, subject and details of what was written down of a store, oldest first. */
+  /** Event, subject and details of a store's audit rows, oldest first. */
   async function acts(namespace: string): Promise<[event: string, subject: string | null, details: unknown][]> {
     const rows = await listAudit(ctx, { namespace, limit: 1000 });
     for (const row of rows) {

@@ -13,7 +13,7 @@ class Undone extends Error {}
 
 const triggers = ["audit_log_unchanged", "audit_log_kept"];
 
-/** What verify says after someone has written to the file past the triggers; all of it is undone afterwards. */
+/** The result of verifying after changes to the file without the triggers, which are rolled back afterwards. */
 async function verifyAfter(ctx: SystemCtx, statements: string[], head?: string): Promise<AuditVerdict> {
   let verdict: AuditVerdict | undefined;
   const work = inTransaction(ctx, async (tx) => {
@@ -171,7 +171,7 @@ onEachDatabase((suite) => {
   });
 });
 
-// In a database of its own, since these tests add rows for good.
+// In a separate database, because these tests add rows that cannot be removed.
 onEachDatabase((suite) => {
   let ctx: SystemCtx;
   beforeAll(async () => {

@@ -18,7 +18,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 let count = 0;
 
-/** Files of their own for a pair, the key open to nobody else. */
+/** New files for a pair; only the owner can read the key. */
 function place({ cert, key }: { cert: string; key: string }) {
   count += 1;
   const files = { cert: join(dir, `${count}.crt`), key: join(dir, `${count}.key`) };

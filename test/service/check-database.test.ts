@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A data directory of its own with a copy of the sound database. */
+/** A new data directory with a copy of the sound database. */
 function makeDataDir(): { dataDir: string; path: string } {
   folders += 1;
   const dataDir = join(dir, `data-${folders}`);
@@ -65,7 +65,7 @@ async function findingsOf(dataDir: string): Promise<string[]> {
     .map((one) => `${one.severity}: ${one.check}: ${one.message}`);
 }
 
-/** Does to a database what the program never does. */
+/** Changes a database in a way that the program never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openDatabase({ dataDir });
   await db.migrate(statements);

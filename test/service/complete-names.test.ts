@@ -60,7 +60,7 @@ onDatabase("file", (suite) => {
     const keys = await offer(here, "key", "");
     expect(keys).toContain("storefront");
     expect(keys).not.toContain("twin");
-    // The store's own key, the twins, and the one whose name is a command.
+    // The store's own key, the two with one name, and the one whose name is a command.
     expect(keys.filter((value) => value.startsWith("app_")).length).toBeGreaterThanOrEqual(3);
   });
 

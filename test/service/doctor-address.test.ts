@@ -28,7 +28,7 @@ async function serve(dataDir: string, ...flags: string[]): Promise<Serving> {
   return server;
 }
 
-/** Something in front of a server that changes the headers as it likes, as its own address or its server's. */
+/** A proxy in front of a server that changes headers, with its own address or the server's. */
 function front(target: Serving, change: (headers: Headers) => void, own: object = {}): string {
   const server = Bun.serve({
     port: 0,
@@ -44,7 +44,7 @@ function front(target: Serving, change: (headers: Headers) => void, own: object 
   return server.url.origin;
 }
 
-/** Adds the caller's address behind what the caller wrote, as proxies should. */
+/** Appends the caller's address to the header, as proxies should. */
 const append = (headers: Headers) => headers.set("x-forwarded-for", `${headers.get("x-forwarded-for")}, 198.51.100.7`);
 
 function about(dataDir: string, flags: ConfigFlags = {}): CheckSubject {
@@ -155,7 +155,7 @@ describe("a proxy in front of the server", () => {
     expect(finding).toMatchObject({ severity: "error", subject: peer });
     expect(finding?.message).toContain(`The proxy at ${peer} is not trusted`);
     expect(finding?.remedy).toContain("--trusted-proxy 127.0.0.1/32 (BODEGA_TRUSTED_PROXY=10.0.0.0/8,127.0.0.1/32)");
-    // What the remedy leads to is in order.
+    // The remedy fixes it.
     expect(await look(trusting, front(trusting, append), ["127.0.0.1/32"])).toEqual([]);
   });
 

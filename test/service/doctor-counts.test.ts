@@ -34,7 +34,7 @@ onEachDatabase((suite) => {
       `update products set likes_count = 7, views_count = 4 where id = '${chair}'`,
       `insert into resource_counts (tenant_id, resource_type, resource_id, likes)
         select tenant_id, 'product', id, 5 from products where id = '${stool}'`,
-      // Of another store, which is not looked at.
+      // Another store, which is not checked.
       `update resource_counts set likes = 8 where resource_id = '${theirs}'`,
       `update products set views_count = 9 where id = '${theirs}'`,
     ]);
@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
       [3, 1, 3],
       [0, 0, 0],
     ]);
-    // No edit: whoever holds the product's version can still change it.
+    // The fix does not change the product's version.
     expect(await read(shop, lamp as string)).toEqual(before);
     expect(await countsOf(other, theirs)).toEqual([8, 0, 8]);
   });

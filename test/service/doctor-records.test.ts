@@ -23,7 +23,7 @@ onEachDatabase((suite) => {
       fixed ? "fixed" : fixable ? "fixable" : "not",
     ]);
 
-  /** A store with everything in it that the doctor looks at. */
+  /** A store with every record that the doctor checks. */
   async function openBusyShop() {
     const shop = await suite.shop();
     const { id: userId } = await openAccount(shop);
@@ -53,7 +53,7 @@ onEachDatabase((suite) => {
     const paid = await makeOrder(shop, [{ ...medium, quantity: 1 }]);
     await actOn(shop, paid, "pay");
     await actOn(shop, await makeOrder(shop, items), "cancel");
-    // No money is left to give back of it, and yet it is not refunded in full.
+    // An order without an amount left to refund that is not fully refunded.
     const flyer = await shop.createProduct({ title: "Flyer", price: 0 });
     const free = await makeOrder(shop, [{ product_id: flyer.id, quantity: 2 }]);
     await actOn(shop, free, "pay");
@@ -127,7 +127,7 @@ onEachDatabase((suite) => {
       `update reward_lots set remaining = 0 where user_id = '${userId}'`,
       `delete from product_search where rowid = (select row_number from products where id = '${shirt.id}')`,
       `insert into product_search (rowid, words) select row_number, 'x' from products where id = '${gone.id}'`,
-      // Of another store, which is not looked at.
+      // Another store, which is not checked.
       `update products set reserved = 9 where id = '${other.lamp.id}'`,
     );
     const wrong = (state: string) =>
@@ -252,7 +252,7 @@ onEachDatabase((suite) => {
     ] as never);
     expect(found(told.inconsistencies)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixable"]);
     await damage(refund?.lines);
-    // Sums that SQLite cannot hold.
+    // Sums that overflow in SQLite.
     await execute(
       `insert into order_refunds (id, tenant_id, order_id, amount_minor, lines, created_at)
         select 'ref_' || number || id, tenant_id, order_id, 9223372036854775807, '[]', 'a' from order_refunds
@@ -289,7 +289,7 @@ onEachDatabase((suite) => {
     expect(inconsistencies.filter(({ fixed }) => fixed)).toEqual([]);
     expect(await snapshot(shop)).toEqual(asFound);
     expect(asFound).not.toEqual(before);
-    // Whether it still holds its pieces nobody knows: they stay held.
+    // It is unknown whether it still reserves stock, so the reservation is kept.
     await execute(`update orders set payment_status = 'paid' where id = '${pending.id}'`);
     const [small] = shirt.variants.map(({ id }) => id);
     const again = await doctor({ namespace, fix: true });

@@ -24,7 +24,7 @@ for (const [given, key] of [
   // Two letters, in Turkey two people.
   ["IRMAK@example.com", "irmak@example.com"],
   ["ırmak@example.com", "ırmak@example.com"],
-  // Longer without case than as it was given.
+  // Longer after case folding.
   [`${"ß".repeat(64)}@example.com`, `${"s".repeat(128)}@example.com`],
   ["用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"],
 ] as const) {

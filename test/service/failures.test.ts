@@ -13,7 +13,7 @@ const email = "ada@example.com";
 onEachDatabase((suite) => {
   const openStore = async () => tenantContext(await suite.shop());
 
-  /** How an attempt that throws this code is answered; undefined when it succeeds. */
+  /** The code that an attempt with this error returns; undefined when it succeeds. */
   async function attempt(ctx: Ctx, kind?: ErrorKind, key = email): Promise<number | undefined> {
     try {
       await limitFailures(ctx, key, async () => {
@@ -51,7 +51,7 @@ onEachDatabase((suite) => {
     }
     clock.advance(1);
     const seconds = (await retryAfter(ctx)) as number;
-    // The first failure leaves first: 20 minutes less what has passed since.
+    // The first failure expires first: in 20 minutes minus the time since.
     expect(seconds).toBe(Math.ceil((20 * minute - 90_250 - 4 * minute - 1) / 1000));
     clock.advance((seconds - 1) * 1000);
     expect(await retryAfter(ctx)).toBe(1);

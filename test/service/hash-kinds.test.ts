@@ -7,7 +7,7 @@ const ownHash =
   "$argon2id$v=19$m=19456,t=2,p=1$ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";
 const tail = "qpjc9RS.Tjc/pgXtC//nSOmG7m69bgw7yQ/Y0o75GTdB0xYvwOz3K";
 
-/** With what the hashes begin; null for our own kind. */
+/** The beginnings of the hashes; null for our own kind. */
 const kindsOf = (hashes: (string | null)[]) =>
   hashes.map((hash) => hash && (hash.startsWith("$2") ? hash.slice(0, 7) : hash.slice(0, hash.indexOf(",p=") + 5)));
 
@@ -21,7 +21,7 @@ test("verified hashes and those to verify are one of each kind", () => {
   expect(kindsOf(hashesToVerify(kinds, [ownHash]))).toEqual([large, bcrypt5, bcrypt4]);
   expect(kindsOf(hashesToVerify(kinds, ["unusable"]))).toEqual([large, bcrypt5, bcrypt4]);
   expect(kindsOf(hashesToVerify(kinds, [`${bcrypt5}${tail}`]))).toEqual([null, large, bcrypt4]);
-  // Changed between two tries of one sign-in.
+  // The hash was changed between two tries of one sign-in.
   expect(kindsOf(hashesToVerify(kinds, [`${bcrypt5}${tail}`, ownHash]))).toEqual([large, bcrypt4]);
 });
 
@@ -34,7 +34,7 @@ test("a decoy can be verified at its costs, and no known password matches it", a
   for (const kind of [bcrypt4, bcrypt5, "$2a$04$", small, "$argon2d$v=19$m=64,t=2,p=2$"]) {
     const [decoy] = hashesToVerify([kind], [null]) as [string];
     expect([decoy.startsWith(kind), isUsableHash(decoy)]).toEqual([true, true]);
-    // Throws for what is no hash, instead of answering.
+    // Bun throws for an invalid hash instead of returning false.
     expect(await Bun.password.verify("U*U", decoy)).toBe(false);
     expect(await verifyPassword("U*U", decoy)).toBe(false);
   }

@@ -21,7 +21,7 @@ import { actOn, makeOrder } from "../support/orders.ts";
 import { givePoints } from "../support/rewards.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 
-/** Removes everything, as nothing of ours does. */
+/** Removes every object, which the program never does. */
 async function clear(db: Database): Promise<void> {
   const { rows } = await db.execute(
     "select name from pragma_table_list where schema = 'main' and type in ('table', 'virtual') and name not like 'sqlite%'",
@@ -55,11 +55,11 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await givePoints(shop, id, 100);
     await actOn(shop, await makeOrder(shop, [{ product_id: lamp.id }], { customer_id: id, use_points: 50 }), "pay");
     await shop.callAnonymously("POST /likes/", { body: { resource_type: "product", resource_id: lamp.id } });
-    // More numbers were given than rows are there, and the index of words has parts that have been merged.
+    // More numbers were assigned than there are rows, and the search index has merged segments.
     await file.execute("delete from events where sequence > 10");
     while ((await indexPendingProducts({ db: file })) > 0);
     await file.execute("insert into product_search (product_search) values ('optimize')");
-    // What is removed from such a part is noted under numbers that are too large for JavaScript's own.
+    // Deletions from such a segment have numbers too large for a JavaScript number.
     await shop.call(`DELETE /products/${lamp.id}/`);
     await app.stop();
     source = join(dir, "source.db");

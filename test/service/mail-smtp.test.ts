@@ -25,7 +25,7 @@ async function startServer(options: Parameters<typeof startSmtpServer>[0] = {}):
   return server;
 }
 
-/** A server that says these words to whoever connects, and nothing after that. */
+/** A server that sends this text to each client, and nothing more. */
 async function startMute(words = ""): Promise<string> {
   const server = createServer((socket) => socket.on("error", () => {}).write(words));
   closers.push(() => server.close());
@@ -34,7 +34,7 @@ async function startMute(words = ""): Promise<string> {
 }
 
 onDatabase("file", (suite) => {
-  /** Queues one mail, lets a sender try it once, and answers what became of it. */
+  /** Queues one mail, makes one attempt, and returns its state. */
   async function sendOne(url: string, more: { trusted?: string; timeouts?: Partial<SmtpTimeouts> } = {}) {
     await suite.app.db.execute("delete from mail_outbox");
     const shop = await suite.shop();
@@ -241,7 +241,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  /** Tries the way to a server, as `bodega mail test` does. */
+  /** Sends a test mail, as `bodega mail test` does. */
   async function tryServer(url: string | undefined, trusted?: string): Promise<TestMail> {
     const ctx = await tenantContext(await suite.shop());
     const smtp = {

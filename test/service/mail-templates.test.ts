@@ -16,7 +16,7 @@ const kinds = Object.keys(mailKinds) as AnyMailKind[];
 const languages = Object.keys(mailTemplates);
 const store: MailStore = { title: "Lamp Shop", domain: null, url: null, logo: null, language: "en" };
 
-/** A rendered mail with a value for whatever its kind needs. */
+/** A rendered mail with all values that its kind needs. */
 function render(kind: AnyMailKind, more: Partial<Parameters<typeof renderMail>[0]> = {}) {
   return renderMail({ kind, store, name: "Ada", languages: [], values: { code: "012345" }, ...more });
 }

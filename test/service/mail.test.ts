@@ -30,9 +30,9 @@ const minuteMs = 60_000;
 const code = "012345";
 let people = 0;
 
-/** A store under a clock of its own, with a mail server that does as it is told and a sender. */
+/** A store with its own clock, a controllable mail server, and an engine that sends. */
 async function openPost(suite: Suite, options: { title?: string; language?: string } = {}) {
-  // A sender takes whatever is due, also what an earlier test has left.
+  // The engine also sends due mail of earlier tests.
   await suite.app.db.execute("delete from mail_outbox");
   const shop = await suite.shop({ tenant: options });
   const clock = createClock();
@@ -483,7 +483,7 @@ onEachDatabase((suite) => {
       await endClaim(ctx, late, { status: "queued", next: clock.now(), error: "late" });
       await endClaim(ctx, late, { status: "failed", error: "late" });
       expect(await outbox()).toMatchObject([{ status: "queued", next_attempt_at: current.lease, last_error: null }]);
-      // But what it has sent is sent, and must not go out again.
+      // Mail that it has sent must not be sent again.
       await recordSent(ctx, late);
       await endClaim(ctx, current, { status: "queued", next: clock.now(), error: "later" });
       expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);
@@ -540,7 +540,7 @@ onEachDatabase((suite) => {
         async execute(stmt) {
           if (/ join /.test(typeof stmt === "string" ? stmt : stmt.sql)) {
             stopped = sender.stop(0);
-            // Set later than the stop's own timer, and fires after it.
+            // This timer fires after the one of `stop`.
             await new Promise((resolve) => setTimeout(resolve, 10));
           }
           return db.execute(stmt);

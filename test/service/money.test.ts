@@ -4,7 +4,7 @@ import { all, statement } from "../../src/server/db/statement.ts";
 import { largestMinor, moneyJson, parseMoney, splitAmount, toAmount } from "../../src/server/values/money.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 
-/** The largest amount, in minor units, of which every neighbour is a JSON number of its own. */
+/** The largest amount, in minor units, whose neighbours are distinct JSON numbers. */
 const largest: Record<number, number> = {
   0: 2 ** 53 - 1,
   1: 2 ** 49 * 10 - 1,
@@ -38,7 +38,7 @@ function* uniform(seed: number): Generator<number, never> {
   }
 }
 
-/** New in every run; a failure prints it, and `MONEY_SEED` brings its amounts back. */
+/** New in every run; a failure prints it, and `MONEY_SEED` repeats its amounts. */
 const seed = Number(process.env.MONEY_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const batches = 10;
 const batchSize = 10_000;
@@ -51,13 +51,13 @@ function randomAmounts(random: Generator<number, never>, most: number, count: nu
   });
 }
 
-/** The decimal text of minor units, by nothing but moving the point. */
+/** The decimal text of minor units, made only by moving the point. */
 function decimalText(minor: number, digits: number): string {
   const text = String(minor).padStart(digits + 1, "0");
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-// From a new seed each run: in as a caller writes them, through minor units, out as SQLite and the program write them.
+// From a new seed each run: parsed from JSON to minor units, and formatted by SQLite and by the program.
 for (const digits of [0, 2, 3, 4]) {
   test(`100,000 prices with ${digits} decimals are converted both ways exactly`, async () => {
     const random = uniform(seed + digits);
@@ -165,7 +165,7 @@ test("a split gives equal weights equal parts, except for remaining units, which
   expect(splitAmount(0, [3, 4])).toEqual([0, 0]);
   expect(splitAmount(7, [])).toEqual([]);
   expect(splitAmount(7, [0, 0])).toEqual([7, 0]);
-  // Larger remainders come first, wherever they stand.
+  // Larger remainders come first, in any position.
   expect(splitAmount(10, [1, 2, 3])).toEqual([2, 3, 5]);
   const most = largestMinor(2);
   expect(splitAmount(most, [most, most])).toEqual([Math.ceil(most / 2), Math.floor(most / 2)]);

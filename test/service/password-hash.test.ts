@@ -132,7 +132,7 @@ describe("imported hashes", () => {
 });
 
 describe("the queue", () => {
-  /** Work that runs until it is told to end. */
+  /** Work that runs until it is ended. */
   function startWork() {
     const state = { hasBegun: false, end: () => {} };
     const done = hashing.run(

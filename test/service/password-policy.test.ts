@@ -39,7 +39,7 @@ describe("the error names what a password needs, and does not repeat it", () => 
     ["VermilionKettle4871", ["special"]],
     ["vermilionkettlefour", ["upper", "digit", "special"]],
     ["                    ", ["lower", "upper", "digit"]],
-    // Counted in characters, whatever they take in bytes or UTF-16, and once composed.
+    // Length is counted in composed characters, not in bytes or UTF-16 units.
     ["Aa1💡💡💡💡💡💡💡💡💡💡💡💡", ["length"]],
     ["Ae\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u03011!", ["length"]],
     // Letters without case are neither lower nor upper, letters and marks not special, fractions no digits.

@@ -14,7 +14,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/** A product of a file, with what its author says of it. */
+/** A product of a file, with changed fields. */
 type Document = Partial<Omit<ProductReply, "variants">> & { variants?: Partial<VariantReply>[] };
 
 onDatabase("file", (suite) => {
@@ -77,13 +77,13 @@ onDatabase("file", (suite) => {
     const [small, medium] = document.variants as [VariantReply, VariantReply];
     expect(await ndjson([{ ...document, price: 8 }])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([[8, [8, 6, false], [5, null, true]]]);
-    // An older file brings the old price back, to those that follow as well.
+    // An older file restores the old price, also for inherited prices.
     expect(await ndjson([document])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([asMade]);
     const changed = { ...document, variants: [{ ...small, price: 9 }, medium] };
     expect(await ndjson([changed])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([[5, [9, 6, true], [5, null, true]]]);
-    // Once more the older file: what it says of the price's owner holds.
+    // The older file again: its `has_own_price` applies.
     expect(await ndjson([document])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([asMade]);
   });
@@ -105,7 +105,7 @@ onDatabase("file", (suite) => {
     const table = (price: string) =>
       `id,variant_id,variant_price,variant_compare_at_price\n${id},${small.id},${price},\n`;
     expect(await csv(table(""))).toEqual({ ...nothing, unchanged: 1 });
-    // A cell that is filled in is meant, also with today's price.
+    // A filled cell sets the price, even to the current one.
     expect(await csv(table("5"))).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([[5, [5, null, true], [5, null, true]]]);
     expect(await csv(table("5"))).toEqual({ ...nothing, unchanged: 1 });

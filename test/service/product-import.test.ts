@@ -11,13 +11,13 @@ import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-re
 import { type ProductReply, type Shop, tenantContext } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-/** The bytes of a text, cut in pieces that end anywhere, within characters too. */
+/** The bytes of a text in pieces that may end within a character. */
 async function* cut(text: string | Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** Half a character. */
+/** An incomplete UTF-8 character. */
 const BAD = Buffer.from([0xc3]);
 
 const nasty: ProductInput[] = [
@@ -182,7 +182,7 @@ onEachDatabase((suite) => {
       );
     const utf8 = { field: null, message: expect.stringContaining("is not valid UTF-8") };
     const zero = { field: null, message: expect.stringContaining("contains a NUL byte") };
-    // The replacement character itself is a text like another.
+    // The replacement character itself is valid text.
     const csv = broken('\uFEFFsku,title,price\nA,é\uFFFD,1\nB,"two\nlines!",1\nC,\0,1\nD,Fin,1\nE,é!,1');
     expect(await importCsv(csv)).toMatchObject({ created: 1, failed: 1, errors: [{ ...utf8, line: 4 }] });
     const skipped = await importCsv(csv, { onError: "skip" });

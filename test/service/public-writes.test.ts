@@ -19,13 +19,13 @@ type Limits = Pick<Tenant, "addressWrites" | "visitorWrites">;
 const minute = 60_000;
 let tenants = 0;
 
-/** A store with such limits, as far as the limiter looks at it. */
+/** The part of a store with these limits that the limiter reads. */
 const store = (limits: Partial<Limits> = {}) =>
   ({ id: `tnt_${tenants++}`, addressWrites: 3, visitorWrites: 3, ...limits }) as Tenant;
 
 const visitor = () => `vis_${Bun.randomUUIDv7("hex")}`;
 
-/** What counting one write answers: "counted", or the seconds until it can be. */
+/** The result of counting one write: "counted", or the seconds to wait. */
 async function ask(limiter: WriteLimiter, tenant: Tenant, address: string | null, actor: string | null = null) {
   try {
     await limiter.count(tenant, address, actor);
@@ -36,14 +36,14 @@ async function ask(limiter: WriteLimiter, tenant: Tenant, address: string | null
   }
 }
 
-/** How many of so many writes are let through. */
+/** How many of this many writes are accepted. */
 async function admitted(times: number, limiter: WriteLimiter, ...write: [Tenant, string | null, (string | null)?]) {
   let count = 0;
   for (let n = 0; n < times; n++) if ((await ask(limiter, ...write)) === "counted") count += 1;
   return count;
 }
 
-/** What is counted stays in memory here: nothing is shared before a timer has run. */
+/** Counts stay in memory here: nothing is synced before a timer runs. */
 function alone(clock: FakeClock = createClock()) {
   const db = { batch: () => Promise.reject(new AppError("unavailable")) } as unknown as Database;
   return { clock, limiter: createWriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
@@ -83,7 +83,7 @@ test("no minute has more hits than allowed, and waiting for Retry-After is enoug
         expect(recent).toBeLessThan(7);
         taken.push(clock.now());
       } else {
-        // Hits of one second leave together, so that the minute may be up to a second longer, never shorter.
+        // Hits of one second expire together, so that the minute may be up to a second longer, never shorter.
         const exact = minute - (clock.now() - (taken.at(-7) as number));
         expect(answer).toBeGreaterThanOrEqual(Math.max(1, Math.ceil(exact / 1000)));
         expect(answer).toBeLessThanOrEqual(Math.min(60, Math.ceil((exact + 1000) / 1000)));
@@ -106,18 +106,18 @@ test("a write refused by one limit counts for neither, and the longer wait is re
   const address = newAddress();
   const [one, other, third] = [visitor(), visitor(), visitor()];
   expect(await admitted(9, limiter, tenant, address, one)).toBe(2);
-  // The refused seven have taken nothing of the address's places.
+  // The seven refused writes do not count for the address.
   clock.advance(10_000);
   expect(await admitted(9, limiter, tenant, address, other)).toBe(2);
   expect(await ask(limiter, tenant, address, visitor())).toBe(50);
   expect(await ask(limiter, tenant, address, other)).toBe(60);
-  // Also where that is the address's.
+  // Also when the limit of the address refused them.
   expect(await admitted(9, limiter, tenant, null, third)).toBe(2);
   clock.advance(1000);
   const crowded = newAddress();
   for (let n = 0; n < 4; n++) expect(await ask(limiter, tenant, crowded, visitor())).toBe("counted");
   expect(await ask(limiter, tenant, crowded, third)).toBe(60);
-  // Another address's places were not taken by what the visitor's limit refused there.
+  // Writes that the visitor's limit refused do not count for their address.
   const elsewhere = newAddress();
   expect(await admitted(9, limiter, tenant, elsewhere, other)).toBe(0);
   for (let n = 0; n < 4; n++) expect(await ask(limiter, tenant, elsewhere, visitor())).toBe("counted");
@@ -160,7 +160,7 @@ test("a limit of 0 means no limit, and a changed one applies from the next write
   expect(await admitted(9, limiter, { ...tenant, addressWrites: 7 }, address, actor)).toBe(2);
   clock.advance(30_000);
   expect(await admitted(9, limiter, { ...tenant, addressWrites: 9 }, address, actor)).toBe(2);
-  // With fewer allowed, more have to leave: the seven do together, in half a minute.
+  // With a lower limit more hits must expire: the seven do together, in half a minute.
   expect(await ask(limiter, { ...tenant, addressWrites: 3 }, address)).toBe(30);
   expect(await ask(limiter, { ...tenant, addressWrites: 2 }, address)).toBe(60);
   expect(await ask(limiter, tenant, address, actor)).toBe("counted");
@@ -184,7 +184,7 @@ test("a clock set back by up to a minute admits nobody sooner, and one set back 
       expect(await ask(limiter, tenant, address)).toBe("counted");
     }
   }
-  // Little by little is no other than at once.
+  // The same when they are added one by one.
   const { clock, limiter } = alone();
   const tenant = store();
   const address = newAddress();
@@ -209,7 +209,7 @@ test("the most recent subjects are kept, and at most twice as many", async () =>
   counts.add("busy", now, 5);
   for (let n = 0; n < 100_000; n++) {
     counts.add(`one of many ${n}`, now, 1);
-    // Who is refused again and again is not forgotten for it.
+    // A subject that is refused repeatedly is kept.
     if (n % 50 === 0) expect(counts.waitMs("busy", 5, now)).toBe(minute);
   }
   const remembered = Array.from({ length: 100_000 }, (_, n) => counts.waitMs(`one of many ${n}`, 1, now) > 0);
@@ -220,7 +220,7 @@ test("the most recent subjects are kept, and at most twice as many", async () =>
 
 onEachDatabase((suite) => {
   const notices: string[] = [];
-  /** A limiter as one process has it. */
+  /** The limiter of one process. */
   function makeLimiter(clock: FakeClock = createClock(), { db = suite.app.db, key = vault } = {}): WriteLimiter {
     return createWriteLimiter({ db, vault: key, now: clock.now, notice: (message) => notices.push(message) });
   }
@@ -297,7 +297,7 @@ onEachDatabase((suite) => {
     expect(await ask(before, tenant, address, actor)).toBe("counted");
     clock.advance(20_000);
     expect(await admitted(2, before, tenant, address, actor)).toBe(2);
-    // As a stop by SIGTERM does, without a share before.
+    // As a stop by SIGTERM does, without a sync before.
     await before.stop();
     clock.advance(39_000);
     const after = makeLimiter(clock);
@@ -310,7 +310,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile("the database contains no address and no id, and expired rows are purged", async () => {
-    // Later than what the other tests leave behind.
+    // Later than the rows of other tests.
     const clock = createClock(Date.UTC(2031, 0, 15, 12));
     const limiter = makeLimiter(clock);
     const tenant = store();
@@ -329,7 +329,7 @@ onEachDatabase((suite) => {
     expect(JSON.stringify(await rows())).not.toContain(String(clock.now() - 2 * minute));
     clock.advance(2 * minute);
     await purgePublicHits({ db: suite.app.db, now: clock.now });
-    // The newest stays: rows are told apart by numbers that rise from it.
+    // The newest row is kept, because row numbers increase from it.
     expect(await rows()).toHaveLength(1);
     await limiter.stop();
   });

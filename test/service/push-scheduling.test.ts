@@ -13,7 +13,7 @@ function open() {
 
 const permitOf = (tenantId: string, pool: number): Permit => ({ source: { key: tenantId, tenantId, pool } });
 
-/** Acquires permits for as long as there are any, as if each store had endlessly many deliveries due. */
+/** Acquires all permits, as if each store had an unlimited number of deliveries due. */
 function acquireAll(scheduler: Scheduler, stores: string[], pool: number): Permit[] {
   const permits: Permit[] = [];
   for (;;) {
@@ -38,7 +38,7 @@ function admitAll(scheduler: Scheduler, service: string, pool: number = prioriti
   return admitted.length;
 }
 
-/** In how many seconds a service may be sent to again; 0 where it may now. */
+/** The seconds until a service may be sent to again; 0 if it may now. */
 function waitOf(
   { scheduler, clock }: ReturnType<typeof open>,
   service: string,
@@ -128,7 +128,7 @@ describe("a circuit opens", () => {
     const opened = open();
     const { scheduler, clock } = opened;
     scheduler.circuits.noteAnswer("web one", accepted);
-    // An answer in between starts the count again.
+    // An answer in between resets the count.
     for (let n = 1; n < devices; n++) expect(fail(scheduler, `${n}`, { isSilent })).toBe(false);
     scheduler.circuits.noteAnswer("web one", accepted);
     for (let n = 1; n < devices; n++) expect(fail(scheduler, `${n}`, { isSilent })).toBe(false);
@@ -182,7 +182,7 @@ test("a store waits for a full service that answers, and its other deliveries ar
   // Full and answering: its next message goes when an attempt ends.
   expect(scheduler.admit(permit, "web one")).toBe(clock.now());
   expect(acquireAll(scheduler, ["a"], 0)).toHaveLength(0);
-  // Full and silent: up to 200 deliveries are skipped to find others; most of them come back later.
+  // Full and silent: up to 200 deliveries are skipped to find others; most of them are retried later.
   scheduler.reopen();
   clock.advance(2000);
   const waits: number[] = [];

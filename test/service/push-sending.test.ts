@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
         ["ann", { userId: ann, lang: "pt-BR", topics: ["sale"] }],
         ["bob", { userId: bob, lang: "de", topics: ["sale", "news"] }],
         ["eve", { lang: "pt", topics: ["news"] }],
-        // Without a language of its own it speaks the store's.
+        // Without its own language it gets the store's.
         ["guest", {}],
         ["other", { lang: "pap" }],
       ];
@@ -168,7 +168,7 @@ onEachDatabase((suite) => {
     await queue();
     await queue();
     const senders = [openSender(), openSender()];
-    // What finds no room at a service that is not known yet comes soon after.
+    // Deliveries without a permit at an unknown service are retried soon.
     for (let round = 0; round < 3; round++) {
       await Promise.all(senders.map((sender) => sender.runUntilIdle()));
       clock.advance(2000);
@@ -212,7 +212,7 @@ onDatabase("file", (suite) => {
     const bad = service.subscribe();
     const badId = await register({ target: bad.subscription });
     for (let round = 1; round < 4; round++) {
-      // First it fails alone, then before all others.
+      // In the first round it fails alone, then before all others.
       const others = Array.from({ length: round === 1 ? 0 : 6 }, () => service.subscribe());
       for (const { subscription } of others) await register({ target: subscription, isProven: round === 2 });
       await queue();

@@ -17,7 +17,7 @@ const { keys } = createBrowser();
 const junkHosts = 200;
 const taken: PushAnswer = { status: 201, retryAfterMs: 0, isGone: false, error: null };
 
-/** Push services: those on hosts that begin with `junk` never answer, all others take what they are sent at once. */
+/** Push services: those on hosts that begin with `junk` never answer, all others accept messages at once. */
 function openServices() {
   const heard: string[] = [];
   let hanging = 0;
@@ -52,14 +52,17 @@ async function registerJunk({ register }: Opened, count: number): Promise<void> 
 const registerGood = ({ register }: Opened, name: string, more: { isProven?: boolean; userId?: string } = {}) =>
   register({ target: { endpoint: `https://good.example/${name}`, keys }, ...more });
 
-/** Puts a notice of an order into the outbox. */
+/** Queues a notification about an order. */
 async function queueNotice({ queue, rows }: Opened, userId: string): Promise<void> {
   const id = await queue({ userId });
   const content = JSON.stringify({ type: "order.paid", order_id: "ord_1", number: 1, status: "paid" });
   await rows(`update push_messages set kind = 'order', content = '${content}' where id = '${id}'`);
 }
 
-/** Looks as a server does, until nobody is missing. What hangs is given up in real time, so no number of looks is enough by itself. */
+/**
+ * Polls as a server does, until it is done. Attempts that hang time out in real time, so a fixed number of polls would
+ * not be enough.
+ */
 async function lookUntil({ sender, clock }: Opened, isDone: () => boolean): Promise<void> {
   const deadline = performance.now() + 15_000;
   while (!isDone()) {
@@ -117,7 +120,7 @@ describe("with many registrations of strangers that never answer", () => {
         await registerJunk(opened, 400);
         await opened.register({ target: { endpoint, keys } });
         await opened.queue();
-        // The clock stands still, so that nothing that hangs has had its time.
+        // The clock stands still, so that hanging attempts do not time out.
         await until("it is told", async () => {
           await opened.sender.poll();
           return heard.length > 0;

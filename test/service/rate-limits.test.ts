@@ -14,7 +14,7 @@ let subjects = 0;
 const newSubject = () => `subject-${Bun.randomUUIDv7()}-${subjects++}`;
 
 onEachDatabase((suite) => {
-  /** A counter of one subject under a clock of its own. */
+  /** A counter of one subject with its own clock. */
   function counter(most = limit) {
     const clock = createClock();
     const subject = newSubject();

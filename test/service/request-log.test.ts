@@ -72,7 +72,7 @@ test.each(["sk_", "v2."])("a secret (%s…) that was sent where none belongs is 
 });
 
 test("a line stays short, with any path or namespace", () => {
-  // Longer than what a pipe takes as a whole, and lines of several workers would mix.
+  // Longer than an atomic write to a pipe, so that lines of several workers would mix.
   const long = { ...everything, path: "/x".repeat(50_000), namespace: "n".repeat(50_000) };
   for (const form of ["text", "json"] as const) expect(formatRequest(long, form).length).toBeLessThan(1500);
 });

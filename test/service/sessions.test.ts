@@ -20,7 +20,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const email = "ada@example.com";
 const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
 
-/** The same context, with every statement noted that reaches the database through it. */
+/** The same context, which records every statement. */
 function recorded(ctx: Ctx, seen: string[]): Ctx {
   const note = (stmt: InStatement) => seen.push(typeof stmt === "string" ? stmt : stmt.sql);
   const wrap = (db: Session): Session => ({
@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
     const active = async () => (await listTokens(ctx, { userId: account.id })).map(({ token_id }) => token_id);
     return { shop, ctx, account, change, signIn, active };
   }
-  /** Spends the account's failures, as another process would: in this one its attempts wait for each other. */
+  /** Uses up the account's failures, as another process would; in this process its attempts wait for each other. */
   const lockOut = async (ctx: Ctx) => {
     for (let n = 0; n < 3; n++) await countFailure(ctx, email);
   };

@@ -17,7 +17,7 @@ const usual: UnitOptions = {
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** What systemd itself says of a unit; nothing where there is none to ask, or nothing is wrong. */
+/** The complaints of systemd about a unit; empty if there are none, or no systemd. */
 function askSystemd(unit: string): string {
   if (analyze === null) return "";
   const path = join(base, "bodega.service");
@@ -44,7 +44,7 @@ test("below /var/lib the unit has its own account with minimal permissions", () 
   ]) {
     expect(unit.split("\n")).toContain(line);
   }
-  // What compiles as it runs could not start with it.
+  // A JIT compiler could not run with it.
   expect(unit).not.toContain("MemoryDenyWriteExecute");
 });
 

@@ -16,7 +16,7 @@ import { newNamespace } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-/** What a field refuses, and the field that the refusal must name. */
+/** Invalid values, and the field that the error must name. */
 const refused: [field: string, input: TenantInput][] = [
   ["title", { title: "" }],
   ["title", { title: "  " }],

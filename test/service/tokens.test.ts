@@ -23,7 +23,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const day = 86_400_000;
 
 onEachDatabase((suite) => {
-  /** A user of a store with a token, and what is done with these. */
+  /** A user of a store with a token, and functions for them. */
   async function openHolder(shop?: Shop) {
     const of = shop ?? (await suite.shop());
     const ctx = await tenantContext(of);
@@ -44,7 +44,7 @@ onEachDatabase((suite) => {
     return { shop: of, ctx, userId, issue, issued, judge, codeOf, own };
   }
 
-  /** All that the database holds of tokens, as text. */
+  /** All rows of tokens in the database, as text. */
   async function everyRow(ctx: Ctx): Promise<string> {
     const sql = "select * from user_tokens where tenant_id = ?";
     return JSON.stringify((await ctx.db.execute({ sql, args: [ctx.tenant.id] })).rows);

@@ -33,7 +33,7 @@ onEachDatabase((suite) => {
     const { rows } = await suite.app.db.execute(`select count(*) as n from ${table} where ${where}`);
     return Number(rows[0]?.n);
   };
-  /** From here on the database refuses marks of a product, or of any, until what is answered is called. */
+  /** From here on the database refuses dedup keys of a product, or of any, until the returned function is called. */
   async function refuseMarks(id?: string): Promise<() => Promise<unknown>> {
     const when = id === undefined ? "" : `when new.resource_id = '${id}'`;
     await execute(
@@ -198,7 +198,7 @@ onEachDatabase((suite) => {
     await flush();
     while ((await purgeViewDedupKeys(suite.app.system)) > 0);
     expect(await marks()).toBe(5);
-    // An hour more for whoever's clock is behind.
+    // One more hour for clocks that are behind.
     clock.advance(dayMs - (clock.now() % dayMs) + 3_599_000);
     expect(await purgeViewDedupKeys(suite.app.system)).toBe(0);
     clock.advance(2000);

@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
     const held: ServerResponse[] = [];
     const { record, sender, deliveries } = await openHook(suite, {
       answer: (response) => held.push(response.writeHead(200, { "content-length": "100" })) && response.write("x"),
-      // Sooner than the connection is closed.
+      // Before the connection is closed.
       sender: { timeoutMs: 300 },
     });
     await record();

@@ -118,7 +118,7 @@ onEachDatabase((suite) => {
     const { record, openSender, receiver, clock, deliveries } = await openHook(suite);
     await record();
     const { db } = suite.app;
-    // The process ends between the answer and the note of it.
+    // The process ends between the answer and its record.
     const dying = new Proxy(db, {
       get(target, name) {
         const value = Reflect.get(target, name, target);

@@ -5,30 +5,30 @@ import { createUser } from "../../src/server/modules/users/service.ts";
 import { type ApiReply, type CallOptions, createClient, newAddress } from "./client.ts";
 import { type Shop, tenantContext } from "./factories.ts";
 
-/** A password that every rule for passwords lets pass, and another. */
+/** Two passwords that satisfy every rule. */
 export const goodPassword = "Vermilion-Kettle-4871";
 export const otherPassword = "Cobalt+Teapot+1593!";
 
-/** A signed-in user of a shop, and what they would carry about. */
+/** A signed-in user of a shop, with password and authenticator. */
 export interface Account {
   id: string;
   email: string;
   token: string;
-  /** Calls with namespace and token, each from another address. */
+  /** Calls with namespace and token, each from a new address. */
   call: <T = Record<string, unknown>>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
-  /** The code that the authenticator shows now, or so many half minutes later. */
+  /** The authenticator's current code, or the one this many half minutes later. */
   code: (later?: number) => Promise<string>;
-  /** A code that fits neither now nor in the half minutes beside. */
+  /** A code that is wrong now and in the half minutes before and after. */
   wrongCode: () => Promise<string>;
-  /** Begins to turn two-factor on; the authenticator has the secret from then on. */
+  /** Begins an enrolment; the authenticator then has the secret. */
   begin: () => Promise<{ secret: string; otpauth_uri: string; qr_svg: string }>;
-  /** Turns it on, and moves the clock to the next code, since the present one is spent by that. */
+  /** Turns two-factor on, and moves the clock to the next code, because the current one is used up. */
   enrol: () => Promise<string[]>;
 }
 
 let accounts = 0;
 
-/** Makes a user of a shop, and signs them in by a token as login would issue it. */
+/** Creates a user of a shop, and issues a token as login would. */
 export async function openAccount(
   shop: Shop,
   options: { email?: string; role?: "customer" | "staff" | "owner" } = {},

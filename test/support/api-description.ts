@@ -3,7 +3,7 @@ import { default as addFormats } from "ajv-formats";
 
 type Json = Record<string, unknown>;
 
-/** One operation of `/openapi.json`, as far as tests read it. */
+/** The part of an operation of `/openapi.json` that tests read. */
 export interface Operation {
   operationId: string;
   summary: string;
@@ -12,21 +12,21 @@ export interface Operation {
   responses: Record<string, { description: string }>;
 }
 
-/** What the API says of itself, and the proof that it does what it says. */
+/** The API's own description, and checks of calls against it. */
 export interface ApiDescription {
   document: Json & { paths: Record<string, Record<string, Operation>> };
-  /** The path as described and the operation of a request; undefined where no route is. */
+  /** The path template and the operation of a request; undefined without a route. */
   find: (method: string, path: string) => { template: string; operation: Operation } | undefined;
   /**
-   * Fails when a reply is not what the description promises for this operation.
-   * @param isPart whether `fields` was sent; without it, records must be whole.
+   * Fails when a reply does not match the description of its operation.
+   * @param isPart whether `fields` was sent; without it, records must be complete.
    */
   checkReply: (method: string, path: string, status: number, body: unknown, isPart?: boolean) => void;
-  /** Fails when a request that was taken is not one that the description allows. */
+  /** Fails when an accepted request does not match the description. */
   checkRequest: (method: string, path: string, query: Iterable<string>, body: unknown) => void;
 }
 
-/** Names that stand in any body or query beside what a route describes. */
+/** Common parameters, which any body or query may contain. */
 const common = new Set(["namespace", "lang", "app_id", "app_secret", "user_id", "token"]);
 
 /** Reads `/openapi.json` of an application. */
@@ -94,7 +94,7 @@ export async function readDescription(app: {
   };
 }
 
-/** The same document, in which nothing fits the schema of part of a record. */
+/** The same document without the schemas for parts of records. */
 function withoutParts(document: Json): Json {
   const components = document.components as { schemas: Json };
   const schemas = Object.entries(components.schemas).map(([name, schema]) => [
@@ -104,7 +104,7 @@ function withoutParts(document: Json): Json {
   return { ...document, components: { ...components, schemas: Object.fromEntries(schemas) } };
 }
 
-/** The same document, with every described object closed: what is not described must not be sent. */
+/** The same document with every object closed: fields that are not described are errors. */
 function closeObjects(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closeObjects);
   if (typeof node !== "object" || node === null) return node;

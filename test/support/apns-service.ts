@@ -5,7 +5,7 @@ import type { ApnsAccount } from "../../src/server/config/push-config.ts";
 import { certificate, certificateKey } from "./certificate.ts";
 import { type ReadToken, readToken } from "./json-web-token.ts";
 
-/** A message as Apple would take it. */
+/** A message as Apple receives it. */
 export interface ApnsMessage {
   path: string;
   headers: Record<string, string | undefined>;
@@ -13,19 +13,19 @@ export interface ApnsMessage {
   token: ReadToken;
 }
 
-/** What stands for Apple's service: HTTP/2 with TLS, a few messages at once, tokens judged by the account's key. */
+/** A fake of Apple's service: HTTP/2 with TLS, limited streams, tokens verified with the account's key. */
 export interface ApnsService {
   origin: string;
   account: ApnsAccount;
   received: ApnsMessage[];
-  /** Answers the next messages, in turn, otherwise than with 200. */
+  /** The answers to the next messages, in order, instead of 200. */
   answers: { status: number; reason?: string; headers?: Record<string, string> }[];
-  /** How many connections there were, and how many messages were under way at once. */
+  /** The number of connections, and the highest number of concurrent messages. */
   connections: () => number;
   most: () => number;
-  /** Answers nothing from now on. */
+  /** Stops answering. */
   fallSilent: () => void;
-  /** Ends every connection as a service does that is about to restart. */
+  /** Sends GOAWAY on every connection, as a service does before a restart. */
   sendAway: () => void;
   close: () => Promise<void>;
 }

@@ -10,10 +10,10 @@ import { type ApiDescription, readDescription } from "./api-description.ts";
 import { createClock, type FakeClock } from "./clock.ts";
 import { secretForm } from "./invariants.ts";
 
-/** The header by which a test says from which socket address its request comes. */
+/** The header in which a test sends the socket address of its request. */
 export const peerHeader = "x-test-peer";
 
-/** A real server on a free port, over the application under test. */
+/** A real server on a free port with the application under test. */
 export interface TestApp {
   url: string;
   port: number;
@@ -21,13 +21,13 @@ export interface TestApp {
   clock: FakeClock;
   /** What was logged, in order. */
   entries: RequestLogEntry[];
-  /** The same as lines, in both forms. */
+  /** The log lines, in both forms. */
   lines: string[];
-  /** What the application keeps between requests: `memory.views.flush()` writes down the views of a test. */
+  /** State of the application between requests: `memory.views.flush()` writes the views of a test. */
   memory: ProcessMemory;
-  /** For services that stand above a tenant. */
+  /** For services above a single tenant. */
   system: SystemCtx;
-  /** What `/openapi.json` says, read once. */
+  /** The API description, read once. */
   description: () => Promise<ApiDescription>;
   /** Ends it, and fails when a secret was logged. The database stays open. */
   stop: () => Promise<void>;
@@ -41,7 +41,7 @@ type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & 
   clock?: FakeClock;
 };
 
-/** Starts the application with a fake clock; the peer of a request is what its `x-test-peer` says. */
+/** Starts the application with a fake clock; the header `x-test-peer` sets the peer of a request. */
 export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOptions): TestApp {
   const entries: RequestLogEntry[] = [];
   const lines: string[] = [];
@@ -79,7 +79,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     lines,
     system: { db, actor: { kind: "terminal" }, vault, requestId: "test", now: clock.now, clientIp: null },
     description: () => {
-      // By a copy of its own, so that it is not logged among what a test asks.
+      // By another application, so that the request is not in the log of the test.
       description ??= readDescription(createApp({ ...common, log: () => {}, peerOf: () => null }));
       return description;
     },

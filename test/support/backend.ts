@@ -6,7 +6,7 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, startSqld } from "./sqld.ts";
 
-/** The two ways to keep the data. */
+/** The two kinds of database. */
 export const databaseKinds = ["file", "server"] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
@@ -19,18 +19,16 @@ export function canTest(kind: DatabaseKind): boolean {
 export interface TestDatabase {
   kind: DatabaseKind;
   db: Database;
-  /** Where its local files are, if it has any. */
+  /** The directory of its local files, if it has any. */
   dataDir: string;
-  /** Of the libSQL server, where there is one. */
+  /** The address of the libSQL server, if there is one. */
   url: string | undefined;
   /** Opens the same data once more, as another process would. */
   openAgain: () => Promise<Database>;
   close: () => Promise<void>;
 }
 
-/**
- * Opens a database of its own: a file or a libSQL server of its own.
- */
+/** Opens a new database: a file or a separate libSQL server. */
 export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   const dirs: string[] = [];
   const opened: Database[] = [];

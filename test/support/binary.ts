@@ -5,46 +5,46 @@ import { join } from "node:path";
 import { copyExecutable } from "./executable.ts";
 import { type Serving, watchServer } from "./serving.ts";
 
-/** What a finished command left behind. */
+/** The result of a finished command. */
 export interface Outcome {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** What a test needs of a key that `key issue --json` printed. */
+/** The fields of `key issue --json` that tests need. */
 export interface IssuedKey {
   app_id: string;
   app_secret: string;
   [name: string]: unknown;
 }
 
-/** The executable alone in a folder of its own, as its user has it. */
+/** The executable alone in a new directory, as a user would have it. */
 export interface Binary {
-  /** The folder, without symbolic links; commands run in it. */
+  /** The directory, without symbolic links; commands run in it. */
   dir: string;
   path: string;
   env: Record<string, string>;
   run: (...args: string[]) => Promise<Outcome>;
-  /** The same, with this text on standard input. */
+  /** Runs a command with this text on standard input. */
   feed: (input: string, ...args: string[]) => Promise<Outcome>;
   /** Runs a command that must succeed, and returns its one JSON value. */
   json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
   /** Starts a server on a free port and waits for its announcement; flags may choose another port. */
   serve: (...flags: string[]) => Promise<Serving>;
-  /** The same for a command line that becomes a server, such as a shell that arranges its streams. */
+  /** As `serve`, for a command line that becomes a server, such as a shell that redirects its streams. */
   serveBy: (command: string[]) => Promise<Serving>;
 }
 
-/** Places for the executable; all of them, and the servers in them, go with the test file that asked. */
+/** Makes directories with the executable; they and their servers are removed when the test file ends. */
 export interface Binaries {
-  /** Puts the executable into a new folder, with nothing beside it and an environment that sets nothing of it. */
+  /** Puts the executable into a new empty directory, with an environment without its variables. */
   installBinary: () => Binary;
-  /** A new empty folder, without symbolic links in its path. */
+  /** A new empty directory, without symbolic links in its path. */
   makeDir: () => string;
 }
 
-/** To be called at the top of a test file: Bun loads this module once, and a hook belongs to the file that adds it. */
+/** Call it at the top of a test file: Bun loads this module once, and a hook belongs to the file that adds it. */
 export function useBinaries(): Binaries {
   const dirs: string[] = [];
   const servers: Serving[] = [];
@@ -67,7 +67,7 @@ export function useBinaries(): Binaries {
   function installBinary(): Binary {
     const dir = makeDir();
     const path = join(dir, "bodega");
-    // It weighs more than a hundred megabytes, so all further places are links to the first.
+    // It has more than a hundred megabytes, so all other copies are links to the first.
     if (firstPath === undefined) copyExecutable(path);
     else linkSync(firstPath, path);
     firstPath ??= path;
@@ -107,7 +107,7 @@ function describeBinary(dir: string, path: string, servers: Serving[]): Binary {
   return { dir, path, env, run, feed, json, serve, serveBy };
 }
 
-/** A tenant with a published key that may do everything, made through the terminal. */
+/** A tenant with a published key of all scopes, made through the terminal. */
 export async function openShop(binary: Binary, namespace = "demo") {
   await binary.json("tenant", "create", namespace, "--currency", "EUR");
   const key = await binary.json<IssuedKey>("key", "issue", "-n", namespace, "--name", "web", "--publish");

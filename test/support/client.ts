@@ -4,13 +4,13 @@ import { checkReply, type Envelope } from "./invariants.ts";
 
 /** What a call sends besides its method and path. */
 export interface CallOptions {
-  /** Parameters after `namespace`; a text is sent as it stands. */
+  /** Parameters after `namespace`; a text is sent unchanged. */
   query?: Record<string, string | number> | string;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it stands, instead of `body`. */
+  /** Sent unchanged, instead of `body`. */
   raw?: string | Uint8Array<ArrayBuffer> | ReadableStream;
-  /** Replaces or adds; null takes away, also what the client would send of itself. */
+  /** Replaces or adds headers; null removes one, also one that the client sends by default. */
   headers?: Record<string, string | null>;
   /** Null: not in the query. */
   namespace?: string | null;
@@ -20,7 +20,7 @@ export interface CallOptions {
   address?: string;
 }
 
-/** A reply that has passed every check that holds for all. */
+/** A reply that has passed all common checks. */
 export interface ApiReply<T = Record<string, unknown>> {
   status: number;
   headers: Headers;
@@ -38,20 +38,20 @@ export interface ApiReply<T = Record<string, unknown>> {
 /** Sends `"GET /products/"` and the like. */
 export type Call = <T = Record<string, unknown>>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
 
-/** What a client must know of a server: where it is, and what it says of its API. */
+/** The data that a client needs of a server: its URL and its API description. */
 export type DescribedServer = Pick<TestApp, "url" | "description">;
 
 let addresses = 0;
 
-/** An address that nobody else in this run has. */
+/** An address that is unique in this run. */
 export function newAddress(): string {
   addresses += 1;
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;
 }
 
 /**
- * Makes a client with an address of its own, and with what it sends unless a call says otherwise. Each reply is
- * checked for the envelope and against the API's own description.
+ * Makes a client with a new address, and the defaults of its calls. Each reply is checked for the envelope and against
+ * the API's own description.
  */
 export function createClient(
   app: DescribedServer,

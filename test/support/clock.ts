@@ -6,7 +6,7 @@ export interface FakeClock {
   advance: (ms: number) => void;
 }
 
-/** Makes a clock that shows noon of a January day, unless told otherwise. */
+/** Makes a clock; by default it shows noon of a January day. */
 export function createClock(start = Date.UTC(2030, 0, 15, 12)): FakeClock {
   let at = start;
   return {

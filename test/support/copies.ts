@@ -9,13 +9,13 @@ import { verifyAudit } from "../../src/server/modules/audit/verify.ts";
 import { vault } from "./app.ts";
 import { findInconsistencies } from "./record-check.ts";
 
-/** Everything in a database file: the schema, and the rows of each table in the order of their keys. */
+/** The content of a database file: the schema, and the rows of each table in the order of their keys. */
 export interface WholeFile {
   schema: string[];
   rows: Record<string, unknown[][]>;
 }
 
-/** A folder that goes when the work is done. */
+/** Runs work with a directory that is removed afterwards. */
 export async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), "bodega-copies-"));
   try {
@@ -40,7 +40,7 @@ export function readWhole(path: string): Promise<WholeFile> {
   });
 }
 
-/** Proves that the database of a folder is sound in every respect that the program itself can look at. */
+/** Runs all checks of the program on the database of a directory. */
 export async function checkWholeness(dataDir: string): Promise<void> {
   const db = await openDatabase({ dataDir });
   try {

@@ -11,7 +11,7 @@ interface Device {
   token?: string;
 }
 
-/** Puts a device of a shop into the database, as if it had registered, and answers the registration's id. */
+/** Puts a device of a shop into the database, as if it had registered, and returns the registration's id. */
 export async function addDevice(shop: Shop, device: Device = {}): Promise<string> {
   const { platform = "android", topics = [], userId = null, lang = "en" } = device;
   const { db, tenant, vault } = await tenantContext(shop);

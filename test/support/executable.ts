@@ -7,7 +7,7 @@ const sources = ["src", "drizzle", "scripts", "package.json", "bun.lock"];
 
 /**
  * Copies the built executable to `path`, and builds it first where it is missing or older than its source.
- * @throws Error with the builder's words when it cannot be built.
+ * @throws Error with the builder's message when it cannot be built.
  */
 export function copyExecutable(path: string): void {
   if (lastChange([built]) <= lastChange(sources.map((name) => join(root, name)))) build();

@@ -7,7 +7,7 @@ import { createTenant } from "../../src/server/modules/tenants/service.ts";
 import type { TestApp } from "./app.ts";
 import { type Call, createClient } from "./client.ts";
 
-/** A product as replies show it, as far as tests look at it. */
+/** The fields of a product in replies that tests use. */
 export interface ProductReply {
   id: string;
   title: string;
@@ -36,7 +36,7 @@ export interface ProductReply {
   published_at: string | null;
 }
 
-/** A form in which a product is sold, as replies show it. */
+/** The fields of a variant in replies that tests use. */
 export interface VariantReply {
   id: string;
   title: string;
@@ -55,10 +55,10 @@ export interface VariantReply {
   updated_at: string;
 }
 
-/** What a key is issued with; published unless it says otherwise. */
+/** Options of a new key; published by default. */
 export type KeyOptions = Partial<Omit<Parameters<typeof issueKey>[1], "namespace">>;
 
-/** A store of its own, with a key that may do everything, and a client that uses it. */
+/** A new store, with a key of all scopes, and a client that uses it. */
 export interface Shop {
   app: TestApp;
   namespace: string;
@@ -74,7 +74,7 @@ export interface Shop {
   createProduct: (fields?: Record<string, unknown>) => Promise<ProductReply>;
 }
 
-/** A namespace that no other test of this run has. */
+/** A namespace that is unique in this run. */
 export function newNamespace(): string {
   return `t-${Bun.randomUUIDv7("hex")}`;
 }
@@ -113,7 +113,7 @@ export async function createShop(
   };
 }
 
-/** The context in which the services of a tenant run, as its terminal. */
+/** The context of a tenant's services, as from the terminal. */
 export async function tenantContext({ app, namespace }: { app: TestApp; namespace: string }): Promise<Ctx> {
   const sql =
     "select id, namespace, title, currency, language, token_lifetime as tokenLifetime, points_rate as pointsRate, point_value as pointValue, points_days as pointsDays, address_writes as addressWrites, visitor_writes as visitorWrites from tenants where namespace = ?";

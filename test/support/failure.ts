@@ -1,5 +1,5 @@
 /**
- * What a piece of work throws or rejects with; fails when it does neither. Bun's own `rejects` runs the event loop by
+ * The error that work throws or rejects with; fails when it does neither. Bun's own `rejects` runs the event loop by
  * itself while it waits, and is slow where the work waits for `setImmediate`.
  */
 export async function failureOf(work: Promise<unknown> | (() => unknown)): Promise<unknown> {

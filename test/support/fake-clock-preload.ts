@@ -1,5 +1,5 @@
-// Runs before the program in a process under test, brought in by `BUN_OPTIONS`: the time is what the test has written
-// into a file that both have in memory. The program itself knows nothing of it.
+// Loaded before the program in a process under test, by `BUN_OPTIONS`: the time comes from a memory-mapped file that
+// the test writes. The program itself is unchanged.
 const bytes = Bun.mmap(process.env.FAKE_CLOCK_FILE ?? "");
 const time = new Float64Array(bytes.buffer, bytes.byteOffset, 1);
 const now = (): number => time[0] as number;

@@ -6,28 +6,31 @@ import type { FcmAccount } from "../../src/server/config/push-config.ts";
 import { certificate, certificateKey } from "./certificate.ts";
 import { type ReadToken, readToken } from "./json-web-token.ts";
 
-/** A message as Google would take it. */
+/** A message as Google receives it. */
 export interface FcmMessage {
   path: string;
   message: { token: string; [part: string]: unknown };
 }
 
-/** What stands for Google: it gives access tokens to those who sign with the account's key, and takes messages. */
+/**
+ * A fake of Google's services: it issues access tokens for assertions signed with the account's key, and accepts
+ * messages.
+ */
 export interface FcmService {
   origin: string;
   account: FcmAccount;
-  /** The assertions by which tokens were asked for. */
+  /** The assertions in requests for tokens. */
   asked: ReadToken[];
   received: FcmMessage[];
-  /** Answers the next calls, in turn, otherwise than with 200. */
+  /** The answers to the next calls, in order, instead of 200. */
   tokenAnswers: { status: number; body: object }[];
   answers: { status: number; body?: object; headers?: Record<string, string> }[];
-  /** From now on no token that was given is taken. */
+  /** Revokes all issued tokens. */
   revoke: () => void;
   close: () => Promise<void>;
 }
 
-/** Starts it on loopback, by https. @param seconds how long its access tokens last. */
+/** Starts it on loopback, by https. @param seconds the lifetime of its access tokens. */
 export async function startFcmService({ seconds = 3600 } = {}): Promise<FcmService> {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const given = new Set<string>();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Looks for texts in the bytes of all files below a folder; returns `file: text` for each that is there. */
+/** Searches the bytes of all files below a directory for texts; returns `file: text` for each found one. */
 export function findInFiles(dir: string, texts: readonly string[]): string[] {
   const found: string[] = [];
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {

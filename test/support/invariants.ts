@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 import { join } from "node:path";
 
-/** What app secrets, user tokens, the secrets of registrations and visitors look like, also wrong ones. */
+/** The form of app secrets, user tokens, and the secrets of registrations and visitors, also of wrong ones. */
 export const secretForm = /(?:sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{20,}/;
 
 const repository = join(import.meta.dir, "..", "..");
-/** What only the inside of the program may know. */
+/** Internals of the program, which no reply may contain. */
 const internals = [
   /\n\s+at \S/,
   /\.ts:\d+/,
@@ -15,7 +15,7 @@ const internals = [
   /TypeError|ReferenceError|SyntaxError|LibsqlError|SqliteError|DrizzleError/,
 ];
 
-/** What every reply has, whatever was asked; the rest of a reply is each test's own business. */
+/** The parts of every reply that are checked here; tests check the rest. */
 export interface ReplyShape {
   method: string;
   status: number;
@@ -24,8 +24,8 @@ export interface ReplyShape {
 }
 
 /**
- * Proves the promises that hold for each reply of the API: content type, request id, envelope, and that nothing of the
- * inside is told. Returns the body, undefined for HEAD.
+ * Checks the guarantees of every reply of the API: content type, request id, envelope, and no internals. Returns the
+ * body, undefined for HEAD.
  */
 export function checkReply({ method, status, headers, text }: ReplyShape): Envelope | undefined {
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -33,7 +33,8 @@ export function checkReply({ method, status, headers, text }: ReplyShape): Envel
   expect(headers.get("cache-control")).toBe("no-store");
   const requestId = headers.get("x-request-id");
   expect(requestId).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
-  // Of all replies, only sign-ins bring a token and registrations and new visitors their own secret; none brings an app secret.
+  // Only the replies to sign-ins contain a token, and those to registrations and new visitors their own secret; none
+  // contains an app secret.
   const own = /"(?:token":"v2\.|management_secret":"rsec_|visitor":"vis_[0-9a-z]{26}-[0-9a-f]{21})[\w-]{43}"/;
   checkDiscretion(status < 400 ? text.replace(own, "") : text);
   if (status === 429) expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
@@ -55,7 +56,7 @@ export function checkReply({ method, status, headers, text }: ReplyShape): Envel
   return body;
 }
 
-/** Proves that a text for the outside tells neither a stack, nor SQL, nor a path, nor a secret. */
+/** Checks that a public text contains no stack, SQL, path or secret. */
 export function checkDiscretion(text: string): void {
   expect(text).not.toContain(repository);
   for (const pattern of internals) expect(text).not.toMatch(pattern);

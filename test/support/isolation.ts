@@ -11,7 +11,7 @@ const emailForm = /\b[\w.-]+@example\.com\b/g;
 /** `"GET /products/:id/"`. */
 export const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
-/** Everything in a text by which a store or a person could be known, save addresses of mail that a caller has told. */
+/** All texts that identify a store or a person, except email addresses that the caller has sent. */
 export function marksIn(text: string, told = ""): Set<string> {
   const marks = [...text.matchAll(idForm), ...text.matchAll(emailForm)].map(([mark]) => mark);
   return new Set(marks.filter((mark) => !(mark.includes("@") && told.includes(mark))));
@@ -22,7 +22,7 @@ export function idsAmong(text: string, marks: Set<string>): string[] {
   return [...marksIn(text)].filter((mark) => !mark.includes("@") && marks.has(mark));
 }
 
-/** The same call about records that nobody has. */
+/** The same call with ids that do not exist. */
 export function twinOf(call: RouteCall): RouteCall {
   const { by: _, ...rest } = call;
   const others = new Map<string, string>();
@@ -39,15 +39,15 @@ export function textWithoutEcho(call: RouteCall, { error, text }: Pick<ApiReply,
   return error ? text.replace(idForm, (id) => (sent.includes(id) ? "(id)" : id)) : text;
 }
 
-/** The content of a reply that two callers may compare; of a success that may make something, only its status. */
+/** The comparable content of a reply; only the status for a successful write. */
 export function verdictOf(call: RouteCall, { status, error, data, page }: ApiReply): unknown {
   if (error) return { status, ...JSON.parse(textWithoutEcho(call, { error, text: JSON.stringify(error) })) };
   return call.request.startsWith("GET") ? { status, data, page } : { status };
 }
 
-/** The rows of every table that belong to a store, each as a line. */
+/** A store's rows in every table, each as a line. */
 export async function rowsOf({ app: { db, memory } }: Suite, { shop }: World): Promise<string[]> {
-  // Views of earlier calls would be written down in between.
+  // Otherwise views of earlier calls would be written in between.
   await memory.views.flush();
   const { rows: tables } = await db.execute(`select t.name from sqlite_schema t, pragma_table_info(t.name) c
     where t.type = 'table' and c.name = 'tenant_id' and t.name <> 'rate_limits' order by 1`);
@@ -60,7 +60,7 @@ export async function rowsOf({ app: { db, memory } }: Suite, { shop }: World): P
   );
 }
 
-/** Those who come from elsewhere, and what they add to a call. */
+/** A caller of another store, and its additions to a call. */
 export interface Stranger {
   name: string;
   send: (call: RouteCall, more?: Pick<CallOptions, "query" | "headers">) => Promise<ApiReply>;
@@ -73,7 +73,7 @@ export function callersOf(world: World, users: Record<string, Account>, who: str
   }));
 }
 
-/** The same call, saying nothing of whom it is about. */
+/** The same call without parameters that name a customer. */
 export function bareOf({ query, body, ...call }: RouteCall): RouteCall {
   const without = ({ customer_id: _, ...rest }: Record<string, unknown>) => rest;
   return {
@@ -83,13 +83,13 @@ export function bareOf({ query, body, ...call }: RouteCall): RouteCall {
   };
 }
 
-/** Whether a route takes the parameter by which staff and keys name whom they act for. */
+/** Whether a route accepts the parameter with which staff and keys name a customer. */
 export function namesCustomer(route: Route): "query" | "body" | undefined {
   if (route.query && "customer_id" in route.query.properties) return "query";
   return route.body && "customer_id" in (route.body.properties ?? {}) ? "body" : undefined;
 }
 
-/** Makes the calls of another store: its key, its customer and its owner. */
+/** The callers of another store: its key, its customer and its owner. */
 export function strangersOf(world: World): Stranger[] {
   const { customer, owner } = world;
   const key: Stranger = {

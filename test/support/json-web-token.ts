@@ -1,12 +1,15 @@
 import { type KeyObject, verify } from "node:crypto";
 
-/** What a token says, once its signature is right. */
+/** The content of a token with a valid signature. */
 export interface ReadToken {
   header: Record<string, unknown>;
   claims: Record<string, unknown>;
 }
 
-/** Reads a JSON Web Token (RFC 7519) by the key of whoever signs. @throws Error when the signature is not right. */
+/**
+ * Reads a JSON Web Token (RFC 7519) with the signer's public key.
+ * @throws Error when the signature is wrong.
+ */
 export function readToken(token: string, publicKey: KeyObject): ReadToken {
   const [header = "", claims = "", signature = ""] = token.split(".");
   const signed = Buffer.from(`${header}.${claims}`);

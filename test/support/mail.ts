@@ -6,7 +6,7 @@ import type { Vault } from "../../src/server/security/vault.ts";
 import { parseFromAddress } from "../../src/server/values/email.ts";
 import { vault as testVault } from "./app.ts";
 
-/** A mail as a test sees it, whatever became of it. */
+/** A mail in the outbox, in any state. */
 export interface OutboxMail {
   id: string;
   kind: string;
@@ -46,7 +46,7 @@ export async function readResetCode(app: Parameters<typeof readOutbox>[0], names
   return code;
 }
 
-/** A sender over the outbox of an application under test, to a mail server of the test. */
+/** An engine that sends the outbox of an application under test to a test's mail server. */
 export function openSender(
   app: { db: MailDeps["db"]; clock: { now: () => number } },
   smtp: SmtpServer,

@@ -11,12 +11,12 @@ export interface ReceivedMail {
   html: string;
 }
 
-/** A mail server that keeps everything it is given. */
+/** A mail server that keeps all mail. */
 export interface Mailbox {
   /** For `BODEGA_SMTP_URL`. */
   url: string;
   received: ReceivedMail[];
-  /** Waits until this address has got so many mails that match, and returns the last of these. */
+  /** Waits until this address has received this many matching mails, and returns the last one. */
   waitFor: (to: string, nth: number, matching?: RegExp) => Promise<ReceivedMail>;
   close: () => Promise<void>;
 }

@@ -1,17 +1,17 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
 
-/** A certificate that signs itself, and its key; both PEM. */
+/** A self-signed certificate and its key; both PEM. */
 export interface MadeCertificate {
   cert: string;
   key: string;
-  /** SHA-256 of the certificate as node tells that of a peer. */
+  /** SHA-256 of the certificate, as node reports it for a peer. */
   fingerprint: string;
 }
 
 const dayMs = 86_400_000;
 
-/** Makes one with a key of its own. Times are epoch milliseconds; unless given, it began yesterday and lasts 90 days. */
+/** Makes one with a new key. Times are epoch milliseconds; by default it is valid since yesterday and for 90 days. */
 export function makeCertificate({
   names = ["localhost", "127.0.0.1"],
   from = Date.now() - dayMs,

@@ -23,7 +23,7 @@ export interface LineReply {
   restocked_quantity: number;
 }
 
-/** An order as replies show it, as far as tests look at it. */
+/** The fields of an order in replies that tests use. */
 export interface OrderReply {
   id: string;
   number: number;
@@ -67,7 +67,7 @@ export interface OrderReply {
   cancelled_at: string | null;
 }
 
-/** Orders by the shop's own key, for a guest unless the body says otherwise. */
+/** Creates an order with the shop's own key, by default for a guest. */
 export async function makeOrder(
   { call }: Shop,
   items: readonly { product_id?: string; variant_id?: string; quantity?: number }[],
@@ -79,7 +79,7 @@ export async function makeOrder(
   return data;
 }
 
-/** Acts on an order by the shop's own key, and fails unless that works. */
+/** Acts on an order with the shop's own key, and fails unless that succeeds. */
 export async function actOn(
   { call }: Shop,
   order: { id: string },
@@ -91,7 +91,7 @@ export async function actOn(
   return data;
 }
 
-/** What is on hand of a product, or of a variant, and held by unpaid orders. */
+/** The stock of a product or variant, and the part that unpaid orders reserve. */
 export async function stockOf({ app }: Shop, id: string): Promise<{ stock: number | null; reserved: number }> {
   const table = id.startsWith("var_") ? "product_variants" : "products";
   const sql = `select stock, reserved from ${table} where id = ?`;
@@ -99,7 +99,7 @@ export async function stockOf({ app }: Shop, id: string): Promise<{ stock: numbe
   return { stock: row?.stock as number | null, reserved: row?.reserved as number };
 }
 
-/** Rows of a shop that orders are made of, to see that nothing was written. */
+/** Counts a shop's rows of orders, to check that nothing was written. */
 export async function countOrderRows({ app, tenant }: Shop): Promise<number[]> {
   const counts = ["orders", "order_lines", "order_refunds", "order_numbers", "events", "reward_entries"].map(
     (table) => `select count(*) as n from ${table} where tenant_id = (select id from tenants where namespace = ?)`,
@@ -112,7 +112,7 @@ export async function countOrderRows({ app, tenant }: Shop): Promise<number[]> {
   return found;
 }
 
-/** What the change feed of a shop holds of one type, oldest first. */
+/** A shop's events of one type, oldest first. */
 export async function readEvents({ app, namespace }: Shop, type: string): Promise<Record<string, unknown>[]> {
   const sql = `select data from events where type = ?
     and tenant_id = (select id from tenants where namespace = ?) order by sequence`;

@@ -6,23 +6,23 @@ import { type Shop, tenantContext } from "./factories.ts";
 import { readResetCode } from "./mail.ts";
 import type { Suite } from "./suite.ts";
 
-/** Asks for a code, from another address each time. */
+/** Requests a code, each time from a new address. */
 export function forgot(shop: Shop, email: string): Promise<ApiReply> {
   return shop.callAnonymously("POST /auth/password/forgot/", { body: { email }, address: newAddress() });
 }
 
-/** Tries a code, from another address each time. */
+/** Tries a code, each time from a new address. */
 export function reset(shop: Shop, email: string, code: string, password = otherPassword): Promise<ApiReply> {
   return shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password }, address: newAddress() });
 }
 
-/** Asks for a code and reads it in the mail. */
+/** Requests a code and reads it in the mail. */
 export async function requestCode(shop: Shop, email: string): Promise<string> {
   await forgot(shop, email);
   return readResetCode(shop.app, shop.namespace);
 }
 
-/** A user in a store of their own who has been sent a code. */
+/** A user of a new store to whom a code was sent. */
 export async function openAccountWithCode(
   suite: Suite,
 ): Promise<{ shop: Shop; account: Account; email: string; code: string; wrong: string }> {
@@ -32,7 +32,7 @@ export async function openAccountWithCode(
   return { shop, account, email: account.email, code, wrong: otherCode(code) };
 }
 
-/** Six digits that are not these. */
+/** Another code of six digits. */
 export function otherCode(code: string): string {
   return String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 }

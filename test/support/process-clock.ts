@@ -2,13 +2,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClock, type FakeClock } from "./clock.ts";
 
-/** A clock that stands still in other processes as well, until a test moves it. */
+/** A clock for other processes too, which stands still until a test moves it. */
 export interface ProcessClock extends FakeClock {
-  /** The environment that makes a Bun program, compiled or not, go by it. */
+  /** The environment that makes a Bun program, compiled or not, use it. */
   env: Record<string, string>;
 }
 
-/** Makes a clock for the processes of one test file; `dir` is a place for the file by which they learn the time. */
+/** Makes a clock for the processes of one test file; `dir` is the directory of the file with the time. */
 export function createProcessClock(dir: string): ProcessClock {
   const file = join(dir, "clock");
   const clock = createClock();

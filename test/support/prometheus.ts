@@ -5,13 +5,13 @@ export interface MetricSample {
   value: number;
 }
 
-/** A page for Prometheus, read strictly. */
+/** A page for Prometheus, strictly parsed. */
 export interface MetricsPage {
   types: Record<string, string>;
   samples: MetricSample[];
-  /** The value of the one series with these labels, 0 where there is none. Throws when several have them. */
+  /** The value of the only series with these labels; 0 if there is none. Throws if several have them. */
   value(name: string, labels?: Record<string, string>): number;
-  /** All series of a name added up, of those that have the labels. */
+  /** The sum of all series of a name with these labels. */
   sum(name: string, labels?: Record<string, string>): number;
 }
 
@@ -20,9 +20,9 @@ const sampleLine = new RegExp(`^(${nameForm})(?:\\{(.*)\\})? (\\S+)$`);
 const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\n"])*)"(,|$)/y;
 
 /**
- * Reads the text format 0.0.4 as its description demands it: every line is a heading or a sample, a name has one HELP and
- * one TYPE, its samples stand together below them, no series appears twice, counters end in `_total`, and a histogram's
- * buckets rise to its count. Throws for whatever breaks this.
+ * Parses the text format 0.0.4 strictly: every line is a heading or a sample, a name has one HELP and one TYPE directly
+ * above its samples, no series appears twice, counters end in `_total`, and a histogram's buckets increase up to its
+ * count. Throws for any violation.
  */
 export function parseMetrics(text: string): MetricsPage {
   if (!text.endsWith("\n")) throw new Error("The page does not end with a line break.");

@@ -1,17 +1,17 @@
 import { createDecipheriv, createECDH, createPublicKey, hkdfSync, randomBytes, verify } from "node:crypto";
 
-/** A browser that has asked for push messages: it alone has the keys by which they are read. */
+/** A browser that subscribes to push messages: only it has the keys to decrypt them. */
 export interface PushBrowser {
-  /** As a browser hands them out, in base64url. */
+  /** The public keys of its subscription, in base64url. */
   keys: { p256dh: string; auth: string };
-  /** Reads a message; throws when it is for another or altered. */
+  /** Decrypts a message; throws when it is for another browser or altered. */
   decrypt: (body: Uint8Array) => string;
 }
 
 const extract = (salt: Uint8Array, key: Uint8Array, info: Uint8Array | string, bytes: number) =>
   Buffer.from(hkdfSync("sha256", key, salt, info, bytes));
 
-/** Makes one, with keys of its own unless they are given. The steps are those of RFC 8291, section 3, and RFC 8188. */
+/** Makes one, by default with new keys. The steps are those of RFC 8291, section 3, and RFC 8188. */
 export function createBrowser(given: { privateKey?: string; auth?: string } = {}): PushBrowser {
   const pair = createECDH("prime256v1");
   if (given.privateKey === undefined) pair.generateKeys();
@@ -43,7 +43,7 @@ export function createBrowser(given: { privateKey?: string; auth?: string } = {}
 }
 
 /**
- * The claims of a message's `Authorization`, once its signature is proved.
+ * Verifies the signature of a message's `Authorization`, and returns its claims.
  * @param publicKey the server's, as browsers subscribe with it.
  */
 export function readVapid(authorization: string, publicKey: string): { aud: string; exp: number; sub: string } {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { certificate, certificateKey } from "./certificate.ts";
 import { createBrowser, type PushBrowser } from "./push-browser.ts";
 
-/** A message as it came over the wire. */
+/** A message as received. */
 export interface ReceivedPush {
   /** The endpoint's path. */
   path: string;
@@ -16,7 +16,7 @@ export interface ReceivedPush {
 export interface Subscriber extends PushBrowser {
   subscription: { endpoint: string; keys: PushBrowser["keys"] };
   path: string;
-  /** What has arrived for it, read with its keys. */
+  /** Its messages, decrypted with its keys. */
   messages: () => Record<string, unknown>[];
 }
 

@@ -26,7 +26,7 @@ export async function openPushService(...options: Parameters<typeof startPushSer
   return service;
 }
 
-/** A delivery as it stands in the database. */
+/** A delivery in the database. */
 export interface DeliveryRow {
   id: string;
   registration_id: string | null;
@@ -47,7 +47,9 @@ interface Registration {
   isProven?: boolean;
 }
 
-/** A store under a clock of its own, a push service, and a sender. What other tests left waiting goes. */
+/**
+ * A store with its own clock, a push service, and an engine that sends. Waiting messages of other tests are deleted.
+ */
 export async function openPushes(
   suite: Suite,
   options: {
@@ -55,7 +57,7 @@ export async function openPushes(
     sender?: Partial<PushDeps>;
     web?: Partial<WebPushDeps>;
     secure?: boolean;
-    /** By the application's clock, for what is done by HTTP. */
+    /** Uses the application's clock, for calls over HTTP. */
     app?: boolean;
   } = {},
 ) {
@@ -87,7 +89,7 @@ export async function openPushes(
     notices,
     openSender,
     sender: openSender(),
-    /** Writes down a registration as it stands after one by HTTP. Answers its id. */
+    /** Inserts a registration as one over HTTP would. Returns its id. */
     async register({ platform = "web", target, userId, lang, topics = [], isProven = false }: Registration) {
       const id = newId("reg");
       const now = new Date(clock.now()).toISOString();
@@ -112,7 +114,7 @@ export async function openPushes(
       await db.batch(topics.map((topic) => ({ sql, args: [tenantId, topic, id] })));
       return id;
     },
-    /** Puts a message into the outbox, of use for a day unless it says otherwise. */
+    /** Queues a message, by default valid for a day. */
     queue: (message: Partial<NewMessage> = {}) =>
       queueMessage(ctx, {
         topic: null,
@@ -126,7 +128,7 @@ export async function openPushes(
     registrations: () =>
       rows<{ id: string; is_proven: number }>("select id, is_proven from push_registrations order by id"),
     rows,
-    /** Moves the clock to when the delivery that waits is due again. */
+    /** Moves the clock to the time when the waiting delivery is due again. */
     async skipToNext() {
       const [next] = await rows<DeliveryRow>(
         "select * from push_deliveries where status = 'waiting' order by next_attempt_at limit 1",

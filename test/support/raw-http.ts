@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 import type { TestApp } from "./app.ts";
 
-/** A reply as it came over the wire. */
+/** A reply as received. */
 export interface RawReply {
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** What to send, byte by byte as it stands. */
+/** A request that is sent byte by byte. */
 export interface RawRequest {
   /** `GET /path HTTP/1.1`. */
   head: string;
@@ -18,10 +18,10 @@ export interface RawRequest {
 
 const timeoutMs = 10_000;
 
-/** A connection on which a test writes what no HTTP client would. */
+/** A connection for requests that HTTP clients do not send. */
 export interface RawConnection {
   write: (bytes: string | Uint8Array) => void;
-  /** The next whole reply; null when the server has closed without one. `HEAD` replies have no body. */
+  /** The next complete reply; null when the server has closed without one. `HEAD` replies have no body. */
   read: (method?: string) => Promise<RawReply | null>;
   /** Resolves when the server has closed. */
   closed: Promise<void>;
@@ -84,13 +84,13 @@ export function openConnection(app: TestApp): RawConnection {
   };
 }
 
-/** The text of a request with `Host` and the headers given. */
+/** The text of a request with `Host` and the given headers. */
 export function formatHead({ head, headers = {} }: RawRequest): string {
   const lines = Object.entries({ host: "127.0.0.1", ...headers }).map(([name, value]) => `${name}: ${value}`);
   return `${head}\r\n${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Sends one request on a connection of its own. */
+/** Sends one request on a new connection. */
 export async function request(app: TestApp, raw: RawRequest): Promise<RawReply> {
   const connection = openConnection(app);
   try {

@@ -3,24 +3,24 @@ import { newAddress } from "./client.ts";
 
 export type ReactionPath = "/likes/" | "/bookmarks/";
 
-/** What a like or bookmark answers. */
+/** The reply to a like or bookmark. */
 export interface ReactionReply {
   active: boolean;
   count: number;
   visitor?: string;
 }
 
-/** One of somebody's likes or bookmarks. */
+/** A like or bookmark in a list. */
 export interface ListedReaction {
   resource_type: string;
   resource_id: string;
   created_at: string;
 }
 
-/** How a product is named in a call. */
+/** The fields of a call that name a product. */
 export const ofProduct = (id: string) => ({ resource_type: "product", resource_id: id });
 
-/** What somebody does with likes or bookmarks. */
+/** The calls of one actor about likes or bookmarks. */
 export interface Reacting {
   add: (id: string) => Promise<ApiReply<ReactionReply>>;
   remove: (id: string) => Promise<ApiReply<ReactionReply>>;
@@ -29,8 +29,8 @@ export interface Reacting {
 }
 
 /**
- * Somebody who likes or bookmarks.
- * @param by what each query names them by: a visitor, or a user and their token; empty for nobody.
+ * Makes the calls of one actor.
+ * @param by the query that identifies the actor: a visitor, or a user and token; empty for nobody.
  */
 export function reacting(call: Call, path: ReactionPath, by: Record<string, string>): Reacting {
   return {
@@ -41,7 +41,7 @@ export function reacting(call: Call, path: ReactionPath, by: Record<string, stri
   };
 }
 
-/** Likes or bookmarks something as a new visitor, and answers who that is. */
+/** Likes or bookmarks something as a new visitor, and returns the visitor's token. */
 export async function becomeVisitor(call: Call, path: ReactionPath, id: string): Promise<string> {
   const { data, text } = await reacting(call, path, {}).add(id);
   if (data?.visitor === undefined) throw new Error(`No visitor was made: ${text}`);

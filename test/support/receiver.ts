@@ -4,7 +4,7 @@ import { createServer as createSecure } from "node:https";
 import type { AddressInfo } from "node:net";
 import { certificate, certificateKey } from "./certificate.ts";
 
-/** A message as it came over the wire. */
+/** A message as received. */
 export interface ReceivedMessage {
   id: string;
   timestamp: string;
@@ -59,7 +59,7 @@ export async function startReceiver(
   };
 }
 
-/** The signature that the Standard Webhooks ask for, written down here once more. */
+/** The signature of Standard Webhooks, implemented independently. */
 export function expectedSignature(secret: string, { id, timestamp, text }: ReceivedMessage): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   return `v1,${createHmac("sha256", key).update(id).update(".").update(timestamp).update(".").update(text).digest("base64")}`;

@@ -17,22 +17,22 @@ export interface RegistrationReply {
 
 let browsers = 0;
 
-/** The subscription of a browser, as it would be posted; each has keys and, unless it is given, an endpoint of its own. */
+/** The subscription of a new browser, with new keys and by default a new endpoint. */
 export function newSubscription(endpoint = `https://push.example.com/send/${++browsers}-${Bun.randomUUIDv7("hex")}`) {
   return { endpoint, expirationTime: null, keys: createBrowser().keys };
 }
 
-/** The token of an iPhone that nobody else has. */
+/** A unique token of an iPhone. */
 export function newAppleToken(): string {
   return randomBytes(32).toString("hex");
 }
 
-/** The same of an Android phone. */
+/** A unique token of an Android phone. */
 export function newGoogleToken(): string {
   return `${randomBytes(16).toString("base64url")}:APA91b${randomBytes(100).toString("base64url")}`;
 }
 
-/** Registers a browser, or what `fields` say, and answers the registration. */
+/** Registers a browser, or the device in `fields`, and returns the registration. */
 export async function registerWith(call: Call, fields: Record<string, unknown> = {}): Promise<RegistrationReply> {
   const usual = "token" in fields ? {} : { platform: "web", subscription: newSubscription() };
   const { data, text } = await call<RegistrationReply>("POST /notifications/register/", {

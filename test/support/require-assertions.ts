@@ -1,6 +1,6 @@
 import { beforeEach, expect } from "bun:test";
 
-// A test that asserts nothing proves nothing: it fails. Bun cannot count the assertions of concurrent tests, and says so.
+// A test without assertions fails. Bun cannot count the assertions of concurrent tests, and says so.
 beforeEach(() => {
   try {
     expect.hasAssertions();

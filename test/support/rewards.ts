@@ -34,7 +34,7 @@ export async function givePoints({ call }: Shop, userId: string, points: number)
   return data;
 }
 
-/** Sees that balance, ledger and lots of a user say the same, and answers the balance. */
+/** Checks that balance, ledger and lots of a user agree, and returns the balance. */
 export async function checkAccount({ app, namespace }: Shop, userId: string): Promise<number> {
   const ofUser = "tenant_id = (select id from tenants where namespace = ?) and user_id = ?";
   const { rows } = await app.db.execute({

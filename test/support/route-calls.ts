@@ -5,21 +5,21 @@ import { requestCode } from "./password-reset.ts";
 import { newSubscription, registerWith } from "./registrations.ts";
 import { makeUser } from "./users.ts";
 
-/** A call of a route that its store's own people can make. */
+/** A call of a route that a caller of the store may make. */
 export interface RouteCall {
   /** `"GET /products/prod_…/"`. */
   request: string;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
-  /** Who makes it: the store's key unless it is a user. */
+  /** The user who makes it; the store's key by default. */
   by?: Account;
-  /** Whether what it is about belongs to the world's customer, and is nobody else's to see but the store's. */
+  /** Whether its record belongs to the world's customer, so that only the customer and the store may see it. */
   isOwned?: boolean;
-  /** The status of its success, where that is not the route's own: what it would create is there. */
+  /** The status of its success, if it differs from the route's, because the record exists already. */
   status?: number;
 }
 
-/** A store with people and things in it. */
+/** A store with users and records. */
 export interface World {
   shop: Shop;
   customer: Account;
@@ -31,7 +31,7 @@ export async function openWorld(shop: Shop): Promise<World> {
   return { shop, customer: await openAccount(shop), owner: await openAccount(shop, { role: "owner" }) };
 }
 
-/** Makes a call as whoever may, with more in its query or headers. */
+/** Makes a call as its caller, with additions to its query or headers. */
 export function makeCall(
   { shop }: Pick<World, "shop">,
   { request, query, body, by }: RouteCall,
@@ -88,7 +88,7 @@ async function makeCustomer({ shop }: World): Promise<string> {
 
 const ofCustomer = ({ customer }: World) => ({ customer_id: customer.id });
 
-/** Makes the customer's points more, and answers whose they are. */
+/** Gives the customer points, and returns the customer. */
 async function givePoints(world: World): Promise<{ customer_id: string }> {
   const body = { points: 10, note: "Contraband", ...ofCustomer(world) };
   const { error, text } = await world.shop.call("POST /rewards/adjust/", { body });
@@ -96,7 +96,7 @@ async function givePoints(world: World): Promise<{ customer_id: string }> {
   return ofCustomer(world);
 }
 
-/** Other ways to call some routes, which reach their records by other statements. */
+/** Further calls of some routes, which run other statements. */
 const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
   createOrder: [
     async (world) => ({
@@ -131,7 +131,7 @@ export function callsOf(route: { id: string }): ((world: World) => Promise<Route
 
 const ofWish = (world: World) => ({ query: ofCustomer(world), isOwned: true });
 
-/** Puts something on the customer's wishlist, and answers its path. */
+/** Adds a product to the customer's wishlist, and returns the path of the item. */
 async function makeWish(world: World): Promise<string> {
   const id = await makeProduct(world);
   const body = { product_id: id, note: "Contraband", ...ofCustomer(world) };
@@ -142,7 +142,7 @@ async function makeWish(world: World): Promise<string> {
 
 const ofProduct = (id: string) => ({ resource_type: "product", resource_id: id });
 
-/** Calls about likes or bookmarks: the customer's list, an add by nobody yet, and the customer's removal. */
+/** Calls about likes or bookmarks: the customer's list, an add by a new visitor, and the customer's removal. */
 function reactionCalls(path: "/likes/" | "/bookmarks/") {
   const make = async (world: World) => {
     const about = ofProduct(await makeProduct(world));
@@ -164,7 +164,7 @@ const bookmarks = reactionCalls("/bookmarks/");
 
 const notice = { title: "Sale", body: "Lamps for half" };
 
-/** Tells all who want to hear of sales, and answers the message's id. */
+/** Sends a message to the topic of sales, and returns its id. */
 async function sendNotice({ shop }: World): Promise<string> {
   const { data, text } = await shop.call("POST /notifications/send/", {
     body: { ...notice, title: "Contraband", topic: "sale" },
@@ -173,7 +173,7 @@ async function sendNotice({ shop }: World): Promise<string> {
   return data.id as string;
 }
 
-/** Registers a browser of nobody, and answers the path and the secret. */
+/** Registers a browser without a user, and returns the path and the secret. */
 async function makeRegistration({ shop }: World): Promise<{ path: string; proof: { management_secret: string } }> {
   const { id, management_secret } = await registerWith(shop.callAnonymously);
   return { path: `/notifications/register/${id}/`, proof: { management_secret } };
@@ -182,7 +182,7 @@ async function makeRegistration({ shop }: World): Promise<{ path: string; proof:
 let numbers = 0;
 const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
 
-/** How each route is called so that it answers a success, by the route's id; what it needs is made anew each time. */
+/** A successful call of each route, by the route's id; it creates the needed records each time. */
 export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = {
   // Products
   listProducts: async (world) => {
@@ -318,7 +318,7 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   deleteUser: async (world) => ({ request: `DELETE /users/${await makeCustomer(world)}/` }),
   getOwnProfile: async ({ customer }) => ({ request: "GET /users/me/", by: customer }),
   patchOwnProfile: async ({ customer }) => ({ request: "PATCH /users/me/", body: { name: "Ada" }, by: customer }),
-  // Signing in; what ends a token has a user of its own.
+  // Sign-in; calls that end a token create their own user.
   changeOwnPassword: async ({ shop }) => ({
     request: "POST /users/me/password/",
     body: { current_password: goodPassword, password: otherPassword },

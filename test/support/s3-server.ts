@@ -4,16 +4,16 @@ import { createHash, createHmac } from "node:crypto";
 export interface S3ServerUnderTest {
   url: string;
   account: { accessKeyId: string; secretAccessKey: string };
-  /** What commands need to reach it. */
+  /** The environment with which commands reach it. */
   env: Record<string, string>;
   bucket: string;
-  /** Whole objects by key. */
+  /** Complete objects by key. */
   objects: Map<string, Uint8Array>;
-  /** Uploads in parts that were neither ended nor taken back. */
+  /** Multipart uploads that were neither completed nor aborted. */
   uploads: Map<string, { key: string; parts: Map<number, Uint8Array> }>;
-  /** What was asked, as `PUT key`. */
+  /** The received calls, as `PUT key`. */
   calls: string[];
-  /** Answers calls of this form with this code of S3's until it is undefined. */
+  /** Calls that match fail with this S3 code, while it is set. */
   fail: { when: RegExp; code: string } | undefined;
   /** Called before an answer; the answer waits for it. */
   hold: ((call: string) => Promise<void>) | undefined;
@@ -23,8 +23,8 @@ export interface S3ServerUnderTest {
 const region = "eu-central-1";
 
 /**
- * A small S3 store in memory: objects, parts, listing, ranges. It checks each signature (version 4) by itself, so that
- * a call which a real store would refuse is refused here.
+ * A small S3 store in memory: objects, parts, listing, ranges. It verifies each signature (version 4), so that it
+ * refuses the calls that a real service would refuse.
  */
 export function startS3Server(bucket = "backups"): S3ServerUnderTest {
   const account = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: `secret-${crypto.randomUUID()}` };
@@ -132,7 +132,7 @@ export function startS3Server(bucket = "backups"): S3ServerUnderTest {
   return self;
 }
 
-/** Whether a call carries the signature that its account's secret makes of it. */
+/** Whether the signature of a call is valid for its account's secret. */
 function isSigned(request: Request, url: URL, body: Uint8Array, account: S3ServerUnderTest["account"]): boolean {
   const [, id, day, where, headerNames = "", signature] =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
@@ -162,7 +162,7 @@ function sha256(data: string | Uint8Array): string {
 }
 
 function refuse(code: string, status: number): Response {
-  // A real store's sentence may name the account.
+  // The message of a real service may name the account.
   return xml(`<Error><Code>${code}</Code><Message>Refused for AKIDEXAMPLE</Message></Error>`, status);
 }
 

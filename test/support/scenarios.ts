@@ -4,23 +4,23 @@ import { statusOfCode } from "./error-status.ts";
 import type { Shop } from "./factories.ts";
 import type { Suite } from "./suite.ts";
 
-/** One call and what must come of it, as a row of a table. */
+/** One call and its expected result, as a row of a table. */
 export interface ApiScenario {
   name: string;
   /** `"GET /products/"`. */
   request: string;
   send?: CallOptions | ((shop: Shop) => CallOptions | Promise<CallOptions>);
-  /** A status of success, or the code of an error, which brings its status. */
+  /** The status of a success, or the code of an error, which determines its status. */
   expect: 200 | 201 | number;
   /** Exactly the names in `details`. */
   fields?: string[];
-  /** What the text of the reply must hold, and must not. */
+  /** Texts that the reply must contain, and must not contain. */
   has?: string[];
   lacks?: string[];
   check?: (reply: ApiReply<never>, shop: Shop) => void | Promise<void>;
 }
 
-/** Runs each row as a test: in a store of its own, or, when it must change nothing, in one that such rows share. */
+/** Runs each row as a test: in a new store, or in a shared one if it must change nothing. */
 export function runScenarios(suite: Suite, scenarios: readonly ApiScenario[]): void {
   let shared: Promise<Shop> | undefined;
   for (const scenario of scenarios) {

@@ -8,7 +8,7 @@ import { type Mailbox, openMailbox } from "./mailbox.ts";
 import { createProcessClock, type ProcessClock } from "./process-clock.ts";
 import type { Serving } from "./serving.ts";
 
-/** A password that every rule for passwords lets pass. */
+/** A password that satisfies every rule. */
 export const goodPassword = "Vermilion-Kettle-4871";
 
 /** A reset code in the text of a mail. */
@@ -31,16 +31,16 @@ export interface Session {
   store: Record<string, unknown>;
 }
 
-/** What a user with two-factor carries about. */
+/** The authenticator of a user with two-factor. */
 export interface Authenticator {
   recoveryCodes: string[];
-  /** The code of the present half minute, or of one so many later. */
+  /** The code of the current half minute, or of the one this many later. */
   code: (later?: number) => string;
-  /** A code that fits neither now nor in the half minutes beside. */
+  /** A code that is wrong now and in the half minutes before and after. */
   wrongCode: () => string;
 }
 
-/** A store in a server of its own: the executable, as its user runs it. */
+/** A store in its own server: the executable, as a user runs it. */
 export interface ServedShop {
   binary: Binary;
   server: Serving;
@@ -52,7 +52,7 @@ export interface ServedShop {
   /** The `Authorization` of the key. */
   auth: string;
   description: () => Promise<ApiDescription>;
-  /** Calls with namespace and key; each call from an address of its own unless it names one. */
+  /** Calls with namespace and key, by default each from a new address. */
   call: Call;
   /** Calls with the namespace only. */
   callAnonymously: Call;
@@ -61,19 +61,19 @@ export interface ServedShop {
   createUser: (fields?: Record<string, unknown>) => Promise<ServedUser>;
   /** Logs in, and fails unless that succeeds. */
   signIn: (user: ServedUser, more?: Record<string, unknown>) => Promise<Session>;
-  /** What an authenticator with this secret shows now, or so many half minutes later. */
+  /** The current code of this secret, or the one this many half minutes later. */
   totp: (secret: string, later?: number) => string;
-  /** Turns two-factor on; the present code is spent by that. The user is signed in for it. */
+  /** Turns two-factor on, which uses up the current code. It signs the user in. */
   enrol: (user: ServedUser) => Promise<Authenticator>;
-  /** The code of a read as the holder of this token; undefined when it is let in. */
+  /** The code of a read with this token; undefined for a success. */
   codeOf: (session: Session) => Promise<number | undefined>;
-  /** Asks for a reset code and takes it out of the mail. */
+  /** Requests a reset code and reads it in the mail. */
   requestCode: (user: { email: string }) => Promise<string>;
 }
 
 export interface ServedShopOptions {
   workers?: number;
-  /** False: the machine's own time. */
+  /** False: the real clock. */
   fakeClock?: boolean;
   flags?: string[];
 }
@@ -86,7 +86,7 @@ const realClock: ProcessClock = {
   env: {},
 };
 
-/** To be called at the top of a test file; what it starts ends with the file. */
+/** Call it at the top of a test file; its servers end with the file. */
 export function useServedShops(): { startServedShop: (options?: ServedShopOptions) => Promise<ServedShop> } {
   const { installBinary } = useBinaries();
   const mailboxes: Mailbox[] = [];
@@ -122,7 +122,7 @@ function describeShop(
 ): ServedShop {
   const description = readDescription({ handle: () => fetch(`${server.url}/openapi.json`) });
   const served = { url: server.url, description: () => description };
-  // Through a proxy that the server trusts, each call comes from wherever the test says.
+  // Through a trusted proxy, the test chooses the address of each call.
   const clientOf: ServedShop["clientOf"] = (usual) => {
     const client = createClient(served, usual);
     return (request, { address = newAddress(), ...options } = {}) =>

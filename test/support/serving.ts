@@ -7,17 +7,17 @@ export interface Serving {
   url: string;
   port: number;
   pid: number;
-  /** What it has written so far. */
+  /** Its output so far. */
   stdout: () => string;
   log: () => string;
-  /** Resolves once it takes requests; throws with its log when it ends before that. */
+  /** Resolves once it accepts requests; throws with its log when it ends before that. */
   ready: () => Promise<void>;
   signal: (name: NodeJS.Signals) => void;
   /** Its exit code; 128 and the signal's number when a signal ended it. */
   exited: Promise<number>;
   /** Sends the signal and waits for the end. */
   end: (name?: NodeJS.Signals) => Promise<number>;
-  /** A connection of its own, on which bytes go out as they stand. */
+  /** Opens a connection on which bytes are sent unchanged. */
   connect: () => RawConnection;
 }
 
@@ -44,7 +44,7 @@ export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Se
     async end(name = "SIGTERM") {
       signal(name);
       const code = await child.exited;
-      // What it wrote last is still on its way through the pipes.
+      // Its last output may still be in the pipes.
       await Promise.all([stdout.done, stderr.done]);
       return code;
     },

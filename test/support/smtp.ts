@@ -4,33 +4,33 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp
 import { certificate, certificateKey } from "./certificate.ts";
 import { until } from "./until.ts";
 
-/** A mail as it came over the wire. */
+/** A mail as received. */
 export interface Delivery {
   from: string;
   to: string[];
   /** Whether the connection was encrypted. */
   secure: boolean;
-  /** Who signed in, if anyone. */
+  /** The user who signed in, if any. */
   user: string | undefined;
   raw: string;
   mail: Email;
-  /** A header's value as it stands. */
+  /** A header's raw value. */
   header: (name: string) => string | undefined;
 }
 
-/** A place in a conversation where the server can misbehave. */
+/** A step of the session at which the server can misbehave. */
 export type Stage = "connect" | "mail" | "rcpt" | "data";
 
-/** What it does there: an answer such as `"450 try later"`, no answer at all, or the end of the connection. */
+/** Its behaviour: an answer such as `"450 try later"`, no answer at all, or the end of the connection. */
 export type Behaviour = `${number} ${string}` | "hang" | "cut";
 
 interface SmtpServerOptions {
   port?: number;
   /** `plain` (the default) offers none; `starttls` offers it; `tls` speaks nothing else. */
   security?: "plain" | "starttls" | "tls";
-  /** Lets only these in. */
+  /** The only accepted credentials. */
   credentials?: { user: string; password: string };
-  /** Undefined: as it should. Asked each time; a mail that is cut off at `data` has been taken nevertheless. */
+  /** Called at each step; undefined: the normal answer. A mail that is cut off at `data` was accepted nevertheless. */
   behave?: (stage: Stage, address: string) => Behaviour | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface SmtpServerUnderTest {
   received: Delivery[];
   /** Connections so far. */
   connections: () => number;
-  /** Waits until so many mails have arrived, and returns the last of them. */
+  /** Waits until this many mails have arrived, and returns the last of them. */
   waitFor: (count: number) => Promise<Delivery>;
   close: () => Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   const sockets = new Set<Socket>();
   let connections = 0;
 
-  /** Plays its part, then goes on as it should unless that was an answer, silence or the end. */
+  /** Applies the behaviour; continues normally if there is none. */
   function play(stage: Stage, address: string, done: (error?: Error) => void): void {
     const behaviour = behave(stage, address);
     if (behaviour === undefined) done();

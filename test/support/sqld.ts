@@ -7,14 +7,14 @@ import { join } from "node:path";
 export interface Sqld {
   /** For `openDatabase({ url })`. */
   url: string;
-  /** Ends it with SIGKILL and waits; data in a directory of its own stays for the next start. */
+  /** Ends it with SIGKILL and waits; data in a given directory is kept for the next start. */
   stop(): Promise<void>;
 }
 
 export interface SqldOptions {
-  /** Where it keeps its data; without it, a temporary directory that goes with the server. */
+  /** Its data directory; by default a temporary one that is removed with the server. */
   dir?: string;
-  /** Fixed port, to come back under the same address after a stop. */
+  /** Fixed port, to have the same address after a restart. */
   port?: number;
 }
 
@@ -65,7 +65,7 @@ async function waitUntilHealthy(url: string, child: Bun.Subprocess<"ignore", "ig
   throw new Error("sqld did not answer in time");
 }
 
-// The default acknowledges a write before it is on disk, which is not what is promised or measured here.
+// The default acknowledges a write before it is on disk, but the tests and the benchmark require durable writes.
 async function makeDurable(admin: string): Promise<void> {
   const address = `${admin}/v1/namespaces/default/config`;
   const config = (await (await fetch(address)).json()) as object;

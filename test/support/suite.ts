@@ -3,12 +3,12 @@ import { startTestApp, type TestApp } from "./app.ts";
 import { canTest, type DatabaseKind, databaseKinds, openTestDatabase, type TestDatabase } from "./backend.ts";
 import { createShop, type Shop } from "./factories.ts";
 
-/** What the tests of one file share on one kind of database. */
+/** The objects that the tests of one file share for one kind of database. */
 export interface Suite {
   kind: DatabaseKind;
   readonly app: TestApp;
   readonly database: TestDatabase;
-  /** A store of its own, with a key and a client. */
+  /** Creates a store with a key and a client. */
   shop: (options?: Parameters<typeof createShop>[1]) => Promise<Shop>;
   /** `test` on the file, and nothing on the server: for results that do not depend on the kind of database. */
   testOnFile: typeof test;

@@ -2,8 +2,8 @@ const timeoutMs = 10_000;
 const everyMs = 5;
 
 /**
- * Waits for something that happens elsewhere, by asking again and again.
- * @param what says what is awaited, for the error.
+ * Polls until something happens.
+ * @param what its description, for the error.
  * @returns the first value that is not false, undefined or null.
  * @throws Error when it has not come within ten seconds.
  */

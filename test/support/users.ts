@@ -21,7 +21,7 @@ export interface UserReply {
 
 let made = 0;
 
-/** Makes a user by the API with the shop's own key. */
+/** Creates a user through the API with the shop's own key. */
 export async function makeUser({ call }: Shop, fields: Record<string, unknown> = {}): Promise<UserReply> {
   made += 1;
   const body = { email: `someone-${made}@example.com`, ...fields };
@@ -30,12 +30,12 @@ export async function makeUser({ call }: Shop, fields: Record<string, unknown> =
   return data;
 }
 
-/** All users of a shop, as its own key reads them. */
+/** All users of a shop, read with its own key. */
 export async function readUsers({ call }: Shop): Promise<UserReply[]> {
   return (await call<UserReply[]>("GET /users/", { query: { limit: 100, sort: "email" } })).data;
 }
 
-/** Events of the audit log of a shop, oldest first; `details` as they were written. */
+/** Events of a shop's audit log, oldest first; `details` as stored. */
 export async function readAudit({
   app,
   namespace,

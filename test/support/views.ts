@@ -1,18 +1,18 @@
 import type { ApiReply, Call, CallOptions } from "./client.ts";
 import { ofProduct } from "./reactions.ts";
 
-/** What a view answers. */
+/** The reply to a view. */
 export interface ViewReply {
   active: boolean;
   count: number;
 }
 
-/** What is answered of views. */
+/** The reply to a GET of views. */
 export interface ViewsReply extends ViewReply {
   days: { day: string; count: number }[];
 }
 
-/** How somebody views: from where, with what, and named by what. */
+/** The address, the agent and the identity of a viewer. */
 export interface Looking {
   address?: string;
   agent?: string;
@@ -34,7 +34,7 @@ export function viewProduct(call: Call, id: string, how: Looking = {}): Promise<
   return call("POST /views/", { ...optionsOf(how), body: ofProduct(id) });
 }
 
-/** Asks for a product's views. */
+/** Reads a product's views. */
 export function readViews(
   call: Call,
   id: string,

@@ -23,7 +23,9 @@ export async function openReceiver(...options: Parameters<typeof startReceiver>)
   return receiver;
 }
 
-/** A store under a clock of its own, with a webhook to a receiver, and a sender. Webhooks of other tests go. */
+/**
+ * A store with its own clock, a webhook to a receiver, and an engine that sends. Webhooks of other tests are deleted.
+ */
 export async function openHook(
   suite: Suite,
   options: {
@@ -62,7 +64,7 @@ export async function openHook(
     record: (type: EventType = "product.updated", subject = "prod_1") =>
       inTransaction(ctx, (tx) => recordEvent(tx, { type, subject, data: { version: 2 } })),
     deliveries: (): Promise<DeliveryRecord[]> => listDeliveries(ctx, webhook.webhook_id, { limit: 1000 }),
-    /** Moves the clock to when the delivery that waits is due again. */
+    /** Moves the clock to the time when the waiting delivery is due again. */
     async skipToNext() {
       const [next] = (await listDeliveries(ctx, webhook.webhook_id, { limit: 1, status: "waiting" })) ?? [];
       clock.advance(Date.parse(next?.next_attempt_at as string) - clock.now());

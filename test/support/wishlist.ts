@@ -19,7 +19,7 @@ export interface WishReply {
   updated_at: string;
 }
 
-/** Puts so many new products on a user's list, by two statements. */
+/** Puts this many new products on a user's list, with two statements. */
 export async function fillWishlist({ app, namespace }: Shop, { id }: Account, count: number): Promise<void> {
   const numbers = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})`;
   const key = "printf('%s%05d', substr(t.id, -21), i)";

@@ -48,7 +48,7 @@ const variables = Object.fromEntries(
     .map((pair) => pair.split("=") as [string, string]),
 );
 
-/** Fails unless a command line is one that this program takes. */
+/** Fails unless this program accepts a command line. */
 async function takes(words: string[]): Promise<void> {
   expect(words[0]).toBe("bodega");
   const target = findCommand(commandTree, words.slice(1));
@@ -77,7 +77,7 @@ test("exactly the files that it is built from are sent to the builder", () => {
   expect(every).toBe("*");
   const sent = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
   for (const name of sent) expect([name, existsSync(join(root, name))]).toEqual([name, true]);
-  // All that scripts and sources name at the top level, and what the package manager reads.
+  // The top-level files that scripts and sources use, and those that the package manager reads.
   for (const name of ["package.json", "bun.lock", "bunfig.toml", "scripts", "src", "drizzle", "tools"])
     expect(sent).toContain(name);
   for (const name of readdirSync(root))
@@ -89,7 +89,7 @@ test("the compose file keeps the data in a volume, and grants only the necessary
   const { bodega } = services;
   const [volume, place] = (bodega.volumes[0] as string).split(":");
   expect([Object.keys(volumes), place]).toEqual([[volume as string], only("VOLUME")]);
-  // To the machine only: the proxy in front of it speaks to the world.
+  // Published on the loopback address only, for a proxy in front of it.
   expect(bodega.ports).toEqual([`127.0.0.1:8080:${only("EXPOSE")}`]);
   expect([bodega.build, bodega.read_only, bodega.cap_drop]).toEqual([".", true, ["ALL"]]);
   expect(bodega.tmpfs[0]).toMatch(/^\/tmp:exec\b/);

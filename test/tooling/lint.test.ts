@@ -8,7 +8,7 @@ const dir = realpathSync(mkdtempSync(join(tmpdir(), "bodega-lint-")));
 const layers = "style/noRestrictedImports";
 const cycles = "suspicious/noImportCycles";
 
-/** Path, content, and what must object to it, and nothing else; null where the file must pass. */
+/** Path, content, and the only rule that must fail; null if the file must pass. */
 const samples: [path: string, content: string, rule: string | null][] = [
   ["src/server/values/a.ts", `import { a } from "../errors.ts";\nexport const b = a;\n`, null],
   ["src/server/values/b.ts", `import { a } from "../context.ts";\nexport const b = a;\n`, layers],
@@ -109,7 +109,7 @@ const samples: [path: string, content: string, rule: string | null][] = [
   ],
 ];
 
-/** The rules that objected, by path. */
+/** The failed rules, by path. */
 const found = new Map<string, string[]>();
 
 beforeAll(() => {

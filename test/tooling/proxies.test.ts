@@ -40,7 +40,7 @@ test("commands on the page are accepted", async () => {
   for (const line of lines) {
     const { path, rest } = findCommand(commandTree, line.replace(/#.*/, "").trim().split(/\s+/).slice(1));
     const verb = await loadCommand(commandTree, path);
-    // The parser refuses what a verb does not take.
+    // The parser refuses arguments that the command does not have.
     expect(Object.keys(parseCommandArgs(rest, verb?.args ?? {}, {}))).toBeArray();
   }
 });
@@ -77,7 +77,7 @@ describe.each([
 test("passes on bodies that are too large for the server", () => {
   const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(nginx) ?? [];
   expect(Number(mebibytes) * 1_048_576).toBeGreaterThan(defaultBodyLimits.bytes);
-  // What Caddy limits it answers with 502.
+  // Caddy would answer a body above its own limit with 502.
   expect(caddy).not.toContain("request_body");
 });
 

@@ -7,7 +7,7 @@ import { onEachDatabase } from "../../support/suite.ts";
 const minute = 60_000;
 const request = "GET /products/";
 
-/** Fails `times` times from an address and tells how each failure was answered. */
+/** Fails this many times from an address, and returns the code of each reply. */
 async function fail(shop: Shop, address: string, times: number, options = {}): Promise<(number | undefined)[]> {
   const codes: (number | undefined)[] = [];
   for (let n = 0; n < times; n++) {
@@ -216,7 +216,7 @@ onEachDatabase((suite) => {
       }
       expect(await send("192.0.2.7", `1.2.3.4, ${caller}`)).toBe(5209);
       expect(await send("2001:db8:ffff::1", `::ffff:${caller}`)).toBe(5209);
-      // A peer that is no proxy is itself, whatever it says.
+      // A peer that is not a trusted proxy is the client itself.
       expect(await send(newAddress(), caller)).toBe(5203);
       expect(app.entries.at(-2)?.ip).toBe(caller);
       await app.stop();

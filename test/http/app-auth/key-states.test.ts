@@ -17,7 +17,7 @@ import { until } from "../../support/until.ts";
 
 const minute = 60_000;
 
-/** The code that a call with these credentials gets, from an address of its own. */
+/** The code of a call with these credentials, from a new address. */
 async function codeOf(shop: Shop, auth = shop.auth): Promise<number | undefined> {
   return (await shop.call("GET /products/", { auth, address: newAddress() })).code;
 }

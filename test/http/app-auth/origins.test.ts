@@ -62,7 +62,7 @@ const failing = [
   // Names that only look alike.
   "https://bucher.example",
   "https://xn--bcher-kva.example.com",
-  // What is no origin of a web page.
+  // Not the origin of a web page.
   "null",
   "NULL",
   "shop.example.com",

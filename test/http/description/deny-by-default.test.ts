@@ -11,7 +11,7 @@ import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
-/** The route with something in the place of its parameters. */
+/** The route with values for its parameters. */
 const requestOf = (route: Route) => nameOf(route).replace(/:\w+/g, "x");
 /** Public routes, which ask for no scope (specification, section 4). */
 const publicRoutes = [

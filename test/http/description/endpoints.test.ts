@@ -9,7 +9,7 @@ import { onDatabase } from "../../support/suite.ts";
 const path = join(import.meta.dir, "../../../docs/API.md");
 const heading = "\n## Every endpoint\n";
 
-/** Values that differ from run to run, or are too long to read, by the field that holds them. */
+/** Replacements by field, for values that differ from run to run or are too long to read. */
 const placeholders: Record<string, unknown> = {
   app_secret: "…",
   auth: "…",
@@ -29,7 +29,7 @@ const placeholders: Record<string, unknown> = {
   vapid_public_key: "…",
   visitor: "…",
 };
-/** The value as the documentation shows it: always the same, and with one item of a list. */
+/** The value as the documentation shows it: stable, and with one item of each list. */
 function display(value: unknown, key = ""): unknown {
   if (value !== null && value !== undefined && key in placeholders) return placeholders[key];
   if (Array.isArray(value)) return value.slice(0, 1).map((item) => display(item));
@@ -51,7 +51,7 @@ function display(value: unknown, key = ""): unknown {
 
 const lineWidth = 100;
 
-/** JSON in which whatever fits on a line stands on one. */
+/** JSON with each value that fits on one line on one line. */
 function print(value: unknown, indent = ""): string {
   const flat = JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
   if (flat.length + indent.length <= lineWidth || typeof value !== "object" || value === null) return flat;

@@ -80,7 +80,7 @@ onDatabase("file", (suite) => {
       expect(listed).toContainValues([5000, 5001, 5100, 5101, 5209, 5215]);
       expect(new Set(listed).size).toBe(listed.length);
       const successes = Object.keys(responses).filter((status) => Number(status) < 400);
-      // What would be created is answered with 200 while it is only tried, and where it is there already.
+      // A create returns 200 for a dry run, and for a record that exists already.
       const isTried = parameters.some((one) => one.name === "dry_run") && successes.includes("201");
       const { existing } = (routes.find((route) => nameOf(route) === name) as Route).reply;
       expect(successes).toHaveLength(isTried || existing !== undefined ? 2 : 1);
@@ -126,12 +126,12 @@ onDatabase("file", (suite) => {
   });
 });
 
-/** A route as the description names it. */
+/** The path of a route in the description. */
 function nameOf({ method, path }: Route): string {
   return `${method} ${path.replace(/:(\w+)/g, "{$1}")}`;
 }
 
-/** What sending or not sending credentials can lead to on a route. */
+/** The error codes of credentials that a route can return. */
 function credentialCodes(name: string): ErrorCode[] {
   const { access } = routes.find((route) => nameOf(route) === name) as Route;
   if (isUnsigned(access)) return [];

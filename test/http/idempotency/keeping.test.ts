@@ -19,7 +19,7 @@ import type { Shop } from "../../support/factories.ts";
 import { onEachDatabase, type Suite } from "../../support/suite.ts";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
-/** Names under which a reply would carry a secret. */
+/** Names of fields with secrets. */
 const secretNames = /token|secret|recovery|otpauth|password|qr_svg/;
 
 describe("declarations of routes", () => {
@@ -54,7 +54,7 @@ const Runs = Type.Object({ run: Type.Integer() });
 const common = { tag: "Trial", errors: ["wrongState"], reply: { status: 201, data: Runs } } as const;
 const access = [app("products:write")] as const;
 
-/** Routes that do what the product's own have no occasion to do. */
+/** Routes for cases that the product's own routes do not have. */
 const trialRoutes = [
   defineRoute("POST", "/trial/", "try", {
     ...common,
@@ -190,7 +190,7 @@ onEachDatabase((suite) => {
       expect(typeof secret).toBe("string");
       expect(rows).not.toContain(secret as string);
     }
-    // The hash of the request needs the server's key: a plain one could be searched for the password.
+    // The hash of a request is keyed: a plain one could be searched for the password.
     const otherKey = createVault(() => "another secret that only tests know, 32 characters or more");
     const elsewhere = startTestApp({ db: suite.database.db, clock: suite.app.clock, vault: otherKey });
     const there = createClient(elsewhere, { namespace: own.namespace, auth: own.auth });

@@ -8,8 +8,8 @@ import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../
 import { onDatabase } from "../../support/suite.ts";
 
 /**
- * The database, watching its transactions: on a file every statement is done at once, so whoever lets the event loop
- * turn inside one waits for something else, and holds up every writer.
+ * Watches the transactions of a database. On a file every statement completes synchronously, so a transaction that lets
+ * the event loop turn waits for something else, and blocks every writer.
  */
 function watchTurns(db: Database): { db: Database; transactions: () => number; turned: () => number } {
   let transactions = 0;

@@ -22,7 +22,7 @@ function valuesOf(name: string, schema: TSchema): string[] {
   return [];
 }
 
-/** Queries by which a list can be asked, one parameter at a time and beside a sort and a count. */
+/** Queries of a list: each parameter alone, and with a sort and a count. */
 function queriesOf({ query }: Route): Record<string, string>[] {
   const queries: Record<string, string>[] = [{}];
   for (const [name, schema] of Object.entries(query?.properties ?? {})) {
@@ -37,7 +37,7 @@ function queriesOf({ query }: Route): Record<string, string>[] {
   return queries.filter((one) => Object.keys(one).every((name) => query && name in query.properties));
 }
 
-// The statements are the same wherever the data is, and there are hundreds of calls.
+// The statements are the same for both kinds of database, and there are hundreds of calls.
 onDatabase("file", (suite) => {
   let ours: World;
   let theirs: World;
@@ -68,7 +68,7 @@ onDatabase("file", (suite) => {
       if (slug && "slug" in (route.query?.properties ?? {})) queries.push({ slug });
       const askers = [...strangers, ...(call.isOwned ? callersOf(ours, { neighbour }, "another") : [])];
       for (const query of queries) {
-        // A query that nobody could make would prove nothing.
+        // The store's own caller must be able to make the query.
         const own = await makeCall(ours, call, { query });
         expect([query, own.error]).toEqual([query, undefined]);
         for (const { name, send } of askers) {
@@ -77,7 +77,7 @@ onDatabase("file", (suite) => {
           const { total, has_more: hasMore } = seen.page ?? {};
           if (total !== undefined && !hasMore)
             expect([name, query, total]).toEqual([name, query, (seen.data as never as []).length]);
-          // A cursor of another list, and staff who do not say whose list they want, are told so.
+          // A cursor of another list, and staff without a customer, get an error.
           const told = [200, 403, ...(at in query ? [400] : []), ...(call.query?.customer_id ? [404, 422] : [])];
           expect([name, query, told.includes(seen.status)]).toEqual([name, query, true]);
         }

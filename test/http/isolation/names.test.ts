@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
-/** Makes one of everything whose name is unique in a store, and answers what came of it. */
+/** Creates a record for each unique name of a store, and returns the replies. */
 async function takeNames({ call }: Shop): Promise<unknown[]> {
   const lamp = { title: "Lamp", price: 2 };
   const named = await call<ProductReply>("POST /products/", { body: { ...lamp, slug: "the-lamp", sku: "LAMP-1" } });

@@ -32,7 +32,7 @@ onEachDatabase((suite) => {
   let theirs: World;
   let neighbour: Account;
   let strangers: Stranger[];
-  /** Calls that strangers have repeated, after which their stores may have users of the same addresses. */
+  /** Calls that strangers have repeated; their stores may have users of the same addresses afterwards. */
   let repeated = "";
   beforeAll(async () => {
     ours = await openWorld(await suite.shop());
@@ -55,7 +55,7 @@ onEachDatabase((suite) => {
         const calls: [RouteCall, Pick<CallOptions, "query">][] = [[call, {}]];
         if (place === "query") calls.push([{ ...call, query: { ...call.query, ...named } }, {}]);
         if (place === "body") calls.push([{ ...call, body: { ...call.body, ...named } }, {}]);
-        // What users do with themselves they may do in their own store; as one another they are tried below.
+        // Users may make calls about themselves in their own store; calls as other users are below.
         const others = call.by || isUnsigned(route.access) ? strangers.slice(0, 1) : strangers;
         if (!isUnsigned(route.access)) repeated += JSON.stringify(call.body ?? {});
         for (const stranger of others) {
@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
             const seen = await stranger.send(spoken, more);
             const spokenTwin = twinOf(spoken);
             const twin = await stranger.send(spokenTwin, more.query ? { query: { user_id: newId("usr") } } : {});
-            // A call that names no record, such as the first of two that take the same address, may differ.
+            // Replies to a call without a record id may differ, for instance when both use the same address.
             if (JSON.stringify({ ...spoken, by: null }).search(idForm) >= 0) {
               expect([stranger.name, verdictOf(spoken, seen)]).toEqual([stranger.name, verdictOf(spokenTwin, twin)]);
             }
@@ -77,7 +77,7 @@ onEachDatabase((suite) => {
         }
         expect(await rowsOf(suite, ours)).toEqual(before);
         expect(idsAmong((await rowsOf(suite, theirs)).join("\n"), marks)).toEqual([]);
-        // All this would prove nothing if the call could never succeed.
+        // The call must be able to succeed.
         const valid = await makeCall(ours, call);
         const success = call.status ?? (call.query?.dry_run ? 200 : route.reply.status) ?? 200;
         expect([valid.status, valid.error]).toEqual([success, undefined]);

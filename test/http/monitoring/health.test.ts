@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What a server made like this says of its readiness. */
+/** The readiness reply of a server with these options. */
 async function askReady(options: Partial<Parameters<typeof startTestApp>[0]>) {
   const app = startTestApp({ db: database.db, ...options });
   const reply = await createClient(app)("GET /health/ready", { namespace: null });
@@ -58,7 +58,7 @@ test("a database that does not answer is a reason, without its internal error", 
 
 test("a database server that hangs is reported in time, and gets one query for all callers", async () => {
   let connections = 0;
-  // The system takes connections for a server that hangs, and nobody answers on them.
+  // The system accepts connections for a server that hangs, and nothing answers.
   const hung = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { open: () => void connections++, data() {} } });
   const db = await openDatabase({ dataDir: "", url: `http://127.0.0.1:${hung.port}` });
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null, timeoutMs: 50 });

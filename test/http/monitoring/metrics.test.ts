@@ -31,7 +31,7 @@ beforeAll(async () => {
   const metrics = { token, text: async () => renderMetrics(await status()) };
   app = startTestApp({ db, meter: watch.meter, metrics });
   shop = await createShop(app);
-  // The description is asked of an application that counts with the same meter.
+  // The API description comes from an application with the same meter.
   await app.description();
 });
 
@@ -69,7 +69,7 @@ describe("counters increase exactly", () => {
     expect(grown("bodega_http_request_duration_seconds_count", products)).toBe(4);
     expect(grown("bodega_tenant_requests_total", { namespace: shop.namespace })).toBe(7);
     expect(grown("bodega_tenant_errors_total", { namespace: shop.namespace })).toBe(2);
-    // The earlier call of the page itself among them.
+    // This includes the earlier call of the page itself.
     expect(after.sum(requests) - before.sum(requests)).toBe(8);
     expect(after.value("bodega_http_requests_in_flight")).toBe(0);
   });
@@ -85,7 +85,7 @@ describe("counters increase exactly", () => {
     expect(grown({ route: "(none)", method: "GET", status: "404" })).toBe(3);
     expect(grown({ route: "/products/", method: "other", status: "405" })).toBe(2);
     expect(grown({ route: "/products/", method: "OPTIONS", status: "200" })).toBe(1);
-    // A store that there is not makes no series.
+    // An unknown store creates no series.
     await shop.call("GET /products/", { namespace: "no-such-store" });
     expect((await read()).samples.map(({ labels }) => labels.namespace)).not.toContain("no-such-store");
   });

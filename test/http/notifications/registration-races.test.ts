@@ -153,7 +153,7 @@ onEachDatabase((suite) => {
     const device = { platform: "web", subscription: newSubscription() };
     const statuses: number[] = [];
     for (let n = 0; n < 3; n++) statuses.push((await call(post, { body: device })).status);
-    // One device, however many addresses it has, has a limit of its own.
+    // A device has its own limit, over all of its addresses.
     expect(statuses).toEqual([201, 200, 429]);
     const { id, management_secret } = await registerWith(call);
     for (const limited of [

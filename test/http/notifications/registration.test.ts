@@ -34,7 +34,7 @@ onDatabase("file", (suite) => {
       namespace,
     ).then((found) => found.map(({ id }) => id));
 
-  /** What a message to a registration would be sent to, and whether anything has arrived there. */
+  /** The target of a registration, and whether it has received a message. */
   const targetOf = async (id: string) => {
     const [row] = await rows("select target, is_proven from push_registrations where id = ?", id);
     return [openTarget(vault, id, row?.target as string) as unknown, row?.is_proven];
@@ -106,7 +106,7 @@ onDatabase("file", (suite) => {
       body,
     });
     expect([signedIn.status, signedIn.data.id, signedIn.data.user_id]).toEqual([200, fromBody.data.id, customer.id]);
-    // A shop's own server passes on both its key and what the user sent.
+    // A shop's own server sends its key and the user's parameters.
     const both = await shop.call<RegistrationReply>(post, {
       query: { user_id: customer.id, token: customer.token },
       body,
@@ -178,7 +178,7 @@ onDatabase("file", (suite) => {
     });
     expect([taken.status, taken.data.id]).toEqual([200, mine.id]);
     expect(await targetOf(mine.id)).toEqual([sealed(other), 0]);
-    // From here on the new keys are those that prove it.
+    // From here on the new keys are the ones that allow changes.
     expect((await call(post, { body: { platform: "web", subscription } })).code).toBe(5302);
     expect((await call(post, { body: { platform: "web", subscription: other } })).status).toBe(200);
     expect(await idsIn(namespace)).toHaveLength(2);

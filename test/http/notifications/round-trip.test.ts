@@ -14,7 +14,7 @@ afterAll(closePushServices);
 onDatabase(
   "file",
   (suite) => {
-    /** Registers a browser by HTTP, for whoever is signed in. */
+    /** Registers a browser over HTTP, for the signed-in user. */
     async function register(
       { shop }: Awaited<ReturnType<typeof openPushes>>,
       { subscription }: Subscriber,

@@ -8,7 +8,7 @@ type Act = "cancel" | "pay" | "fulfill" | "refund";
 const acts: readonly Act[] = ["cancel", "pay", "fulfill", "refund"];
 const absent = "ord_01h455vb4pex5vsknk084sn02q";
 
-/** Brings an order to where an act can be done. */
+/** Brings an order into the state that an act requires. */
 async function prepare(shop: Shop, order: OrderReply, act: Act): Promise<void> {
   if (act === "fulfill" || act === "refund") await actOn(shop, order, "pay");
 }

@@ -8,7 +8,7 @@ import { makeUser } from "../../support/users.ts";
 
 const address = { name: "Eve", line1: "Rua 1", city: "Porto", postal_code: "4000-001", country: "PT" };
 
-/** A body for the shop's first product, with whatever a row changes. */
+/** A body for the shop's first product, with the changes of a row. */
 function bodyWith(fields: Record<string, unknown>, product: Record<string, unknown> = {}) {
   return async (shop: Shop) => {
     const { id } = await shop.createProduct(product);

@@ -4,7 +4,7 @@ import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
 import { onDatabase } from "../../support/suite.ts";
 
-/** So many at once, each with the next as soon as the last is answered. */
+/** Runs this many at once; each sends its next request after the reply to its last. */
 const together = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 

@@ -123,7 +123,7 @@ onEachDatabase((suite) => {
   test("unpaid orders expire once after an hour, under any number of background jobs", async () => {
     const shop = await suite.shop();
     const { clock, system } = suite.app;
-    // What the other tests have left.
+    // Expires the orders of other tests.
     clock.advance(60 * minute);
     while ((await expireDueOrders(system)) > 0);
     const { id } = await shop.createProduct({ stock: 20 });

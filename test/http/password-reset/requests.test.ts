@@ -11,7 +11,7 @@ const reset = "POST /auth/password/reset/";
 const email = "ada@example.com";
 const good = { email, code: "012345", password: otherPassword };
 
-/** A call without credentials, from an address of its own. */
+/** A call without credentials, from a new address. */
 const send = (body: unknown, more = {}) => ({ body, auth: null, address: newAddress(), ...more });
 
 const scenarios: ApiScenario[] = [

@@ -122,7 +122,7 @@ onDatabase("file", (suite) => {
     expect((await reset(shop, "nobody@example.com", code)).code).toBe(5216);
   });
 
-  /** Whether the user's failed sign-ins are spent. */
+  /** Whether the user has no failed sign-ins left. */
   async function isLockedOut(shop: Shop, email: string): Promise<boolean> {
     const ctx = await tenantContext(shop);
     return (await peekLimit(ctx, loginFailures, failuresOf(ctx.tenant.id, email))) > 0;

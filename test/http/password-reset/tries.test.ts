@@ -19,7 +19,7 @@ const codeOf = ({ code }: ApiReply) => code;
 const retryAfter = ({ headers }: ApiReply) => Number(headers.get("retry-after"));
 
 onEachDatabase((suite) => {
-  /** Five wrong tries at the code that an address has. */
+  /** Makes five wrong tries at the code of an address. */
   async function spendTries(shop: Shop, email: string, wrong: string): Promise<(number | undefined)[]> {
     const codes: (number | undefined)[] = [];
     for (let n = 0; n < 5; n++) codes.push(codeOf(await reset(shop, email, wrong)));
@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
       const code = await requestCode(shop, email);
       const refused = await reset(shop, email, code);
       expect([refused.code, retryAfter(refused)]).toEqual([5213, (day - 60 * minute) / 1000]);
-      // The first five leave together, a day after they were made.
+      // The first five expire together, a day after they were made.
       suite.app.clock.advance(day - 60 * minute - 10 * minute);
       const late = await requestCode(shop, email);
       suite.app.clock.advance(10 * minute - 1);
@@ -87,7 +87,7 @@ onEachDatabase((suite) => {
       await spendTries(shop, email, wrong);
       await spendTries(shop, email, otherCode(await requestCode(shop, email)));
       const last = await requestCode(shop, email);
-      // Some are on their way while the last is counted.
+      // Some are in flight while the last is counted.
       const replies = await Promise.all(Array.from({ length: 30 }, () => reset(shop, email, otherCode(last))));
       expect(replies.map(codeOf).toSorted()).toEqual([...Array(25).fill(5213), ...Array(5).fill(5216)]);
       const refused = [...replies.filter((reply) => reply.code === 5213), await reset(shop, email, last)];

@@ -4,7 +4,7 @@ import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const body = { title: "Torch", price: 2 };
-/** Each endpoint, the scope it asks for, and a body that it would take. */
+/** Each endpoint, the scope that it requires, and a body that it accepts. */
 const endpoints = [
   { request: "GET /products/", scope: "products:read", send: {}, done: 200 },
   { request: "GET /products/:id/", scope: "products:read", send: {}, done: 200 },
@@ -15,7 +15,7 @@ const endpoints = [
 ] as const;
 const otherScope = { "products:read": "products:write", "products:write": "products:read" } as const;
 
-/** What is in the store, as its owner sees it. */
+/** The products of the store, as its owner sees them. */
 async function contents({ call }: Shop): Promise<string> {
   return JSON.stringify((await call("GET /products/")).data);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { onDatabase } from "../../support/suite.ts";
 
 const lamp = { title: "Lamp", price: 1 };
-/** Brackets as deep as asked, in objects or arrays. */
+/** Nested objects or arrays of this depth. */
 const nest = (depth: number): unknown => (depth === 0 ? 1 : { a: nest(depth - 1) });
 
 /** The field that a 5102 must name, and a body it must refuse. */

@@ -36,9 +36,9 @@ async function idOf(suite: Suite, namespace: string): Promise<string> {
 const oneOfAThousand = "case when i % 1000 = 1 then 'draft' else 'published' end";
 
 /**
- * Rows straight into the database, a second apart: their number is what is tested, not how they came.
- * @param status SQL on the number `i` of the row.
- * @param wordsOf the tenant under whose words they are found.
+ * Inserts rows directly into the database, a second apart, because only their number matters.
+ * @param status SQL of the number `i` of the row.
+ * @param wordsOf the tenant whose search words they have.
  */
 async function fill(suite: Suite, tenantId: string, count: number, status = oneOfAThousand, wordsOf = tenantId) {
   const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
@@ -220,10 +220,10 @@ onDatabase("file", (suite) => {
     const count = 9000;
     const [mine, other] = [await idOf(suite, namespace), await idOf(suite, (await suite.shop()).namespace)];
     await fill(suite, mine, count);
-    // What another store has beside it, of the same times, prices and even words, is never met.
+    // Rows of another store with the same times, prices and even words are never found.
     await fill(suite, other, 1200, oneOfAThousand, mine);
     const cases: [Query, expected: number][] = [
-      // Few, gathered by the range; many, met on the way; some that lie at the far end of the way.
+      // Few, read by the index of the range; many, found in sort order; some at the end of the sort order.
       [{ "price[lt]": 1.5, sort: "-created_at" }, 150],
       [{ "price[lt]": 4, sort: "title" }, 400],
       [{ "created_at[lt]": "2030-01-01T01:00:00Z", sort: "-updated_at" }, 3599],
@@ -232,7 +232,7 @@ onDatabase("file", (suite) => {
       [{ q: "title", "price[lt]": 1.5, sort: "created_at" }, 150],
       [{ q: "title", status: "draft", sort: "-created_at" }, 9],
       [{ q: "title", "created_at[lt]": "2030-01-01T01:00:00Z", sort: "-created_at" }, 3599],
-      // Several filters: one that few fit, one that none fit, each many and together few or none.
+      // Several filters: one with few matches, one with none, and some with many matches each but few or none together.
       [{ "price[lt]": 1.5, "created_at[gt]": "2030-01-01", status: "published", sort: "title" }, 150],
       [{ "price[gte]": 0, "updated_at[gte]": "2031-01-01", sort: "title" }, 0],
       [{ "price[lt]": 40, "updated_at[lt]": "2030-01-01T01:00:00Z", sort: "-title" }, 1603],
@@ -259,7 +259,7 @@ onDatabase("file", (suite) => {
     const before = (await Promise.all(Array.from({ length: 12 }, (_, n) => lamp(n)))).map(({ id }) => id);
     for (const query of [{}, { sort: "price" }, { q: "lamp" }, { q: "lamp", sort: "created_at" }] as Query[]) {
       let rounds = 0;
-      // A walk towards what is added would never end if adding did not.
+      // Paging towards new rows would never end if rows were added without end.
       const during = () => (rounds++ < 3 ? Promise.all([lamp(0), lamp(7), lamp(99)]) : undefined);
       const seen = (await readAll(call, { ...query, limit: 5 }, during)).map(({ id }) => id);
       expect([query, new Set(seen).size, before.filter((id) => !seen.includes(id))]).toEqual([query, seen.length, []]);
@@ -267,7 +267,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-// Elsewhere the same statements run in the tests above; so many rows take seconds there.
+// On a server the tests above run the same statements; this many rows take seconds there.
 onDatabase("file", (suite) => {
   test("a page with few matches may be short; further pages show each product once and no drafts", async () => {
     const shop = await suite.shop();

@@ -54,7 +54,7 @@ const refused: Record<Currency, string[]> = {
   JPY: [...never, "0.5", "1500.01", "9007199254740992"],
   KWD: [...never, "0.0001", "1.2345", "9007199254740.992"],
 };
-/** Amounts that a double rounds to a valid price, which must not be taken for it. */
+/** Amounts that a double rounds to a valid price; these must be refused. */
 const inexact: Record<Currency, string[]> = {
   EUR: ["90071992547409.93", "80000000000000.01", "90071992547409.915", "19.990000000000000001"],
   JPY: ["9007199254740990.9", "1500.00000000000001", "1499.9999999999999999"],

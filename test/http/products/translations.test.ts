@@ -45,7 +45,7 @@ onEachDatabase((suite) => {
         ["zh-Hant-TW", "zh-Hant", "燈", "会亮。"],
         ["zh-Hant-u-co-stroke", "zh-Hant", "燈", "会亮。"],
         ["zh-TW", "zh", "灯", "会亮。"],
-        // Nothing in Danish: the store's language, and where that has no text, the product's.
+        // Nothing in Danish: the store's language, or the product's where that has no text.
         ["da", "fr", "Lampe fr", "Shines."],
         [undefined, "fr", "Lampe fr", "Shines."],
         // A text of its own comes before the title's language.
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
         ja: { title: "ランプ", description: "光る。" },
         en: { title: "Lamp", description: "Shines." },
       });
-      // What is no text is the same to its last character.
+      // All fields except texts are exactly the same.
       const { title: _a, description: _b, lang: _c, translations: _d, ...rest } = own;
       expect(german).toEqual({ ...german, ...rest });
     },
@@ -102,7 +102,7 @@ onEachDatabase((suite) => {
       const { code, fields, text } = await shop.call(request, options);
       expect([request, code, fields, text.includes("at most 50 languages")]).toEqual([request, 5102, [field], true]);
     }
-    // What goes makes room, in the same request too; those that stand can be changed.
+    // Removed languages make room, also in the same request; existing ones can be changed.
     const [first = "", second = ""] = names;
     const query = { lang: second };
     await send(shop, `PATCH /products/${id}/`, { query, body: { title: "two", translations: { [first]: null } } });
@@ -129,7 +129,7 @@ onEachDatabase((suite) => {
       de: { title: "Leuchte", description: "Leuchtet." },
       "fr-CA": { title: "Lampe", description: "Brille." },
     });
-    // A description that is taken away is shown as the product's own again.
+    // After a description is removed the product's own is shown again.
     expect(texts(await patch("de", { description: null }))).toEqual(["de", "Leuchte", "Glows."]);
     expect(texts(await patch("en", { description: null }))).toEqual(["en", "Lamp", null]);
   });

@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
     expect(prices(replaced.data)[0]).toEqual([60, 70, false, 3]);
     const compared = await shop.call<ProductReply>(`PATCH ${at}`, { body: { compare_at_price: null } });
     expect(prices(compared.data)[0]).toEqual([60, null, false, 4]);
-    // What changes nothing for it, or is no price, leaves its version alone.
+    // A change that does not affect its price does not change its version.
     await shop.call(`PATCH ${at}`, { body: { price: 60 } });
     await shop.call(`PATCH ${at}`, { body: { title: "Tee" } });
     expect(prices(await read(shop, product.id))).toEqual([
@@ -74,7 +74,7 @@ onDatabase("file", (suite) => {
       has_own_price,
     ];
     expect(prices(product)[0]).toEqual([5, 6, false, 1]);
-    // The price before was the product's, and goes with its price; one of its own stays.
+    // An inherited compare-at price is removed with the inherited price; its own is kept.
     expect(shown(await patch(shop, product, 0, { price: 5 }))).toEqual([5, null, true]);
     expect(shown(await patch(shop, product, 0, { compare_at_price: 9 }))).toEqual([5, 9, true]);
     expect(shown(await patch(shop, product, 0, { price: 4 }))).toEqual([4, 9, true]);
@@ -142,7 +142,7 @@ onDatabase("file", (suite) => {
     expect(lamp.sku).toBe("L-1");
     const add = (body: object) => shop.call<VariantReply>(`POST /products/${lamp.id}/variants/`, { body });
     expect((await add({ title: "A", sku: "\u00a0L-2 " })).data.sku).toBe("L-2");
-    // Sold by variant, it shows no SKU of its own, as it shows no stock.
+    // A product with variants shows neither its own SKU nor its own stock.
     expect((await read(shop, lamp.id)).sku).toBeNull();
     for (const sku of ["L-1", " L-1", "L-2 "]) {
       const body = { title: "A", price: 1, sku };

@@ -155,7 +155,7 @@ onEachDatabase((suite) => {
       const { code, fields } = await shop.call(`${request} /products/${product.id}/`, { body });
       expect([request, body, code, fields]).toEqual([request, body, 5102, [field]]);
     }
-    // What says nothing of them leaves them alone.
+    // A write without variants does not change them.
     const put = await shop.call<ProductReply>(`PUT /products/${product.id}/`, { body: { title: "A", price: 1 } });
     expect([put.data.sku, put.data.stock, put.data.version]).toEqual([null, 2, 3]);
     await shop.call(`DELETE /products/${product.id}/variants/${add.data.id}/`);
@@ -204,7 +204,7 @@ onEachDatabase((suite) => {
         ])
       ).variants,
     ).toHaveLength(2);
-    // Another store's SKUs are no concern of this one.
+    // Another store may use the same SKUs.
     expect((await shirt(await suite.shop())).variants).toHaveLength(2);
   });
 
@@ -379,7 +379,7 @@ onEachDatabase((suite) => {
         change(3),
         change(4),
         change(5),
-        // A reader that adds up pieces hears of those that come and go with their variant.
+        // Events let a reader add up stock, including that of added and deleted variants.
         ["stock.changed", product.id, { ...pieces, stock: 0 }],
         change(6),
         ["stock.changed", product.id, { ...pieces, variant_id: added.data.id, stock: 2 }],

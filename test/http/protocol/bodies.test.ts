@@ -6,7 +6,7 @@ import { onDatabase } from "../../support/suite.ts";
 const lamp = JSON.stringify({ title: "Lamp", price: 1 });
 const bytes = (text: string) => new TextEncoder().encode(text);
 const mebibyte = 1_048_576;
-/** A complete product in exactly so many bytes. */
+/** A complete product of exactly this size in bytes. */
 const sized = (size: number) => lamp.replace("}", `,"description":"${"x".repeat(0)}"}`).padEnd(size, " ");
 
 function chunked(...parts: (string | Uint8Array)[]): ReadableStream {

@@ -11,7 +11,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 const inside = "inner-detail-7f3a";
 
-/** What a handler can do wrong. */
+/** Errors of a handler. */
 const faults: Record<string, () => unknown> = {
   error: () => {
     throw new Error(`${inside} at /usr/lib/secret/place.ts`);

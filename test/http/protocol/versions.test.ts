@@ -7,15 +7,15 @@ import { onDatabase } from "../../support/suite.ts";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 /**
- * Whether a route is about a record that is read and then changed. A like or bookmark is taken back without naming one, and
- * a registration can be read by nobody: neither has a version.
+ * Whether a route changes a record with a version. Likes, bookmarks and registrations cannot be read by id, so they
+ * have none.
  */
 const isOfRecord = ({ method, path }: Route) =>
   !path.startsWith("/notifications/register/") &&
   (["PUT", "PATCH"].includes(method) || (method === "DELETE" && path.includes(":")));
 const changes = routes.filter((route) => route.conditional || isOfRecord(route));
 
-/** How the record is read that a call changes: at the same path, or where the act is an act on. */
+/** The call that reads the record of a change: at the same path, or at the path of the record that it acts on. */
 function readOf({ request, ...call }: RouteCall): RouteCall {
   const [method, path = ""] = request.split(" ");
   const record = method === "POST" ? path.replace(/[a-z-]+\/$/, "") : path;

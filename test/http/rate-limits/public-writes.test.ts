@@ -9,7 +9,7 @@ import { newSubscription } from "../../support/registrations.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 type Reply = ApiReply<Record<string, unknown>>;
-/** A public write about something of its own each time. */
+/** A public write about a new record each time. */
 type Write = (shop: Shop, more: CallOptions) => Promise<Reply>;
 
 const about = (request: string): Write => {

@@ -12,7 +12,7 @@ onEachDatabase((suite) => {
       body: { email, password: goodPassword, ...more },
       address: newAddress(),
     });
-  /** Signs a user in with a visitor, and answers what they then have of one kind. */
+  /** Signs a user in with a visitor, and returns the user's reactions of one kind. */
   async function open() {
     const shop = await suite.shop();
     const eve = await openAccount(shop);
@@ -89,7 +89,7 @@ onEachDatabase((suite) => {
     const other = await suite.shop();
     const theirs = (await other.createProduct()).id;
     const foreign = await becomeVisitor(other.callAnonymously, "/likes/", theirs);
-    // Of a visitor with the same id, were there one.
+    // A copy of the rows for a visitor with the same id in another store.
     const copyTo =
       "insert into reactions select tenant_id, 'bookmark', 'product', ?, ?, 'a' from products where id = ?";
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);

@@ -13,7 +13,7 @@ onEachDatabase((suite) => {
   }
   const idsOf = (data: ListedReaction[]) => data.map((one) => one.resource_id);
 
-  /** Rows that no product of the store is behind. */
+  /** Inserts rows without products. */
   async function fill({ namespace }: Shop, actor: string, count: number) {
     await suite.app.db.execute({
       sql: `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?)
@@ -94,7 +94,7 @@ onEachDatabase((suite) => {
     expect([code, status]).toEqual([5306, 409]);
     expect((await me.add(first)).data).toEqual({ active: true, count: 1 });
     expect((await me.get(third)).data).toEqual({ active: false, count: 0 });
-    // The other kind has its own room.
+    // The other kind has its own maximum.
     expect((await reacting(shop.callAnonymously, "/likes/", { visitor }).add(third)).data.active).toBe(true);
     expect((await me.list({ include_total: "true" })).page.total).toBe(2);
     await me.remove(second);

@@ -17,7 +17,7 @@ onEachDatabase((suite) => {
     return [data.active, data.count];
   };
 
-  // Both are the same statements, so each is tried once against a server.
+  // Both use the same statements, so each is tested once against a server.
   const paths = {
     memory: [],
     file: ["/likes/", "/bookmarks/"],
@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
       expect(await stateOf(other, id)).toEqual([true, 2]);
       const shown = await read(shop, id);
       expect(shown.likes_count).toBe(path === "/likes/" ? 2 : 0);
-      // Counting is no edit.
+      // A count does not change the version.
       expect(shown).toEqual({ ...before, likes_count: shown.likes_count });
       for (let again = 0; again < 2; again++) expect((await me.remove(id)).data).toEqual({ active: false, count: 1 });
       expect(await stateOf(other, id)).toEqual([true, 1]);
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
         }
         expect(await stateOf(as(), id)).toEqual([false, 1]);
 
-        // With the token it is the user who acts, and who hears when it is wrong.
+        // With a token the user acts; a wrong one is an error.
         const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
         expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
         expect((await withToken(eve.token).remove(id)).data).toEqual({ active: false, count: 1 });
@@ -102,7 +102,7 @@ onEachDatabase((suite) => {
           }
         }
         expect((await withToken(fresh).get(id)).data).toEqual({ active: false, count: 1 });
-        // In the body it says the same.
+        // The same with the token in the body.
         const body = { ...ofProduct(id), user_id: eve.id };
         const send = (token: string) => shop.callAnonymously(`POST ${path}`, { body: { ...body, token } });
         expect((await send(eve.token)).code).toBe(5207);

@@ -170,7 +170,7 @@ onEachDatabase((suite) => {
     await own("POST /rewards/redeem/", { body: { points: 20 } });
     expect((await account()).expiring?.points).toBe(30);
     suite.app.clock.advance(5 * days);
-    // Also before anything has swept.
+    // Also before the background job has run.
     expect((await account()).balance).toBe(30);
     const poor = await own("POST /rewards/redeem/", { body: { points: 31 } });
     expect(poor.error?.code).toBe(5305);

@@ -7,7 +7,7 @@ import { startTestApp } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";
 import { onDatabase } from "../../support/suite.ts";
 
-/** The tables in some row of which a text stands. */
+/** The tables with a row that contains a text. */
 async function tablesWith(db: Database, text: string): Promise<string[]> {
   const { rows: tables } = await db.execute(
     "select name from sqlite_schema where type = 'table' and name not like '%sqlite%' order by name",

@@ -12,7 +12,7 @@ const request = "POST /auth/login/";
 onEachDatabase((suite) => {
   const login = (shop: Pick<Shop, "callAnonymously">, email: string, password: string, more: CallOptions = {}) =>
     shop.callAnonymously(request, { body: { email, password }, address: newAddress(), ...more });
-  /** Spends some of an address's thirty calls without the price of as many passwords. */
+  /** Counts some of an address's thirty calls, without verifying passwords. */
   const countCalls = async (shop: Shop, address: string, times: number) => {
     const ctx = await tenantContext(shop);
     const subject = addressSubject(ctx.vault, address, ctx.tenant.id);
@@ -59,7 +59,7 @@ onEachDatabase((suite) => {
       texts.add(replies.map(({ text, requestId }) => text.replace(requestId, "")).join());
     }
     expect(texts.size).toBe(1);
-    // In another case and with other spaces it is the same.
+    // Case and surrounding spaces do not matter.
     expect((await login(shop, " NoBody@Example.COM", otherPassword)).code).toBe(5213);
     expect((await login(shop, "NO ADDRESS", otherPassword)).code).toBe(5213);
   });
@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
     expect((await login(other, email, goodPassword)).status).toBe(200);
   });
 
-  /** Each costs a password; in front of a database server fewer show as much. */
+  /** Each verifies a password; with a database server fewer are enough. */
   const crowdSize = () => (suite.app.db.kind === "file" ? 50 : 20);
 
   test("of many concurrent wrong passwords from many addresses, three are 5212", async () => {
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
       Array.from({ length }, (_, n) => login(shop, email, n === middle ? goodPassword : otherPassword)),
     );
     const codes = replies.map(({ code }) => code);
-    // Where it came through it forgot the failures before it, so three more could follow.
+    // If it succeeded, it reset earlier failures, so three more could follow.
     const right = codes[middle];
     expect([undefined, 5213]).toContain(right);
     expect(count(codes, 5212)).toBeLessThanOrEqual(right === undefined ? 5 : 3);
@@ -160,7 +160,7 @@ onEachDatabase((suite) => {
       const seconds = (start + 20 * minute - clock.now()) / 1000;
       const refused = await login(shop, email, goodPassword, { address });
       expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
-      // The count is the address's in this store.
+      // The count is per address and store.
       expect((await login(shop, email, goodPassword)).status).toBe(200);
       expect((await login(other, "nobody@example.com", goodPassword, { address })).code).toBe(5212);
       clock.advance((seconds - 1) * 1000);
@@ -230,7 +230,7 @@ onEachDatabase((suite) => {
       const { clock } = suite.app;
       const shop = await suite.shop();
       const address = newAddress();
-      // Whatever the call is worth, and whatever it says of where it comes from.
+      // With any credentials and any X-Forwarded-For.
       const call = () =>
         shop.callAnonymously(`POST /auth/${path}/`, { address, headers: { "x-forwarded-for": newAddress() } });
       for (let n = 0; n < 10; n++) {
@@ -268,7 +268,7 @@ onEachDatabase((suite) => {
       expect(await call(request, { body: { email, password: goodPassword } })).toBe(5209);
       expect(await call("GET /products/", { query })).toBe(5209);
       expect(await call("POST /auth/logout/", { namespace: "no-such-store" })).toBe(5215);
-      // Good credentials are never held up.
+      // Valid credentials are never blocked.
       expect(await call("GET /products/", { auth: shop.auth })).toBeUndefined();
     },
   );

@@ -14,7 +14,7 @@ interface Login {
 }
 
 const request = "POST /auth/login/";
-/** Each is one call from an address of its own. */
+/** Each call comes from a new address. */
 const login = (shop: Shop, body: unknown, more: CallOptions = {}) =>
   shop.callAnonymously<Login>(request, { body, address: newAddress(), ...more });
 const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
@@ -149,7 +149,7 @@ onDatabase("file", (suite) => {
     ];
     for (const more of sent) expect((await login(shop, good, more)).status).toBe(200);
     expect((await login(shop, { ...good, ...old, app_id: "x" })).status).toBe(200);
-    // A page may read why it was refused, as it may where no key was sent.
+    // A page may read the error, as without a key.
     const headers = { origin: "https://elsewhere.example" };
     const refused = await login(shop, good, { headers, auth: shop.auth, namespace: "no-such-store" });
     expect(refused.headers.get("access-control-allow-origin")).toBe("https://elsewhere.example");
@@ -203,7 +203,7 @@ onDatabase("file", (suite) => {
       for (let n = 0; n < 3; n++) {
         const otp = await guarded.wrongCode();
         expect((await login(shop, { ...body, otp })).code).toBe(5212);
-        // A right password alone clears nothing.
+        // A right password alone resets no failures.
         if (n < 2) expect((await login(shop, body)).code).toBe(5211);
       }
       expect((await login(shop, { ...body, otp: await guarded.code() })).code).toBe(5213);

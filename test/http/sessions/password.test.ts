@@ -128,7 +128,7 @@ onEachDatabase((suite) => {
     );
     const done = replies.flatMap(({ status }, n) => (status === 200 ? [n] : []));
     expect(done).toHaveLength(1);
-    // Those who had been let in before it was done find their token or their password gone.
+    // Calls that were admitted before it find their token or password changed.
     for (const { code } of replies) expect([undefined, 5207, 5212, 5213]).toContain(code);
     suite.app.clock.advance(20 * 60_000);
     expect(await login(account, `${otherPassword}${done[0]}`)).toBeUndefined();
@@ -141,7 +141,7 @@ onEachDatabase((suite) => {
       change(account),
       inTransaction(ctx, (tx) => endTokens(tx, account.id, "revoked")),
     ]);
-    // Whether the call had been let in before or not: its hashes take far longer than the revocation.
+    // In both orders, because hashing takes far longer than the revocation.
     expect(reply.code).toBe(5207);
     expect(await login(account, goodPassword)).toBeUndefined();
   });

@@ -18,7 +18,7 @@ onDatabase("file", (suite) => {
   const login = (shop: Shop, body: Record<string, unknown>) =>
     shop.callAnonymously("POST /auth/login/", { body, address: newAddress() });
 
-  /** The kinds of hashes that Bun computes meanwhile, in the order of their names. */
+  /** The kinds of hashes that Bun verifies during the work, sorted. */
   async function verifiedBy(work: () => Promise<unknown>): Promise<string[]> {
     const verify = spyOn(Bun.password, "verify");
     try {
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     const ctx = await tenantContext(shop);
     const [four, five] = [await bcryptOf(4), await bcryptOf(5)];
     const imported = [await importUser(shop, four), await importUser(shop, five), await importUser(shop, argon2)];
-    // Others of the same kind change nothing.
+    // Further hashes of the same kind change nothing.
     await importUser(shop, await bcryptOf(4));
     const disabled = await importUser(shop, four);
     await ctx.db.execute({ sql: "update users set status = 'disabled' where email = ?", args: [disabled] });
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     expect(await verifiedBy(() => good(email))).toEqual(["$2b$04$"]);
     const wrong = () => login(shop, { email, password: otherPassword });
     expect(await verifiedBy(wrong)).toEqual(["$2b$04$", ownKind]);
-    // The last of a kind takes the kind along.
+    // Without its last hash a kind is no longer verified.
     await good(other);
     expect(await verifiedBy(wrong)).toEqual([ownKind]);
   });
@@ -103,7 +103,7 @@ onDatabase("file", (suite) => {
       let verified = 0;
       const spy = spyOn(Bun.password, "verify").mockImplementation((password, hash) => {
         verified += 1;
-        // Whoever waits now takes the turn, and keeps it.
+        // The next waiter gets the permit, and keeps it.
         void hashing.run(() => held);
         hashing.configure({ maxWaiting: 0 });
         return verify(password, hash);

@@ -16,7 +16,7 @@ const read = "GET /products/";
 const create = "POST /products/";
 const lamp = { title: "Lamp", price: 1 };
 
-/** A route that answers who is calling. */
+/** A route that returns its caller. */
 const whoRoute = (path: `/${string}/`, id: string, access: Route["access"]) =>
   defineRoute("GET", path, id, {
     tag: "Who",
@@ -143,7 +143,7 @@ onDatabase("file", (suite) => {
       [undefined, { auth: shop.auth, query: { token: "v2.x" } }],
       [5206, { auth: "Bearer a:b", query: bad }],
       [5206, { auth: "Bearer a", query: { token: "v2.x" } }],
-      // A subject beside a bad key is no attempt of its own.
+      // `user_id` with a wrong key is not a second attempt.
       [5203, { auth: "Bearer a:b", query: { user_id: account.id } }],
     ];
     for (const [code, more] of table) expect({ more, code: (await call(read, more)).code }).toEqual({ more, code });

@@ -5,7 +5,7 @@ import type { Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const password = "Vermilion-Kettle-4871";
-/** Each endpoint, and a body that it would take. */
+/** Each endpoint, and a body that it accepts. */
 const endpoints = [
   { request: "GET /users/me/two-factor/", body: undefined },
   { request: "POST /users/me/two-factor/", body: { password } },

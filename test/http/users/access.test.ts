@@ -5,7 +5,7 @@ import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 import { makeUser, readUsers } from "../../support/users.ts";
 
-/** Each endpoint, the scope it asks for, and a body that it would take. */
+/** Each endpoint, the scope that it requires, and a body that it accepts. */
 const endpoints = [
   { request: "GET /users/", scope: "users:read", send: {}, done: 200 },
   { request: "GET /users/:id/", scope: "users:read", send: {}, done: 200 },
@@ -131,7 +131,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  // Who may touch whom: the actor's role (or key), and the roles that they may manage.
+  // The roles that each actor (a role, or a key) may manage.
   const managers = {
     customer: [],
     staff: ["customer"],
@@ -154,7 +154,7 @@ onDatabase("file", (suite) => {
     const manageable: readonly string[] = managers[manager];
     test(`${manager} manages ${manageable.join(", ") || "nobody"}, and nobody else`, async () => {
       const shop = await suite.shop();
-      // Another owner, so that the last one is not what stands in the way.
+      // Another owner, so that the rule about the last one does not apply.
       await openAccount(shop, { role: "owner" });
       const call = await callerOf(shop, manager);
       for (const role of roles) {

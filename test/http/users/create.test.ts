@@ -62,7 +62,7 @@ const refused: [name: string, fields: Record<string, unknown>, field: string][] 
   ["last_login_at", { last_login_at: "2020-01-01T00:00:00Z" }, "last_login_at"],
   ["two_factor_enabled", { two_factor_enabled: true }, "two_factor_enabled"],
 ];
-/** The code alone says what is wrong. */
+/** The code alone is the error. */
 const weak = ["", "short", "Kettle-4871-Ver", "vermilion-kettle-4871", "Password123!Password123!"];
 
 onDatabase("file", (suite) => {

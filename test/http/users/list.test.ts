@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
       expect(whole).toEqual(whole.toSorted((a, b) => (key(a) < key(b) ? -sign : sign)));
       expect(whole).toHaveLength(6);
       for (const limit of [1, 2, 3, 6]) expect(await readAll(shop, { sort, limit })).toEqual(whole);
-      // Who comes in the meantime may be seen or not, but moves nobody.
+      // New users may be listed or not, but do not shift others.
       const seen = await readAll(shop, { sort, limit: 2 }, () => makeUser(shop));
       expect(seen.filter(({ id }) => whole.some((one) => one.id === id))).toEqual(whole);
     });

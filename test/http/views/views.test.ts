@@ -19,7 +19,7 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     return { shop, call: shop.callAnonymously, id: (await shop.createProduct()).id };
   };
-  /** How many views are written down, and how many the product itself shows. */
+  /** The number of views in the database, and in the product. */
   async function counted({ call }: Pick<Shop, "call">, id: string): Promise<[number, number]> {
     await flush();
     const product = await call<ProductReply>(`GET /products/${id}/`);
@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
         expect([round, await counted(shop, id)]).toEqual([round, [ways.length, ways.length]]);
         expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length);
       }
-      // A visitor may stand in the body as well, where the query's counts.
+      // A visitor may also be in the body; the query takes precedence.
       const body = { ...ofProduct(id), visitor };
       await call("POST /views/", { body });
       await call("POST /views/", { body, query: { visitor: "vis_x" }, headers: { "user-agent": "another" }, address });

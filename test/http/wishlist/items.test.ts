@@ -111,7 +111,7 @@ onEachDatabase((suite) => {
     const shelf: [fields: Record<string, unknown>, variant: number | null, available: boolean][] = [
       [{ stock: null }, null, true],
       [{ stock: 2 }, null, true],
-      // Of these two, one is held by an order.
+      // An order reserves one of these two.
       [{ stock: 1 }, null, false],
       [{ variants: sizes.slice(1) }, 0, false],
       [{ stock: 0 }, null, false],
@@ -151,7 +151,7 @@ onEachDatabase((suite) => {
         await end(shop, id, variant);
         const [item] = await list(eve);
         const expected = { ...made.data, price: null, price_minor: null, available: false };
-        // What is not published is shown to nobody, so not in this way either.
+        // Products that are not published are not shown here either.
         expect(item).toEqual(isShown ? expected : { ...expected, product: null });
         const noted = await put(eve, id, { variant_id: variant, note: "Pity" });
         expect([noted.status, noted.data.note, noted.data.price_at_add]).toEqual([200, "Pity", made.data.price_at_add]);

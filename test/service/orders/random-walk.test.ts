@@ -21,10 +21,10 @@ import { makeUser } from "../../support/users.ts";
 const steps = 10_000;
 const checkEvery = 1000;
 const minute = 60_000;
-/** Said when it fails; `BODEGA_TEST_SEED` runs the same walk again. */
+/** A failure prints it; `BODEGA_TEST_SEED` runs the same walk again. */
 const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
 
-/** An item, and what must be true of its stock by what the walk itself has seen. */
+/** An item, and its expected stock. */
 interface Item {
   productId: string;
   variantId: string | null;
@@ -39,7 +39,7 @@ interface Walk {
   items: Item[];
   users: string[];
   orders: Map<string, OrderReply>;
-  /** A number of 0 to below the given one. */
+  /** A number from 0 up to, but not including, the given one. */
   pick: (below: number) => number;
 }
 
@@ -72,7 +72,7 @@ test(`${steps} steps of a random walk keep stock, points, money and numbers cons
 async function beginWalk(): Promise<Walk> {
   const shop = await createShop(app);
   const found = await tenantContext(shop);
-  // So that some points run out on the way.
+  // So that some points expire during the walk.
   const ctx = { ...found, tenant: { ...found.tenant, pointsDays: 1, pointValue: 3 } };
   const numbers = uniform(seed);
   const items: Item[] = [];
@@ -100,7 +100,7 @@ async function beginWalk(): Promise<Walk> {
   return { ctx, shop, items, users, orders: new Map(), pick: (below) => Math.floor(numbers.next().value * below) };
 }
 
-/** What an act may answer instead of being done. */
+/** Codes with which an act may be refused. */
 const refusals = new Set([5102, 5304, 5305, 5306]);
 
 async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
@@ -189,7 +189,7 @@ function refundInput({ pick }: Walk, { items }: OrderReply): Parameters<typeof r
   return { lines, restock };
 }
 
-/** Counts what has left the stock and come back, by what the order was and is. */
+/** Updates the expected stock by the states of an order before and after. */
 function note({ items, orders }: Walk, before: OrderReply, after: OrderReply): void {
   expect(after.version).toBeGreaterThanOrEqual(before.version);
   for (const [index, line] of after.items.entries()) {
