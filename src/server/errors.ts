@@ -192,7 +192,7 @@ export function validationFailed(fault: string | FieldError[], options: ErrorOpt
   return new AppError("validationFailed", only, { ...options, details: fault });
 }
 
-/** Input with one invalid field. */
+/** The error for input with one invalid field. */
 export function invalidField(field: string, message: string): AppError {
   return validationFailed([{ field, message }]);
 }

@@ -95,7 +95,7 @@ export function compareStarts(bench: Bench): Promise<Comparison> {
   return comparePairs(bench.effort.starts, measure("bodega"), measure("bare"));
 }
 
-/** Milliseconds of a command, beside a compiled program that prints one line. */
+/** Milliseconds of a command, compared with a compiled program that prints one line. */
 export function compareCommands(bench: Bench, args: string[]): Promise<Comparison> {
   return comparePairs(
     bench.effort.commands,

@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = await binary.serve("--workers", "2");
 });
 
-/** What an unfinished backup could have left in these folders. */
+/** Files that an unfinished backup could have left in these directories. */
 function listHidden(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }

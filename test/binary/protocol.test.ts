@@ -53,11 +53,11 @@ const refusals: [what: string, request: Call, status: number, code: number][] = 
   ],
   ["a NUL in the path", { path: "/products/%00/?namespace=demo" }, 404, 5301],
   ["a NUL for a path", { path: "/%00/?namespace=demo" }, 404, 5106],
-  ["a path that is no UTF-8", { path: "/products/%ff/?namespace=demo" }, 400, 5100],
+  ["a path that is not UTF-8", { path: "/products/%ff/?namespace=demo" }, 400, 5100],
   ["an array 10,000 deep", json(deep), 400, 5100],
   ["an array 10,000 deep in a field", json(`{"title":"Lamp","price":1,"metadata":{"a":${deep}}}`), 400, 5100],
   ["a price beyond all numbers", json('{"title":"Lamp","price":1e400}'), 422, 5102],
-  ["a price that no number can hold", json('{"title":"Lamp","price":19.990000000000000001}'), 422, 5102],
+  ["a price that a double cannot represent", json('{"title":"Lamp","price":19.990000000000000001}'), 422, 5102],
   ["a price finer than the currency", json('{"title":"Lamp","price":0.001}'), 422, 5102],
   ["invalid UTF-8", { path: products, body: new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]) }, 400, 5100],
   [

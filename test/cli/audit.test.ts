@@ -140,7 +140,7 @@ test.each([
   expect((await one.run(["audit", "verify"])).stdout).toContain(problem);
 });
 
-test("the actor is the account of the process, whatever its environment says", async () => {
+test("the actor is the account of the process, with any environment", async () => {
   await run(["key", "unpublish", appId], { env: { USER: "mallory", LOGNAME: "mallory", SUDO_USER: "mallory" } });
   const [row] = await json<{ actor_id: string }[]>("audit", "list", "--limit", "1");
   expect(row?.actor_id).toBe(accountName());

@@ -110,7 +110,7 @@ describe("completion prints no errors, prompts for nothing and creates nothing",
   });
 
   test.each([
-    ["a file that is no database", ["__complete", "x", "tenant", "show"]],
+    ["a file that is not a database", ["__complete", "x", "tenant", "show"]],
     ["an unknown command", ["__complete", "x", "sesame"]],
     ["a flag as the value of a flag", ["__complete", "x", "key", "show", "--data-dir", "-n"]],
   ])("%s", async (_what, line) => {

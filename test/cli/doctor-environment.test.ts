@@ -406,7 +406,10 @@ test("the exit code is 1 for an error, with --strict also for a warning, and nev
 const unusable: [name: string, fault: (shop: PreparedShop) => unknown][] = [
   ["no folder", ({ dataDir }) => rmSync(dataDir, { recursive: true })],
   ["no database", ({ dataDir }) => rmSync(join(dataDir, "bodega.db"))],
-  ["a file that is no database", ({ dataDir }) => writeFileSync(join(dataDir, "bodega.db"), "no database".repeat(500))],
+  [
+    "a file that is not a database",
+    ({ dataDir }) => writeFileSync(join(dataDir, "bodega.db"), "no database".repeat(500)),
+  ],
   ["an empty file", ({ dataDir }) => writeFileSync(join(dataDir, "bodega.db"), "")],
   ["half a file", ({ dataDir }) => truncateSync(join(dataDir, "bodega.db"), 300_000)],
   [

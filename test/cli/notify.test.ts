@@ -113,15 +113,15 @@ test("a dry run checks and counts, does not ask, and sends nothing", async () =>
 });
 
 for (const [what, args, flag] of [
-  ["nobody who is told", [...text], undefined],
-  ["a topic beside a user", [...text, "--topic", "sale", "--user", "ada@example.com"], undefined],
+  ["no recipient", [...text], undefined],
+  ["a topic and a user", [...text, "--topic", "sale", "--user", "ada@example.com"], undefined],
   ["no title", ["--body", "x", "--topic", "sale"], "--title"],
   ["no body", ["--title", "x", "--topic", "sale"], "--body"],
   ["a malformed topic", [...text, "--topic", "Sale!"], "--topic"],
   ["a plain http address", [...text, "--topic", "sale", "--url", "http://shop.example/"], "--url"],
   ["data without a name", [...text, "--topic", "sale", "--data", "x"], "--data"],
   ["data with one name twice", [...text, "--topic", "sale", "--data", "a=1", "--data", "a=2"], "--data"],
-  ["a language that is none", [...text, "--topic", "sale", "--lang", "!"], "--lang"],
+  ["an invalid language", [...text, "--topic", "sale", "--lang", "!"], "--lang"],
   ["half a minute", [...text, "--topic", "sale", "--ttl", "30s"], "--ttl"],
   ["five weeks", [...text, "--topic", "sale", "--ttl", "5w"], "--ttl"],
   ["a title that is too long", ["--title", "x".repeat(201), "--body", "x", "--topic", "sale"], "--title"],

@@ -29,7 +29,7 @@ import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 
 /** The contents and files of the prepared store `demo`. */
 export interface PreparedShop {
-  /** Folder of this copy; files that a command writes or reads go beside the data. */
+  /** The directory of this copy, with the data and other files of commands. */
   dir: string;
   dataDir: string;
   env: Record<string, string | undefined>;

@@ -27,7 +27,7 @@ async function openOther() {
   return cli;
 }
 
-/** Names of folders that restores unpack into. */
+/** Names of directories that restores unpack into. */
 function listFolders(dataDir: string): string[] {
   return readdirSync(dataDir).filter((name) => name.startsWith(".restore-"));
 }

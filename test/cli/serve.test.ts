@@ -12,7 +12,7 @@ afterEach(async () => {
   }
 });
 
-/** Starts a command that serves, and waits until its standard output holds `sign`. */
+/** Starts a command that serves, and waits until its standard output contains `sign`. */
 async function start(args: string[], sign: string) {
   const child = Bun.spawn([...command, ...args, "--port", "0"], {
     env: environment(),

@@ -94,7 +94,7 @@ test("§3 Reset code, row 5: used → reuse → rejected with 5216", async () =>
 });
 
 describe("§3 Reset code: a successful reset does not sign the user in", () => {
-  test("its reply holds no token", async () => {
+  test("its reply contains no token", async () => {
     const { user, code } = await issueCode();
     const { status, text } = await reset(user, code);
     expect(status).toBe(200);

@@ -70,7 +70,7 @@ test("only its owner can access the data directory and everything in it", async 
   lock?.release();
 });
 
-test("a data directory that cannot be created, or a file that is no database, is 5001", async () => {
+test("a data directory that cannot be created, or a file that is not a database, is 5001", async () => {
   await Bun.write(join(dir, "..", "file"), "not a directory");
   await expect(openDatabase({ dataDir: join(dir, "..", "file", "data") })).rejects.toMatchObject({ code: 5001 });
   await Bun.write(

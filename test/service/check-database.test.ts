@@ -110,7 +110,7 @@ describe("any damage is reported:", () => {
     ["one page of many", cut(pageBytes), /^error: file: .* is cut off: it has 4 KiB of /m],
     ["half of it", (path) => half()(path), /^error: file: .* is cut off: it has .* of .*\.$/m],
     ["a header that lies about the pages", overwrite(1, 28, "\x7f\xff\xff\xff"), /^error: file: .* is cut off: /m],
-    ["a schema that is no SQL", overwrite(1, 105, "\xff".repeat(200)), /^error: (?:file|integrity): /m],
+    ["a schema that is not SQL", overwrite(1, 105, "\xff".repeat(200)), /^error: (?:file|integrity): /m],
   ])("%s", async (_, damage, says) => {
     const { dataDir, path } = makeDataDir();
     damage(path);

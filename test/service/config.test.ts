@@ -191,15 +191,15 @@ test("options of running a server come from the environment, and flags take prec
 });
 
 const faults: [title: string, flags: ConfigFlags, env: Record<string, string>, source: string][] = [
-  ["a level that is none", { "log-level": "loud" }, {}, "--log-level"],
+  ["an invalid level", { "log-level": "loud" }, {}, "--log-level"],
   ["a certificate without its key", { "tls-cert": "cert.pem" }, {}, "--tls-key"],
   ["a key without its certificate", {}, { BODEGA_TLS_KEY: "key.pem" }, "BODEGA_TLS_CERT"],
   ["a listener without a port", { metrics: "localhost" }, {}, "--metrics"],
-  ["a port that is none", {}, { BODEGA_METRICS: "70000" }, "BODEGA_METRICS"],
+  ["an invalid port", {}, { BODEGA_METRICS: "70000" }, "BODEGA_METRICS"],
   ["a short token", {}, { BODEGA_METRICS_TOKEN: "short" }, "BODEGA_METRICS_TOKEN"],
   ["a duration without a unit", { "backup-every": "24" }, {}, "--backup-every"],
   ["a duration that no timer takes", { "backup-every": "30d" }, {}, "--backup-every"],
-  ["a bucket that is none", {}, { BODEGA_BACKUP_TO: "s3://" }, "BODEGA_BACKUP_TO"],
+  ["an invalid bucket", {}, { BODEGA_BACKUP_TO: "s3://" }, "BODEGA_BACKUP_TO"],
   ["no backup to keep", { "backup-keep": "0" }, {}, "--backup-keep"],
   ["half an account", {}, { BODEGA_S3_ACCESS_KEY_ID: "id" }, "BODEGA_S3_SECRET_ACCESS_KEY"],
 ];

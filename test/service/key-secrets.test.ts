@@ -8,7 +8,7 @@ const day = 24 * 60;
 
 describe("an old secret can be retired once the new one is used and the old one is not", () => {
   test.each([
-    ["nobody has used either", { made: 60, newUsed: null, oldUsed: null }, false],
+    ["neither was used", { made: 60, newUsed: null, oldUsed: null }, false],
     ["only the old one is used", { made: 60, newUsed: null, oldUsed: 5 }, false],
     ["both are used", { made: 60, newUsed: 1, oldUsed: 5 }, false],
     ["the old one was never used", { made: 60, newUsed: 1, oldUsed: null }, true],

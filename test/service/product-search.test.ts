@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
   });
 });
 
-test("a search expression has quoted letters, digits and emoji only, whatever the text", () => {
+test("a search expression has quoted letters, digits and emoji only, for any text", () => {
   for (let code = 0; code < 0x3000; code++) {
     const character = String.fromCharCode(code);
     const expression = matchExpression("tnt_abc123", `a${character}"b`);

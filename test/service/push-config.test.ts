@@ -79,14 +79,14 @@ test("an account at Apple is read, its key from a file, or with line ends as \\n
 
 const google = (more: object) => ({ BODEGA_FCM_CREDENTIALS: JSON.stringify({ ...account, ...more }) });
 for (const [what, env, source] of [
-  ["an account that is no JSON", { BODEGA_FCM_CREDENTIALS: "{" }, "BODEGA_FCM_CREDENTIALS"],
+  ["an account that is not JSON", { BODEGA_FCM_CREDENTIALS: "{" }, "BODEGA_FCM_CREDENTIALS"],
   ["an account that is a path", { BODEGA_FCM_CREDENTIALS: "/etc/google.json" }, "BODEGA_FCM_CREDENTIALS"],
   ["an account without a project", google({ project_id: undefined }), "BODEGA_FCM_CREDENTIALS"],
   ["a project that leads elsewhere", google({ project_id: "../x" }), "BODEGA_FCM_CREDENTIALS"],
-  ["a key that is none", google({ private_key: "secret-text" }), "BODEGA_FCM_CREDENTIALS"],
+  ["an invalid key", google({ private_key: "secret-text" }), "BODEGA_FCM_CREDENTIALS"],
   ["a key of another kind", google({ private_key: ellipticPem }), "BODEGA_FCM_CREDENTIALS"],
   ["tokens over plain http", google({ token_uri: "http://127.0.0.1/" }), "BODEGA_FCM_CREDENTIALS"],
-  ["a key of Apple's that is none", { ...apple, BODEGA_APNS_KEY: "secret-text" }, "BODEGA_APNS_KEY"],
+  ["an invalid key of Apple", { ...apple, BODEGA_APNS_KEY: "secret-text" }, "BODEGA_APNS_KEY"],
   ["an RSA key for Apple", { ...apple, BODEGA_APNS_KEY: rsaPem }, "BODEGA_APNS_KEY"],
   ["no id of the key", { ...apple, BODEGA_APNS_KEY_ID: undefined }, "BODEGA_APNS_KEY_ID"],
   ["no team", { ...apple, BODEGA_APNS_TEAM_ID: undefined }, "BODEGA_APNS_TEAM_ID"],

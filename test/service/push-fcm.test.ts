@@ -95,12 +95,12 @@ for (const [what, answer, expected] of [
     { status: 404, isGone: true, error: "404 UNREGISTERED" },
   ],
   [
-    "a token that is none",
+    "an invalid token",
     { status: 400, body: detail("INVALID_ARGUMENT", ofField("message.token")) },
     { status: 400, isGone: true, error: "400 INVALID_ARGUMENT" },
   ],
   [
-    "a message that is none",
+    "an invalid message",
     { status: 400, body: detail("INVALID_ARGUMENT", ofField("message.data")) },
     { status: 400, error: "400 INVALID_ARGUMENT" },
   ],

@@ -39,7 +39,7 @@ test.each([
   "https://[2606:4700::1111]/x",
   "https://xn--bcher-kva.example.com/",
   "https://internal.example.com/",
-])("an endpoint of a push service is taken as it is: %s", (endpoint) => {
+])("an endpoint of a push service is accepted unchanged: %s", (endpoint) => {
   expect(ofEndpoint(endpoint)).toEqual({ endpoint, keys: usual.keys });
 });
 

@@ -19,7 +19,7 @@ export interface TestApp {
   port: number;
   db: Database;
   clock: FakeClock;
-  /** What was logged, in order. */
+  /** The log entries, in order. */
   entries: RequestLogEntry[];
   /** The log lines, in both forms. */
   lines: string[];

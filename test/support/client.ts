@@ -2,7 +2,7 @@ import type { TestApp } from "./app.ts";
 import { peerHeader } from "./app.ts";
 import { checkReply, type Envelope } from "./invariants.ts";
 
-/** What a call sends besides its method and path. */
+/** The parts of a call besides its method and path. */
 export interface CallOptions {
   /** Parameters after `namespace`; a text is sent unchanged. */
   query?: Record<string, string | number> | string;

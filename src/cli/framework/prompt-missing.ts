@@ -19,7 +19,7 @@ type FindNames = (
 
 /**
  * Asks for missing arguments at a terminal.
- * @throws UsageError that names all of them, where nobody can be asked.
+ * @throws UsageError that names all of them when it cannot ask.
  */
 export async function promptMissing(
   { args, oneOf }: Pick<Command, "args" | "oneOf">,

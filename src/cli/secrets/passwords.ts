@@ -31,7 +31,7 @@ type PasswordChoice = ArgValues<typeof passwordFlags>;
 /**
  * Reads, generates or asks for a new password.
  * @param others flags that can be given instead, for the error that names all of them.
- * @throws UsageError where none is given and nobody can be asked, for more than one, and for an empty one.
+ * @throws UsageError when none is given and it cannot ask, for more than one, and for an empty one.
  */
 export async function takePassword(
   args: PasswordChoice,

@@ -49,10 +49,10 @@ interface Export {
 }
 
 /**
- * Writes pages to the output with a progress bar. A file is written beside its place and moved there once it is
+ * Writes pages to the output with a progress bar. A file is written under a temporary name and renamed once it is
  * complete; pipes and devices are written directly.
  * @returns how many things were written, and the file's absolute path (undefined for standard output).
- * @throws UsageError when the file cannot be created, or exists and nobody can be asked; CancelledError for a no;
+ * @throws UsageError when the file cannot be created, or exists and the console cannot ask; CancelledError for a no;
  * internalError when it cannot be written; the errors of the pages.
  */
 export async function writeExport(

@@ -8,7 +8,7 @@ export const streams = { input: process.stdin, output: process.stderr };
 
 /**
  * Asks before a dangerous command acts. `--yes` answers it.
- * @throws CancelledError for a no, UsageError naming `--yes` where nobody can be asked.
+ * @throws CancelledError for a no, UsageError naming `--yes` when it cannot ask.
  */
 export async function confirmAction(console: Console, question: string): Promise<void> {
   requireAnswer(console, question);
@@ -27,7 +27,7 @@ export function requireAnswer(console: Console, question: string): void {
 
 /**
  * Asks to type the name of the thing that will be deleted, or takes it from `--confirm <name>`; `--yes` is not enough.
- * @throws UsageError when the name differs, or where nobody can be asked; CancelledError for ctrl-C.
+ * @throws UsageError when the name differs or it cannot ask; CancelledError for ctrl-C.
  */
 export async function confirmName(
   console: Console,

@@ -17,15 +17,15 @@ export const unitName = "bodega.service";
 
 const stateRoot = "/var/lib/";
 
-/** The folder's name below /var/lib, which systemd can manage; undefined elsewhere. */
+/** The directory's name below /var/lib, which systemd can manage; undefined elsewhere. */
 export function stateDirectoryOf(dataDir: string): string | undefined {
   const name = dataDir.startsWith(stateRoot) ? dataDir.slice(stateRoot.length) : "";
   return /^[\w-][\w.-]*$/.test(name) && name !== "private" ? name : undefined;
 }
 
 /**
- * Renders a unit that starts the server at boot and restricts it to its folder and the network. MemoryDenyWriteExecute is
- * missing because the JavaScript engine compiles at run time.
+ * Renders a unit that starts the server at boot and restricts it to its directory and the network.
+ * MemoryDenyWriteExecute is missing because the JavaScript engine compiles at run time.
  * @throws wrongState for a path that a unit cannot contain.
  */
 export function renderUnit({ command, dataDir, account, port }: UnitOptions): string {
@@ -86,7 +86,7 @@ function protectHome(paths: readonly string[]): "yes" | "read-only" {
   return paths.some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path)) ? "read-only" : "yes";
 }
 
-/** Whether a path is in a temporary folder, which PrivateTmp would hide and empty. */
+/** Whether a path is in a temporary directory, which PrivateTmp would hide and empty. */
 export function isTemporary(path: string): boolean {
   return /^\/(?:var\/)?tmp(?:\/|$)/.test(path);
 }

@@ -117,7 +117,7 @@ function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }
   const hash = Bun.SHA256.hash(sent.appSecret) as Uint8Array;
   const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
   const isValid = key && secret && key.usable && key.tenantId === tenant.id && key.expiresAt > now;
-  // One reply for all of these: it must not tell which part was right.
+  // One reply for all of these: it must not reveal which part was right.
   if (!isValid) throw appAuthFailed();
   const verdict = verifyOrigin(key, origin);
   if (!verdict.allowed) {

@@ -97,8 +97,8 @@ interface SentUser {
 }
 
 /**
- * The user credentials of a request, null when none were sent. `user_id` beside app credentials and without `token`
- * names a user, and is no authentication attempt.
+ * The user credentials of a request, null when none were sent. With app credentials, `user_id` without `token` names a
+ * user, and is no authentication attempt.
  * @throws invalidTokenParams when one of the two is missing or malformed.
  */
 export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCredentials | null {

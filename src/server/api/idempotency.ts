@@ -40,7 +40,7 @@ export async function answerIdempotently(route: Route, call: Call, header: strin
   });
 }
 
-/** The owner of a key; null for visitors, who cannot be told apart. */
+/** The owner of a key; null for visitors, who cannot be distinguished. */
 function callerOf(actor: Actor): string | null {
   if (actor.kind === "app") return `app:${actor.appId}`;
   return actor.kind === "user" ? `user:${actor.userId}` : null;

@@ -117,7 +117,7 @@ export async function answerRoute(
   return response;
 }
 
-/** Answers a request that matches no route: routeNotFound, methodNotAllowed, an OPTIONS, and the pages beside the API. */
+/** Answers a request that matches no route: routeNotFound, methodNotAllowed, an OPTIONS, and pages outside the API. */
 export function answerElsewhere(
   deps: PipelineDeps,
   request: Request,

@@ -20,7 +20,7 @@ export function partialPath(folder: string, id: string): string {
 }
 
 /**
- * Stores backups as files of a folder, which the first one creates.
+ * Stores backups as files of a directory, which the first one creates.
  * @param dataDir whose owner gets the files made within it, so that a server of that account can read and remove them.
  */
 export function openFolder(folder: string, dataDir?: string): BackupStorage {

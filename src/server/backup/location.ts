@@ -24,12 +24,12 @@ export function isBackupName(name: string): boolean {
   return nameForm.test(name);
 }
 
-/** The default folder of backups, in the data directory. */
+/** The default directory of backups, within the data directory. */
 export function backupsFolder(dataDir: string): string {
   return join(dataDir, "backups");
 }
 
-/** Creates the default folder unless it exists, readable by its owner only. */
+/** Creates the default directory unless it exists, readable by its owner only. */
 export function makeBackupsFolder(dataDir: string): string {
   const folder = backupsFolder(dataDir);
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) giveToOwner(folder, dataDir);

@@ -33,7 +33,7 @@ const defaultSilenceMs = 10 * 60_000;
 
 /**
  * Makes a backup in a process of its own, because copying blocks a process, and notes the result in
- * `backups/last.json`. Unfinished files are removed however that process ends.
+ * `backups/last.json`. Unfinished files are removed, even if that process is killed.
  * @throws AppError as `makeBackup`; unavailable when the process was killed or made no progress.
  */
 export async function runBackup(run: BackupRun): Promise<BackupReport> {
@@ -63,7 +63,7 @@ export function removeUnfinished({ dataDir }: Pick<Config, "dataDir">, { locatio
   try {
     rmSync(partialPath(location.path, id), { force: true });
   } catch {
-    // The destination may not be a folder, which the backup's own error says.
+    // The destination may not be a directory; the backup's own error reports that.
   }
 }
 

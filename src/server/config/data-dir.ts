@@ -12,8 +12,8 @@ export function makeDataDir(dir: string): void {
 }
 
 /**
- * The path of a data directory's database, with links resolved: the WAL and locks must be beside the file itself, because
- * two directories that link to one file share it.
+ * The path of a data directory's database, with links resolved: the WAL and locks must be in the directory of the file
+ * itself, because two directories that link to one file share it.
  */
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
@@ -32,7 +32,7 @@ export function restrictFile(path: string, mode = 0o600): void {
 /**
  * Gives a file that root has created to the owner of its directory, so that a server of that account can open it. Does
  * nothing for other accounts.
- * @param like a file or folder of the right owner.
+ * @param like a file or directory of the right owner.
  */
 export function giveToOwner(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;

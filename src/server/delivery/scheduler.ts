@@ -98,7 +98,7 @@ export class Scheduler {
     }
   }
 
-  /** Permits for the source whose turn it is, which must ask again for more; none when nobody can have any now. */
+  /** Permits for the next source, which must ask again for more; none when no source can get any now. */
   acquire(): Permit[] {
     for (const pool of this.#pools) {
       const source = this.#nextSource(pool);

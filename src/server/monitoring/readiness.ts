@@ -45,7 +45,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | u
   };
 }
 
-/** Free space in bytes for this account on the disk of a folder; null where the system does not report it. */
+/** Free space in bytes for this account on the disk of a directory; null where the system does not report it. */
 export function freeDiskBytes(folder: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(folder);

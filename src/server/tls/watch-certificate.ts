@@ -121,7 +121,9 @@ async function logCertificate(
   }
 }
 
-/** Identifies a state of the files. Links are followed: renewal tools replace a link, or the folder that it points to. */
+/**
+ * Identifies a state of the files. Links are followed, because renewal tools replace a link or its target directory.
+ */
 async function identify({ cert, key }: TlsFiles): Promise<string> {
   const both = await Promise.all([cert, key].map((path) => stat(path).catch(() => null)));
   return both.map((file) => file && [file.dev, file.ino, file.size, file.mtimeMs, file.ctimeMs].join(":")).join("|");

@@ -201,7 +201,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "behind trusted proxies the right-most untrusted hop counts, whatever the caller sent before it",
+    "behind trusted proxies the right-most untrusted hop counts, with any values before it",
     async () => {
       const shop = await suite.shop();
       const { db, clock } = suite.app;

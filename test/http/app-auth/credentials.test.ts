@@ -20,12 +20,12 @@ const accepted: Table = [
   ["several spaces after the scheme", ({ key }) => ({ auth: `Bearer   ${key.app_id}:${key.app_secret}` })],
   ["the query", (shop) => ({ auth: null, query: parameters(shop) })],
   ["the header with a right one in the query", (shop) => ({ query: parameters(shop) })],
-  ["the header, whatever stands in the query", () => ({ query: { app_id: "app_x", app_secret: "wrong" } })],
-  ["the header, whatever half stands in the query", () => ({ query: { app_secret: "" } })],
-  ["a header of another scheme beside the query", (shop) => ({ auth: "Basic eDp5", query: parameters(shop) })],
-  ["a user as subject beside the header", () => ({ query: { user_id: "usr_1" } })],
-  ["a user's bad token beside the header", () => ({ query: { user_id: "usr_1", token: "v2.x" } })],
-  ["half a user's token beside the header", () => ({ query: { token: "v2.x" } })],
+  ["the header, with any query", () => ({ query: { app_id: "app_x", app_secret: "wrong" } })],
+  ["the header, with half of the credentials in the query", () => ({ query: { app_secret: "" } })],
+  ["a header of another scheme and the query", (shop) => ({ auth: "Basic eDp5", query: parameters(shop) })],
+  ["a user as subject and the header", () => ({ query: { user_id: "usr_1" } })],
+  ["a wrong user token and the header", () => ({ query: { user_id: "usr_1", token: "v2.x" } })],
+  ["half of the user credentials and the header", () => ({ query: { token: "v2.x" } })],
 ];
 
 const malformed: Table = [
@@ -33,12 +33,12 @@ const malformed: Table = [
   ["no id before the colon", ({ key }) => ({ auth: `Bearer :${key.app_secret}` })],
   ["no colon", ({ key }) => ({ auth: `Bearer ${key.app_id}${key.app_secret}` })],
   ["a space instead of the colon", ({ key }) => ({ auth: `Bearer ${key.app_id} ${key.app_secret}` })],
-  ["a space beside the colon", ({ key }) => ({ auth: `Bearer ${key.app_id}: ${key.app_secret}` })],
+  ["a space at the colon", ({ key }) => ({ auth: `Bearer ${key.app_id}: ${key.app_secret}` })],
   ["only the colon", () => ({ auth: "Bearer :" })],
   ["only the scheme", () => ({ auth: "Bearer" })],
   ["two credentials in one header", (shop) => ({ auth: `${shop.auth}, ${shop.auth}` })],
   ["a secret of 257 characters", ({ key }) => ({ auth: `Bearer ${key.app_id}:${"x".repeat(257)}` })],
-  ["a malformed header, whatever stands in the query", (shop) => ({ auth: "Bearer x", query: parameters(shop) })],
+  ["a malformed header, with any query", (shop) => ({ auth: "Bearer x", query: parameters(shop) })],
   ["an id alone in the query", ({ key }) => ({ auth: null, query: { app_id: key.app_id } })],
   ["a secret alone in the query", ({ key }) => ({ auth: null, query: { app_secret: key.app_secret } })],
   ["an empty secret in the query", ({ key }) => ({ auth: null, query: { app_id: key.app_id, app_secret: "" } })],
@@ -58,7 +58,7 @@ const wrong: Table = [
   ["another store's key", (_, other) => ({ auth: other.auth })],
   ["another store's secret", (shop, other) => ({ auth: `Bearer ${shop.key.app_id}:${other.key.app_secret}` })],
   ["a wrong secret in the query", ({ key }) => ({ auth: null, query: { app_id: key.app_id, app_secret: "wrong" } })],
-  ["a wrong header, whatever stands in the query", (shop) => ({ auth: "Bearer a:b", query: parameters(shop) })],
+  ["a wrong header, with any query", (shop) => ({ auth: "Bearer a:b", query: parameters(shop) })],
 ];
 
 const nothing: Table = [

@@ -13,7 +13,7 @@ import { onDatabase } from "../../support/suite.ts";
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 /** The route with values for its parameters. */
 const requestOf = (route: Route) => nameOf(route).replace(/:\w+/g, "x");
-/** Public routes, which ask for no scope (specification, section 4). */
+/** Public routes, which require no scope (specification, section 4). */
 const publicRoutes = [
   ...["POST /auth/login/", "POST /auth/password/forgot/", "POST /auth/password/reset/"],
   ...["GET /likes/", "POST /likes/", "DELETE /likes/", "GET /bookmarks/", "POST /bookmarks/", "DELETE /bookmarks/"],

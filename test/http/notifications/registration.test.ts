@@ -278,7 +278,7 @@ onDatabase("file", (suite) => {
 
   runScenarios(suite, [
     {
-      name: "a query may hold the secret of a removal",
+      name: "a query may contain the secret of a removal",
       request: `DELETE ${absent}`,
       send: { query: { management_secret: "x" } },
       expect: 5301,
@@ -345,7 +345,7 @@ onDatabase("file", (suite) => {
       fields: ["token"],
     },
     {
-      name: "a token that is no text is not taken for none",
+      name: "a token that is not a string is not ignored",
       request: post,
       send: { body: { platform: "ios", token: 5 } },
       expect: 5102,
@@ -359,7 +359,7 @@ onDatabase("file", (suite) => {
       fields: ["subscription.extra"],
     },
     {
-      name: "a key that is no point is named, and not told",
+      name: "an invalid point as key is named, and not repeated",
       request: post,
       send: () => ({
         body: web({ subscription: { ...newSubscription(), keys: { p256dh: "B".repeat(87), auth: "A".repeat(22) } } }),

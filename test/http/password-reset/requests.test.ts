@@ -62,7 +62,7 @@ const scenarios: ApiScenario[] = [
     send: () => send({ email }, { namespace: null }),
     expect: 5101,
   },
-  { name: "reset with a code that nobody was sent is 5216", request: reset, send: () => send(good), expect: 5216 },
+  { name: "reset with a code that was never sent is 5216", request: reset, send: () => send(good), expect: 5216 },
   {
     name: "reset of what is no address is 5216",
     request: reset,
@@ -85,7 +85,7 @@ const scenarios: ApiScenario[] = [
     lacks: [otherPassword],
   },
   {
-    name: "reset with something that is no six digits is 5216, as a wrong code",
+    name: "reset with anything but six digits is 5216, like a wrong code",
     request: reset,
     send: () => send({ ...good, code: "12345" }),
     expect: 5216,

@@ -7,7 +7,7 @@ const nest = (depth: number): unknown => (depth === 0 ? 1 : { a: nest(depth - 1)
 
 /** The field that a 5102 must name, and a body it must refuse. */
 const refused: [name: string, field: string, body: Record<string, unknown>][] = [
-  ["a title that is no text", "title", { title: 5 }],
+  ["a title that is not a string", "title", { title: 5 }],
   ["an empty title", "title", { title: "" }],
   ["a blank title", "title", { title: " \t " }],
   ["a null title", "title", { title: null }],

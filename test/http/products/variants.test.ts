@@ -258,7 +258,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH ${at}`, { body: { stock: 9 }, headers: { "if-match": '"1"' } })).status).toBe(200);
     for (const method of ["PATCH", "PUT", "DELETE"]) {
       const sent = method === "DELETE" ? {} : { body: { title: "x" } };
-      // The product's own version is 2 by now as well; 3 is nobody's.
+      // The product's own version is 2 by now as well; no record has version 3.
       for (const tag of ['"1"', '"3"']) {
         const { code, status } = await shop.call(`${method} ${at}`, { ...sent, headers: { "if-match": tag } });
         expect([method, tag, code, status]).toEqual([method, tag, 5303, 412]);

@@ -77,7 +77,7 @@ onDatabase("file", (suite) => {
   });
 
   for (const [what, change] of [
-    ["an email of nobody", { email: "nobody@example.com" }],
+    ["an unknown email", { email: "nobody@example.com" }],
     ["what is no email", { email: "not an address" }],
     ["a wrong password", { password: otherPassword }],
     ["a password in other case", { password: goodPassword.toLowerCase() }],
@@ -85,7 +85,7 @@ onDatabase("file", (suite) => {
     ["a password with a NUL behind it", { password: `${goodPassword}\0` }],
     ["a broken surrogate", { password: "\ud800" }],
     ["SQL for an email", { email: "' or 1=1 --" }],
-    ["a one-time code that nobody asked for, and a wrong password", { password: otherPassword, otp: "123456" }],
+    ["an unnecessary one-time code, and a wrong password", { password: otherPassword, otp: "123456" }],
   ] as const) {
     test(`${what} is 5212`, async () => {
       const own = await openAccount(shop);
@@ -96,16 +96,16 @@ onDatabase("file", (suite) => {
   for (const [what, change, field] of [
     ["no email", { email: undefined }, "email"],
     ["an empty email", { email: "" }, "email"],
-    ["an email that is no text", { email: ["a@example.com"] }, "email"],
+    ["an email that is not a string", { email: ["a@example.com"] }, "email"],
     ["an email of 321 characters", { email: "a".repeat(321) }, "email"],
     ["no password", { password: undefined }, "password"],
     ["an empty password", { password: "" }, "password"],
-    ["a password that is no text", { password: 1234567890 }, "password"],
+    ["a password that is not a string", { password: 1234567890 }, "password"],
     ["null for a password", { password: null }, "password"],
     ["a password of 1,025 characters", { password: "a".repeat(1025) }, "password"],
     ["an otp that is a number", { otp: 123456 }, "otp"],
     ["an otp of 65 characters", { otp: "1".repeat(65) }, "otp"],
-    ["a field of nobody", { remember: true }, "remember"],
+    ["an unknown field", { remember: true }, "remember"],
   ] as const) {
     test(`${what} is 5102 and names ${field}`, async () => {
       const reply = await login(shop, { ...good, ...change });

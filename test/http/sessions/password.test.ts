@@ -65,12 +65,12 @@ onEachDatabase((suite) => {
     ["no current password", { password: otherPassword }, 5102, ["current_password"]],
     ["no new password", { current_password: goodPassword }, 5102, ["password"]],
     ["an empty new password", { ...good, password: "" }, 5102, ["password"]],
-    ["a new password that is no text", { ...good, password: 1 }, 5102, ["password"]],
+    ["a new password that is not a string", { ...good, password: 1 }, 5102, ["password"]],
     ["a new password of 1,025 characters", { ...good, password: "Aa1!".repeat(257) }, 5102, ["password"]],
     ["an otp", { ...good, otp: "123456" }, 5102, ["otp"]],
     ["a new password of 15 characters", { ...good, password: "Aa1!Aa1!Aa1!Aa1" }, 5217, ["password"]],
     ["a new password without a digit", { ...good, password: "Vermilion-Kettle-Heron" }, 5217, ["password"]],
-    ["a weak one beside a wrong current one", { current_password: "x", password: "weak" }, 5217, ["password"]],
+    ["a weak one and a wrong current one", { current_password: "x", password: "weak" }, 5217, ["password"]],
   ] as const) {
     suite.testOnFile(`${what} is ${code}, and nothing has changed`, async () => {
       const account = await openAccount(shop);

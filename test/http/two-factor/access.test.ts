@@ -29,7 +29,7 @@ onDatabase("file", (suite) => {
       expect((await shop.callAnonymously(request, { body, address: newAddress() })).code).toBe(5206);
     });
 
-    test(`${request} with an app key, whatever its scopes, is 5300`, async () => {
+    test(`${request} with an app key of any scopes is 5300`, async () => {
       expect((await shop.call(request, { body, address: newAddress() })).code).toBe(5300);
     });
 

@@ -17,7 +17,7 @@ const login = (shop: Shop, password: string, of = email) =>
 /** Fields that must be refused, and the name in `details`. */
 const refused: [name: string, fields: Record<string, unknown>, field: string][] = [
   ["no email", { email: undefined }, "email"],
-  ["an email that is none", { email: "ada" }, "email"],
+  ["an invalid email", { email: "ada" }, "email"],
   ["an email of 255 characters", { email: `${"a".repeat(243)}@example.com` }, "email"],
   ["an email with a line break", { email: "ada@example.com\r\nbcc: eve@example.com" }, "email"],
   ["a null email", { email: null }, "email"],
@@ -30,7 +30,7 @@ const refused: [name: string, fields: Record<string, unknown>, field: string][] 
   ["a phone of 33 characters", { phone: "1".repeat(33) }, "phone"],
   ["an unknown role", { role: "admin" }, "role"],
   ["an unknown status", { status: "deleted" }, "status"],
-  ["email_verified that is no boolean", { email_verified: 1 }, "email_verified"],
+  ["email_verified that is not a boolean", { email_verified: 1 }, "email_verified"],
   ["an address without a city", { addresses: [{ line1: "x", country: "PT" }] }, "addresses.0.city"],
   ["an address in no country", { addresses: [{ ...address, country: "XX" }] }, "addresses.0.country"],
   ["an address in a country in small letters", { addresses: [{ ...address, country: "pt" }] }, "addresses.0.country"],
@@ -48,12 +48,12 @@ const refused: [name: string, fields: Record<string, unknown>, field: string][] 
     "addresses.1.is_default",
   ],
   ["21 addresses", { addresses: Array(21).fill(address) }, "addresses"],
-  ["metadata that is no object", { metadata: [] }, "metadata"],
+  ["metadata that is not an object", { metadata: [] }, "metadata"],
   ["metadata over 16 KiB", { metadata: { a: "x".repeat(16_400) } }, "metadata"],
   ["metadata with NUL", { metadata: { a: ["\0"] } }, "metadata"],
-  ["a hash that is none", { password_hash: "5f4dcc3b5aa765d61d8327deb882cf99" }, "password_hash"],
+  ["an invalid hash", { password_hash: "5f4dcc3b5aa765d61d8327deb882cf99" }, "password_hash"],
   ["a hash too dear to check", { password_hash: bcrypt.replace("$04$", "$31$") }, "password_hash"],
-  ["a hash beside a password", { password: goodPassword, password_hash: bcrypt }, "password_hash"],
+  ["a hash and a password", { password: goodPassword, password_hash: bcrypt }, "password_hash"],
   ["a password over 1,024 characters", { password: `Aa1!${"x".repeat(1021)}` }, "password"],
   ["a password over 1,024 bytes", { password: `Aa1!${"灯".repeat(341)}` }, "password"],
   ["a password with a line break", { password: `${goodPassword}\n` }, "password"],
@@ -85,7 +85,7 @@ onDatabase("file", (suite) => {
     });
   }
   scenarios.push({
-    name: "a lang that is no language is 422 and named",
+    name: "an invalid lang is 422 and named",
     request,
     send: { body: { email, lang: "english language" } },
     expect: 5102,

@@ -56,11 +56,7 @@ onDatabase("file", (suite) => {
     ["a role", { role: "owner" }, "role"],
     ["a status", { status: "active" }, "status"],
     ["email_verified", { email_verified: true }, "email_verified"],
-    [
-      "email_verified beside another email",
-      { email: "x@example.com", password, email_verified: true },
-      "email_verified",
-    ],
+    ["email_verified and another email", { email: "x@example.com", password, email_verified: true }, "email_verified"],
     ["a password hash", { password_hash: "x" }, "password_hash"],
     ["an id", { id: "usr_01h455vb4pex5vsknk084sn02q" }, "id"],
     ["two_factor_enabled", { two_factor_enabled: false }, "two_factor_enabled"],
@@ -68,10 +64,10 @@ onDatabase("file", (suite) => {
     ["a blank name", { name: " " }, "name"],
     ["a bad country", { addresses: [{ ...address, country: "XX" }] }, "addresses.0.country"],
     ["metadata that is too large", { metadata: { a: "x".repeat(16_400) } }, "metadata"],
-    ["an email that is none", { email: "eve", password }, "email"],
+    ["an invalid email", { email: "eve", password }, "email"],
     ["another email without the password", { email: "eve@example.com" }, "password"],
     ["a password without another email", { password }, "password"],
-    ["a password that is no text", { email: "eve@example.com", password: 1 }, "password"],
+    ["a password that is not a string", { email: "eve@example.com", password: 1 }, "password"],
     ["an over-long password", { email: "eve@example.com", password: "x".repeat(1025) }, "password"],
   ] as const) {
     test(`${name} is 422 and named, and nothing is written`, async () => {

@@ -35,7 +35,7 @@ async function takePassword(args: InitArgs, console: Console): Promise<{ passwor
   return { password: isRandom ? makePassword() : await askNewPassword(await loadCheck()), isRandom };
 }
 
-/** The first app key. Where nobody can be asked, it stays unpublished unless --publish is given. */
+/** The first app key. When it cannot ask, it stays unpublished unless --publish is given. */
 export async function takeKey(args: InitArgs, console: Console) {
   const { "key-name": name, publish, origin } = args;
   if (!console.canAsk) return { name: name ?? "web", publish: publish ?? false, origins: origin };

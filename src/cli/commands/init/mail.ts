@@ -42,7 +42,7 @@ interface ServerAnswers extends MailServer {
 
 /**
  * The mail server, after it has accepted a test mail; null for none.
- * @throws unavailable or wrongState when it refuses the test mail and nobody can be asked what to do.
+ * @throws unavailable or wrongState when it refuses the test mail and the console cannot ask.
  */
 export async function takeMail(args: InitArgs, console: Console, mail: TestMail): Promise<MailAnswer | null> {
   const given = readMailFlags(args, console);

@@ -64,7 +64,7 @@ export async function planShop(args: InitArgs, console: Console) {
 /**
  * Takes all answers from the flags and, at a terminal, asks for those that are missing. Writes nothing. A part is null
  * when it exists already or is not wanted.
- * @throws UsageError that names every missing flag where nobody can be asked; CancelledError.
+ * @throws UsageError that names every missing flag when it cannot ask; CancelledError.
  */
 async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const flags = { ...args, "data-dir": config.dataDir };

@@ -39,7 +39,7 @@ export async function askNamespace(
   return { namespace, title };
 }
 
-/** The fields of a new store. Where nobody can be asked, missing flags get the defaults of `tenant create`. */
+/** The fields of a new store. When it cannot ask, missing flags get the defaults of `tenant create`. */
 export async function takeStore(
   args: InitArgs,
   console: Console,

@@ -105,7 +105,7 @@ const end = "\u001b[J\u001b[?2026l";
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * Takes over the terminal of standard output, and restores it however the process ends.
+ * Takes over the terminal of standard output, and restores it when the process ends for any reason.
  * @returns `left` resolves to the exit code: 0 for q, 130 for ctrl-C, 143 for SIGTERM, 129 for SIGHUP.
  */
 function openScreen(host: NodeJS.Process) {

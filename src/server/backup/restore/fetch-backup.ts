@@ -15,7 +15,7 @@ import { createWatchdog, storageError } from "../storage.ts";
 import { type Inspection, inspectIntact } from "./inspect.ts";
 import { verifySchema } from "./verify-schema.ts";
 
-/** A verified backup in a folder of its own. */
+/** A verified backup in its own directory. */
 export type FetchedBackup = Awaited<ReturnType<typeof fetchBackup>>;
 
 /** The progress: bytes read of the backup, and of how many where that is known; then it is checked. */
@@ -23,7 +23,7 @@ export type FetchStep = { step: "reading"; done: number; total?: number } | { st
 
 interface FetchOptions {
   config: Pick<Config, "s3">;
-  /** An empty folder to unpack into. */
+  /** An empty directory to unpack into. */
   folder: string;
   /** Standard input, for `-`. */
   stdin: () => Readable;
@@ -37,10 +37,10 @@ const sqliteHeader = "SQLite format 3\0";
 const defaultSilenceMs = 5 * 60_000;
 
 /**
- * Reads a backup into a folder and verifies all of it: the checksum, the database with its references, its schema, and
- * its key. The present database is not touched.
- * @returns its manifest, null for a plain database file; the secret key that it contained; `missing`: migrations that this
- * program has and the backup lacks; `folder`, which contains the database.
+ * Reads a backup into a directory and verifies all of it: the checksum, the database with its references, its schema,
+ * and its key. The present database is not touched.
+ * @returns its manifest, null for a plain database file; the secret key that it contained; `missing`: migrations that
+ * this program has and the backup lacks; `folder`, which contains the database.
  * @throws validationFailed when it is truncated, altered, damaged or of another program; unavailable when its schema is
  * newer than this program, when it cannot be read or S3 sends nothing for minutes; notFound for a missing backup.
  */

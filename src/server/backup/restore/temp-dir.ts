@@ -22,9 +22,9 @@ const prefix = ".restore-";
 export const keptPrefix = "before-restore-";
 
 /**
- * Creates the folder beside the database, so that renaming can put the new file into place. For a data directory that
- * does not exist and may not be created, it is in the system's temporary folder. Files that killed restores left are
- * removed.
+ * Creates the directory on the disk of the database, so that renaming can put the new file into place. For a data
+ * directory that does not exist and may not be created, it is in the system's temporary directory. Files that killed
+ * restores left are removed.
  * @throws unavailable when it cannot be created.
  */
 export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
@@ -71,7 +71,7 @@ async function openLock(beside: string): Promise<FileLock> {
   return new FileLock(await loadLibsql(), join(beside, "restore.lock"));
 }
 
-/** The folder, and a function that removes it with its content. */
+/** The directory, and a function that removes it with its content. */
 function describeTempDir(path: string, lock?: FileLock) {
   return {
     path,

@@ -95,7 +95,7 @@ export class Connection {
     }
   }
 
-  /** The rows of a statement as lists, for copies: integers are bigint, however large. Errors as `run`. */
+  /** The rows of a statement as lists, for copies: all integers are bigint. Errors as `run`. */
   values(sql: string, args?: InArgs): (null | string | number | bigint | Uint8Array)[][] {
     const kept = this.#keep(sql);
     try {

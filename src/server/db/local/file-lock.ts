@@ -5,8 +5,8 @@ import { isBusy, mapDbError } from "../db-errors.ts";
 import type { Engine, Libsql } from "./load-libsql.ts";
 
 /**
- * A lock between processes that vanishes with its holder, however that ends: SQLite's own lock on an empty file of its
- * own. Nothing else may open that file, because closing any descriptor of it would drop the lock.
+ * A lock between processes that is released when its holder ends for any reason: SQLite's own lock on an empty file.
+ * Nothing else may open that file, because closing any descriptor of it would drop the lock.
  */
 export class FileLock {
   readonly #engine: Engine;

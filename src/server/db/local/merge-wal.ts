@@ -25,7 +25,7 @@ export function hasWal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Removes a WAL and its index: beside another database file of that name SQLite would write it into that file. */
+/** Removes a WAL and its index: SQLite would apply it to another database file of that name. */
 export function removeWal(path: string): void {
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }

@@ -26,7 +26,7 @@ export function findFileFault(path: string): string | undefined {
 export function findTruncation(path: string): string | undefined {
   const header = readHeader(path);
   const { size } = statSync(path);
-  // The field has 16 bits, and 1 stands for 65536.
+  // The field has 16 bits, and 1 means 65536.
   const field = header.readUInt16BE(16);
   const expected = (field === 1 ? 65_536 : field) * header.readUInt32BE(28);
   if (size >= expected) return undefined;

@@ -11,7 +11,7 @@ import { type EnvironmentCheck, finding, type Severity } from "../finding.ts";
 const hour = 3_600_000;
 const day = 24 * hour;
 
-// A libSQL database has one audit log, and a folder of backups on each machine that made some.
+// A libSQL database has one audit log, and a directory of backups on each machine that made some.
 const selectLast = statement<{ at: string; place: string | null }>(sql`
   select at, json_extract(details, '$.backup') as place from ${auditLog}
   where event = 'database.backed_up' and code is null order by seq desc limit 1`);

@@ -19,7 +19,7 @@ export function checkArrival(trustedProxies: readonly string[], url: string, arr
   // The last hop is the one that the proxy wrote.
   const lastHop = hops?.split(",").at(-1)?.trim();
   const last = lastHop && normalizeAddress(lastHop);
-  // On the proxy's own machine both addresses are the same, and only the options tell.
+  // On the proxy's own machine both addresses are the same, so only the options decide.
   const isTrusted = last === undefined || last === peer ? isAmong(peer, trustedProxies) : client !== peer;
   return [
     ...(isTrusted ? [] : [describeUntrusted(peer, trustedProxies)]),

@@ -1,4 +1,4 @@
-/** The values that each kind of mail needs: the placeholders of its templates beside those of the store. */
+/** The values that each kind of mail needs: the placeholders of its templates besides those of the store. */
 export const mailKinds = {
   reset_code: ["code"],
   password_changed: [],

@@ -77,7 +77,7 @@ export function purgeRateLimits(ctx: LimitContext): Promise<number> {
   return run(ctx.db, removeExpired, { now: ctx.now() });
 }
 
-/** Half of a hash is enough to tell subjects apart. */
+/** Half of a hash is enough to distinguish subjects. */
 const shownDigits = 32;
 
 /** The form of a subject that the database stores: a keyed hash. Null on a server without the key. */

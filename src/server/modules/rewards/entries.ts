@@ -38,7 +38,6 @@ export interface Entry {
   kind: "earn" | "redeem" | "reverse" | "expire" | "adjust";
   /** Negative if it reduces the balance. */
   points: number;
-  /** The balance after it. */
   balance: number;
   source: string;
   orderId?: string | undefined;

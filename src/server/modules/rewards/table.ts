@@ -31,7 +31,6 @@ export const rewardEntries = sqliteTable(
     kind: text("kind", { enum: ["earn", "redeem", "reverse", "expire", "adjust"] }).notNull(),
     /** Negative if it reduces the balance. */
     points: integer("points").notNull(),
-    /** The balance after it. */
     balance: integer("balance").notNull(),
     /** The reason, such as `order:ord_…:earn`; each source is booked once. */
     source: text("source").notNull(),

@@ -18,7 +18,7 @@ const dataName = /^[A-Za-z]\w{0,63}$/;
 /** Names that Firebase reserves. */
 const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 
-/** The fields of the API, `user_id` beside app credentials, and the language of the devices that it is for. */
+/** The fields of the API, the `user_id` that an app key sent, and the language of the devices. */
 export type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
 
 /** A checked message, and the devices that match now. */

@@ -74,7 +74,7 @@ async function signToken({ keyId, teamId, key }: ApnsAccount, now: number): Prom
   return { text, issuedAt: now, expiresAt: now + tokenMs.used };
 }
 
-/** The request body; everything beside `aps` is for the app. */
+/** The request body; everything besides `aps` is for the app. */
 function apnsText({ title, body, url, data }: PushPayload): string {
   return JSON.stringify({ aps: { alert: { title, body }, sound: "default" }, url, data });
 }

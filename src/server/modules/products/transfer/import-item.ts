@@ -8,7 +8,7 @@ export interface ImportItem {
   variants: { line: number; document: Record<string, unknown> }[];
   /** Errors found while reading; an item with any is not written. */
   faults: RowFault[];
-  /** CSV cannot tell null from an empty text. Errors name columns instead of paths in the document. */
+  /** CSV cannot distinguish null from an empty text. Errors name columns instead of paths in the document. */
   isCsv: boolean;
   /** The rest of the file cannot be read. */
   isLast?: boolean;
