@@ -163,7 +163,7 @@ test("a backup whose parent is killed ends too, even while it waits, and the nex
   });
   // It prints at once what it waits for; only then the other one continues.
   const words = waiting.stderr.getReader();
-  expect(new TextDecoder().decode((await words.read()).value)).toContain("Waiting for another backup");
+  expect(new TextDecoder().decode((await words.read()).value)).toContain("Waiting until another backup");
   parent.kill("SIGKILL");
   expect(await waiting.exited).toBe(0);
   expect(readdirSync(join(dataDir, "backups")).filter((name) => name.startsWith("."))).toEqual([]);

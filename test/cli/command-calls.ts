@@ -123,7 +123,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "origin remove": record(({ appId }) => [appId, "shop.example.com"]),
   "origin list": list(({ appId }) => [appId]),
   "origin set": record(({ appId }) => [appId, "--allow-no-origin"], { quiet: /^$/ }),
-  "origin check": record(({ appId }) => [appId, "--none"], { quiet: /^refused$/, code: 1 }),
+  "origin check": record(({ appId }) => [appId, "--none"], { quiet: /^rejected$/, code: 1 }),
   "order list": list(() => demo),
   "order show": record(() => ["1", ...demo]),
   "order export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "orders.csv")], quiet: /,/ }),
@@ -200,7 +200,7 @@ export const commandCalls: Record<string, CommandCall> = {
     quiet: /before-restore-.*\.db$/,
   }),
   "db check": record(() => [], { quiet: /^$/ }),
-  "db rekey": record(() => [], { asks: () => confirmed("Give up the old key?"), instead: yes, quiet: /^$/ }),
+  "db rekey": record(() => [], { asks: () => confirmed("Replace the secret key?"), instead: yes, quiet: /^$/ }),
   version: record(() => [], { needsNoShop: true }),
   completion: record(() => ["bash"], { quiet: /completion/, needsNoShop: true }),
 };

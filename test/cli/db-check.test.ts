@@ -115,5 +115,5 @@ test("a truncated file is reported also when it has a WAL", async () => {
   writeFileSync(`${file}-wal`, "no log");
   const { code, stdout } = await run(["db", "check", "--data-dir", dataDir]);
   expect(code).toBe(1);
-  expect(stdout).toContain("is cut off: ");
+  expect(stdout).toContain("is truncated: ");
 });

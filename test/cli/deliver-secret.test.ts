@@ -34,7 +34,7 @@ async function runWith(script: string, line: string[], shop: PreparedShop) {
 
 /** The new command that an error names, as words. */
 function findRemedy(stderr: string): string[] {
-  const words = /Make another one: bodega (.+)/.exec(stderr)?.[1] ?? "";
+  const words = /Create another one: bodega (.+)/.exec(stderr)?.[1] ?? "";
   return words.split(" ").map((word) => word.replaceAll("'", ""));
 }
 

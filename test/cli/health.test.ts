@@ -76,14 +76,14 @@ describe("a server that speaks https", () => {
     const { code, stdout } = await run(["health", "--url", address.replace("https:", "http:")]);
     expect({ code, stdout }).toMatchObject({
       code: 1,
-      stdout: `unreachable: no connection by http; this port speaks https (${address.replace("https:", "http:")}/health/ready)\n`,
+      stdout: `unreachable: no connection over http: this port expects https (${address.replace("https:", "http:")}/health/ready)\n`,
     });
   });
 
   test("must have a valid certificate for --url", async () => {
     const untrusted = await run(["health", "--url", address]);
     expect(untrusted.code).toBe(1);
-    expect(untrusted.stdout).toStartWith("unreachable: the certificate is refused: self signed certificate (https:");
+    expect(untrusted.stdout).toStartWith("unreachable: certificate rejected: self signed certificate (https:");
     const authority = join(makeDir(), "ca.pem");
     writeFileSync(authority, certificate);
     const trusted = await run(["health", "--url", address], { env: { NODE_EXTRA_CA_CERTS: authority } });

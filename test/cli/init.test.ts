@@ -492,7 +492,7 @@ test("a unit is written where none exists, never over another, and its output ca
   writeFileSync(join(unitDir, "bodega.service"), "# mine\n");
   const { code, stderr } = await here(["init", "--no-owner", "--systemd", "--unit-dir", unitDir]);
   expect([code, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([0, "# mine\n"]);
-  expect(stderr).toContain(`${unitDir}/bodega.service stays as it is`);
+  expect(stderr).toContain(`${unitDir}/bodega.service was not changed`);
   const env = { BODEGA_PUBLIC_URL: "https://shop.example.com" };
   const printed = await here(["init", "--no-owner", "--print-unit"], env);
   expect([printed.stdout, printed.stderr.includes("does not see BODEGA_PUBLIC_URL of")]).toEqual([

@@ -211,7 +211,7 @@ describe("mail test", () => {
     expect(await json("mail", "list", "--status", "queued")).toHaveLength(2);
     const untrusting = await run(line, { env: { ...env, NODE_EXTRA_CA_CERTS: "" } });
     expect(untrusting.code).toBe(4);
-    expect(untrusting.stderr).toContain("no secure connection");
+    expect(untrusting.stderr).toContain("TLS connection to the mail server failed");
     expect(untrusting.stderr).not.toContain("hunter2");
   });
 

@@ -57,7 +57,7 @@ describe("check prints the server's verdict, and exits with 0 or 1", () => {
     expect(typeof advice).toBe(code === 0 ? "object" : "string");
     expect(entries.filter(({ matches }: { matches: boolean }) => matches)).toHaveLength(code === 0 ? 1 : 0);
     const people = await run(["origin", "check", id, origin]);
-    expect(people).toMatchObject({ code, stdout: expect.stringMatching(code === 0 ? /^allowed: / : /^refused: /) });
+    expect(people).toMatchObject({ code, stdout: expect.stringMatching(code === 0 ? /^allowed: / : /^rejected: /) });
   });
 });
 
@@ -99,11 +99,11 @@ test("check explains each entry and lists refused origins, as origin list does",
   await db.close();
   const { stdout } = await run(["origin", "check", id, "https://example.org"]);
   expect(stdout).toContain(
-    "  no match  *.example.org: it covers every host below example.org, but not example.org itself\n",
+    "  no match  *.example.org: it covers the subdomains of example.org, but not example.org itself\n",
   );
   expect(stdout).toContain(`\nTo allow it: bodega origin add ${id} https://example.org\n`);
   expect(stdout).toMatch(/ {2}https:\/\/evil\.example: 3 times, last .*\n {2}\(none\): once, last 1 day ago /);
-  expect((await run(["origin", "check", id, "https://example.org", "-q"])).stdout).toBe("refused\n");
+  expect((await run(["origin", "check", id, "https://example.org", "-q"])).stdout).toBe("rejected\n");
   const rejected = await json<{ origin: string; attempts: number }[]>("origin", "list", id, "--rejected");
   expect(rejected.map(({ origin, attempts }) => [origin, attempts])).toEqual([
     ["https://evil.example", 3],

@@ -63,7 +63,7 @@ test("at a terminal it asks first", async () => {
   await (await serve()).end();
   rmSync(keyFile);
   const asked = (answer: string) =>
-    runAtTerminal(["db", "rekey"], [["Give up the old key?", answer]], { env: environment() });
+    runAtTerminal(["db", "rekey"], [["Replace the secret key?", answer]], { env: environment() });
   expect(await asked("n\r")).toMatchObject({ code: 130 });
   expect(await json<unknown[]>("audit", "list", "--event", "database.rekeyed")).toEqual([]);
   expect(await asked("y\r")).toMatchObject({ code: 0, screen: expect.stringContaining("Mail dropped") });

@@ -107,9 +107,9 @@ describe("any damage is reported:", () => {
     ],
     ["only the first words", cut(16), /^error: (?:file|integrity): .* cannot be (?:opened|read): /m],
     ["a first page that ends early", cut(1000), /^error: (?:file|integrity): /m],
-    ["one page of many", cut(pageBytes), /^error: file: .* is cut off: it has 4 KiB of /m],
-    ["half of it", (path) => half()(path), /^error: file: .* is cut off: it has .* of .*\.$/m],
-    ["a header that lies about the pages", overwrite(1, 28, "\x7f\xff\xff\xff"), /^error: file: .* is cut off: /m],
+    ["one page of many", cut(pageBytes), /^error: file: .* is truncated: it has 4 KiB of /m],
+    ["half of it", (path) => half()(path), /^error: file: .* is truncated: it has .* of .*\.$/m],
+    ["a header that lies about the pages", overwrite(1, 28, "\x7f\xff\xff\xff"), /^error: file: .* is truncated: /m],
     ["a schema that is not SQL", overwrite(1, 105, "\xff".repeat(200)), /^error: (?:file|integrity): /m],
   ])("%s", async (_, damage, says) => {
     const { dataDir, path } = makeDataDir();
@@ -182,11 +182,11 @@ test("tables, indexes and triggers that are missing, altered or foreign are each
 test("newer, altered and pending migrations are reported", async () => {
   const { dataDir } = makeDataDir();
   await tamper(dataDir, "update __bodega_migrations set hash = 'x' where name = '0000_initial'");
-  expect(await findingsOf(dataDir)).toEqual([expect.stringContaining("The migration 0000_initial")]);
+  expect(await findingsOf(dataDir)).toEqual([expect.stringContaining("Migration 0000_initial")]);
   await tamper(dataDir, "insert into __bodega_migrations values ('9999_later', 'x', 'x')");
   expect(await findingsOf(dataDir)).toEqual([
     expect.stringContaining("newer version of this program migrated the database (9999_later)"),
-    expect.stringContaining("The migration 0000_initial"),
+    expect.stringContaining("Migration 0000_initial"),
   ]);
   await tamper(dataDir, "delete from __bodega_migrations where name = '9999_later'");
   const found = await inNextVersion(() => findingsOf(dataDir));

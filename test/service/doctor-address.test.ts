@@ -100,15 +100,15 @@ describe("the public URL", () => {
       return server.url.origin;
     };
     const page = reply(() => new Response("<h1>Welcome to nginx!</h1>"));
-    expect(await look(page)).toEqual([`error: Another program than Bodega answers at ${page} (HTTP 200).`]);
+    expect(await look(page)).toEqual([`error: ${page} is not answered by Bodega (HTTP 200).`]);
     const moved = reply(
       () => new Response(null, { status: 301, headers: { location: "https://shop.example/health" } }),
     );
     const [finding] = await addressCheck.run(about(dirs.wary, { "public-url": moved }));
     expect(finding?.message).toContain(`${moved} redirects to https://shop.example.`);
-    expect(finding?.remedy).toBe("--public-url https://shop.example");
+    expect(finding?.remedy).toBe("Use --public-url https://shop.example");
     expect(await look(trusting.url)).toEqual([
-      `warning: Another Bodega server than the one of this data directory answers at ${trusting.url}.`,
+      `warning: ${trusting.url} is answered by a Bodega server with another data directory.`,
     ]);
   });
 
@@ -116,7 +116,7 @@ describe("the public URL", () => {
     const made = makeCertificate({ until: Date.now() + 5.5 * dayMs });
     const address = front(wary, append, { tls: made });
     expect(await look(address)).toEqual([
-      `error: The certificate at ${address} is self-signed: browsers and apps refuse it.`,
+      `error: The certificate at ${address} is self-signed: browsers and apps reject it.`,
     ]);
     const authority = join(makeDir(), "ca.pem");
     writeFileSync(authority, made.cert);

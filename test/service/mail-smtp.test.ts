@@ -67,7 +67,7 @@ onDatabase("file", (suite) => {
       const server = await startServer({ security, credentials });
       const { status, error } = await sendOne(server.url);
       expect({ status, received: server.received }).toEqual({ status: "queued", received: [] });
-      expect(error).toBe("no secure connection to the mail server (DEPTH_ZERO_SELF_SIGNED_CERT)");
+      expect(error).toBe("the TLS connection to the mail server failed (DEPTH_ZERO_SELF_SIGNED_CERT)");
     });
 
     test(`a certificate for another host is refused (${security})`, async () => {
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
       const url = server.url.replace("127.0.0.1", "0.0.0.0");
       const { status, error } = await sendOne(url, { trusted: certificate });
       expect({ status, received: server.received }).toEqual({ status: "queued", received: [] });
-      expect(error).toBe("no secure connection to the mail server (ERR_TLS_CERT_ALTNAME_INVALID)");
+      expect(error).toBe("the TLS connection to the mail server failed (ERR_TLS_CERT_ALTNAME_INVALID)");
     });
   }
 
@@ -281,7 +281,7 @@ onDatabase("file", (suite) => {
       ["smtp://no-such-host.invalid", 5001, "was not found"],
       [await startMute(), 5001, "did not answer in time"],
       [refusing.url, 5306, "550 no such user"],
-      [unsafe.url, 5001, "no secure connection"],
+      [unsafe.url, 5001, "TLS connection to the mail server failed"],
       [wrong, 5306, "rejected the credentials"],
     ];
     for (const [url, code, message] of cases) {

@@ -397,7 +397,7 @@ onEachDatabase((suite) => {
         sql: "select status, last_error from mail_outbox where id = ?",
         args: [id],
       });
-      expect({ ...rows[0] }).toEqual({ status: "failed", last_error: "sealed with another secret key" });
+      expect({ ...rows[0] }).toEqual({ status: "failed", last_error: "encrypted with another secret key" });
       await suite.app.db.execute({ sql: "delete from mail_outbox where id = ?", args: [id] });
       expect(await outbox()).toHaveLength(1);
     });
@@ -432,7 +432,7 @@ onEachDatabase((suite) => {
       clock.advance(minuteMs);
       await sender.runUntilIdle();
       expect(notices).toEqual([
-        expect.stringMatching(/^mail waits in the outbox: the mail server .*\(E\w+\)/),
+        expect.stringMatching(/^mail stays queued: the mail server .*\(E\w+\)/),
         "the mail server accepts mail again",
       ]);
     });

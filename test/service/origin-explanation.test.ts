@@ -23,7 +23,7 @@ onDatabase("file", (suite) => {
   describe("each entry has the reason why it matches or does not", () => {
     test.each([
       ["shop.example.com", "https://shop.example.com", "fits: the host is the same"],
-      ["*.example.com", "https://a.b.example.com", "fits: the host lies below example.com"],
+      ["*.example.com", "https://a.b.example.com", "fits: the host is a subdomain of example.com"],
       [
         "https://a.example:8443",
         "https://a.example:8443",
@@ -32,17 +32,17 @@ onDatabase("file", (suite) => {
       [
         "*.example.com",
         "https://example.com",
-        "no: it covers every host below example.com, but not example.com itself",
+        "no: it covers the subdomains of example.com, but not example.com itself",
       ],
-      ["*.example.com", "https://evilexample.com", "no: evilexample.com does not lie below example.com"],
-      ["example.com", "https://www.example.com", "no: it covers this host alone, and www.example.com lies below it"],
-      ["example.com", "https://example.org", "no: the host is another: example.org"],
-      ["https://example.com", "http://example.com", "no: the scheme is another: http"],
-      ["example.com:3000", "http://example.com", "no: the port is another: 80"],
+      ["*.example.com", "https://evilexample.com", "no: evilexample.com is not a subdomain of example.com"],
+      ["example.com", "https://www.example.com", "no: it does not cover subdomains such as www.example.com"],
+      ["example.com", "https://example.org", "no: the host differs: example.org"],
+      ["https://example.com", "http://example.com", "no: the scheme differs: http"],
+      ["example.com:3000", "http://example.com", "no: the port differs: 80"],
       [
         "https://example.com:3000",
         "http://example.org",
-        "no: the host is another: example.org; the scheme is another: http; the port is another: 80",
+        "no: the host differs: example.org; the scheme differs: http; the port differs: 80",
       ],
     ])("%s to %s", async (entry, origin, expected) => {
       expect(await why(entry, origin)).toEqual([expected]);
@@ -53,11 +53,11 @@ onDatabase("file", (suite) => {
     test.each([
       ["https://new.example", "To allow it: bodega origin add $ https://new.example"],
       ["http://new.example:3000", "To allow it: bodega origin add $ http://new.example:3000"],
-      ["new.example", "A browser sends https://new.example here."],
-      ["https://new.example/checkout?x=1", "A browser sends https://new.example here."],
+      ["new.example", "For that page a browser sends https://new.example."],
+      ["https://new.example/checkout?x=1", "For that page a browser sends https://new.example."],
       ["null", "Browsers send null from sandboxed frames"],
-      ["ftp://new.example", "A browser sends scheme and host, and nothing behind them"],
-      ["not an origin", "A browser sends scheme and host, and nothing behind them"],
+      ["ftp://new.example", "A browser sends only scheme, host and port"],
+      ["not an origin", "A browser sends only scheme, host and port"],
       [null, "bodega origin set $ '*.example.org' shop.example.com --allow-no-origin"],
     ])("%p", async (origin, expected) => {
       await setOrigins(suite.app.system, { appId, origins: ["shop.example.com", "*.example.org"] });

@@ -405,7 +405,7 @@ onEachDatabase((suite) => {
     await until("the notice of what is not shared", () => notices.length > 0);
     expect(await failureOf(here.sync())).toMatchObject({ code: 5001 });
     expect(await admitted(2, here, tenant, address)).toBe(1);
-    expect(notices).toEqual(["each process limits public writes alone for now: Temporarily unavailable."]);
+    expect(notices).toEqual(["processes cannot share their rate limits for now: Temporarily unavailable."]);
     isDown = false;
     await here.sync();
     await there.sync();

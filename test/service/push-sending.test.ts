@@ -240,7 +240,7 @@ onDatabase("file", (suite) => {
     for (const { subscription } of late) await register({ target: subscription, isProven: true });
     await queue();
     expect(await sender.runUntilIdle()).toBe(0);
-    expect(notices.filter((text) => text.includes("wait for web 127.0.0.1"))).toHaveLength(1);
+    expect(notices.filter((text) => text.includes("to web 127.0.0.1"))).toHaveLength(1);
     isDown = false;
     clock.advance(70_000);
     const probes = await sender.runUntilIdle();

@@ -103,7 +103,7 @@ onEachDatabase((suite) => {
     hasty.add(noted(tenantId, id, "another"));
     told.length = 0;
     await hasty.stop();
-    expect(told.at(-1)).toBe("views that could not be written and are lost: 1");
+    expect(told.at(-1)).toBe("views lost because they could not be written: 1");
     const stopped = patient.stop();
     await accept();
     await stopped;

@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
     expect(failed?.last_error).toContain("503");
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
     expect(new Set(receiver.received.map(({ timestamp }) => timestamp)).size).toBe(12);
-    expect(notices).toEqual([expect.stringContaining("events wait"), expect.stringContaining("failed: 503")]);
+    expect(notices).toEqual([expect.stringContaining("events stay queued"), expect.stringContaining("failed: 503")]);
   });
 
   suite.testOnFile("a receiver that is back gets the events that it missed", async () => {

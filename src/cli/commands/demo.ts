@@ -59,14 +59,14 @@ function formatGuide(store: DemoStore, url: string, dataDir: string): string {
     ["Find some", `${curl} '${url}/products/?namespace=${namespace}&q=shirt&lang=de'`],
     ["Order one", `${curl} ${send({ items: [{ product_id, quantity: 1 }] })} ${address("/orders/")}`],
     [
-      "Like one, as anybody",
+      "Like one, without an account",
       `curl ${send({ resource_type: "product", resource_id: product_id })} ${address("/likes/")}`,
     ],
     ["View it", `curl ${send({ resource_type: "product", resource_id: product_id })} ${address("/views/")}`],
     ["Sign a customer in", `curl ${send({ email, password })} ${address("/auth/login/")}`],
-    ["Let them reset the password", `curl ${send({ email })} ${address("/auth/password/forgot/")}`],
+    ["Send them a password reset code", `curl ${send({ email })} ${address("/auth/password/forgot/")}`],
   ];
   const lines = steps.map(([title, command]) => `# ${title}\n${command}\n`);
-  const mail = `# No mail is sent; the code is in\nbodega mail list -n ${namespace} --data-dir '${dataDir}'\n`;
+  const mail = `# The demo sends no mail; this command lists the code\nbodega mail list -n ${namespace} --data-dir '${dataDir}'\n`;
   return `\nThe demo store is the namespace ${namespace}. Paste these into another terminal:\n\n${lines.join("\n")}\n${mail}\n`;
 }

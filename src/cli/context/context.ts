@@ -34,7 +34,7 @@ export function beginContext<T>(
     const migrations = await migrationStatus(db);
     const waiting = migrations.filter(({ appliedAt }) => appliedAt === null).length;
     if (waiting > 0 && waiting < migrations.length) {
-      throw wrongState("The database is older than this program. Bring it up to date with: bodega db migrate");
+      throw wrongState("The database schema is older than this program. Update it: bodega db migrate");
     }
     const { applied } = await migrate(db);
     if (applied.length > 0) await info(console, `Created a new database: ${formatPlace(config)}`);

@@ -115,7 +115,7 @@ export function labelArg(name: string, arg: Arg): string {
   return `${short}${formatArg(name, arg)}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
 
-/** Its description, and in brackets what the definition adds: required, repeatable, default, environment. */
+/** Its description, and what the definition adds: the default, and in brackets required, repeatable, environment. */
 export function explainArg(arg: Arg): string {
   const notes: string[] = [];
   if (arg.required) notes.push("required");
@@ -124,11 +124,12 @@ export function explainArg(arg: Arg): string {
     if (arg.fallback !== undefined) notes.push(`or --${arg.fallback}`);
   } else {
     if (arg.multiple) notes.push("repeatable");
-    if (typeof arg.default === "string") notes.push(`default ${arg.default}`);
     const variable = arg.env ?? arg.configEnv;
     if (variable !== undefined) notes.push(`or ${variable}`);
   }
-  return notes.length === 0 ? arg.description : `${arg.description} [${notes.join("; ")}]`;
+  const byDefault = arg.type !== "positional" && typeof arg.default === "string" ? ` (default: ${arg.default})` : "";
+  const text = arg.description + byDefault;
+  return notes.length === 0 ? text : `${text} [${notes.join("; ")}]`;
 }
 
 /** `bodega key publish <app_id> [flags]`. */

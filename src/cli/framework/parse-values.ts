@@ -39,5 +39,5 @@ function parseRfc3339(text: string): number | undefined {
  */
 export function parseCount(flag: string, text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw invalidFlag(flag, "must be a whole number from 1 on");
+  throw invalidFlag(flag, "must be a whole number of at least 1");
 }

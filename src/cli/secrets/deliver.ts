@@ -36,7 +36,7 @@ export async function deliverSecret<T extends object>(
   const notDelivered = (error: unknown) => {
     if (!(error instanceof AppError)) throw error;
     const message = `${error.message} The new secret is valid, but was not delivered.`;
-    throw internalError(message, { remedy: `Make another one: bodega ${renew(made)}`, cause: error });
+    throw internalError(message, { remedy: `Create another one: bodega ${renew(made)}`, cause: error });
   };
   if (file === undefined) {
     const line = escapeControls(`${made[idField]}${separator}${secret}`);

@@ -60,7 +60,7 @@ export function checkPasswordFlags(args: PasswordChoice, given: Record<string, b
   const chosen = Object.keys(ways).filter((flag) => ways[flag as keyof typeof ways]);
   if (chosen.length > 1) throw new UsageError(`${chosen.join(" and ")} cannot be used together.`);
   if (args["password-file"] !== undefined && chosen.some((flag) => flag !== "--random-password")) {
-    throw new UsageError("--password-file is for a generated password and cannot be used with these flags.");
+    throw new UsageError(`--password-file generates a password and cannot be used with ${chosen.join(" or ")}.`);
   }
 }
 

@@ -33,7 +33,7 @@ export function openTerminal(host: NodeJS.Process) {
       const failure = await writeTo(host.stdout, text);
       if (failure?.code === "EPIPE") isRead = false;
       if (failure === undefined || !isRead) return;
-      throw internalError(`The answer could not be written to standard output (${failure.code ?? "unknown"}).`);
+      throw internalError(`The result could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
     /** Whether standard output still has a reader, as far as writes have shown. Long output stops without one. */
     hasReader: () => isRead,

@@ -78,7 +78,7 @@ export async function unpackArchive(
     throw explainUnpacking(error);
   });
   if (manifest === undefined || hash === undefined) throw damagedBackup("it ends too soon");
-  if (hash !== manifest.database.sha256) throw damagedBackup("its database has another checksum than its manifest");
+  if (hash !== manifest.database.sha256) throw damagedBackup("the checksum of its database differs from its manifest");
   return { manifest, key };
 }
 

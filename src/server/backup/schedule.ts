@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
 import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
+import { formatBytes } from "../values/bytes.ts";
 import type { BackupReport, BackupStep } from "./job.ts";
 import { readLastBackups } from "./last.ts";
 import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
@@ -32,7 +33,7 @@ export function startBackups(
   let running: Promise<void> = Promise.resolve();
 
   const onStep = ({ step }: BackupStep) => {
-    if (step === "waiting") notice("info", "the backup waits for another one of this data directory to end");
+    if (step === "waiting") notice("info", "the backup waits until another backup of this data directory ends");
   };
 
   async function backUp(): Promise<void> {
@@ -73,5 +74,5 @@ export function startBackups(
 
 function describe({ backup, bytes, removed }: BackupReport): string {
   const old = removed.length === 0 ? "" : `; ${removed.length} older removed`;
-  return `backup made: ${backup} (${bytes} bytes${old})`;
+  return `backup made: ${backup} (${formatBytes(bytes)}${old})`;
 }

@@ -94,7 +94,7 @@ export function describeFault(error: unknown): string {
     const code = "code" in at && typeof at.code === "string" ? ` ${at.code}` : "";
     chain.push(`${at.name}${code}: ${firstLine(at.message)}`);
   }
-  return chain.length > 0 ? chain.join(" <- ") : "a value that is no error was thrown";
+  return chain.length > 0 ? chain.join(" <- ") : "a value that is not an error was thrown";
 }
 
 function firstLine(message: string): string {

@@ -111,8 +111,8 @@ function startPurging(db: Database, notice: LogWriter["notice"]): { stop(): Prom
       });
   };
   // Products without an index entry after a migration are served meanwhile, and can be found once they are indexed.
-  begin(indexProducts, "products could not be indexed for the search");
-  const failure = "unpaid orders, expired points or old rows could not be purged";
+  begin(indexProducts, "products could not be indexed for search");
+  const failure = "orders and points could not expire, or old rows could not be deleted";
   const timer = setInterval(() => begin(purgeAll, failure), purgeMs);
   return {
     stop() {

@@ -76,7 +76,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
       listener = await openMetrics(config, log, metricsText);
       try {
         socket = await openControlSocket(dataDir, { status, metrics: metricsText, findRequest });
-        if (socket === null) log.notice("warn", `bodega top shows another server that uses ${dataDir}`);
+        if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega top shows only that one`);
       } catch (error) {
         // The server runs without monitoring rather than not at all.
         log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
@@ -98,7 +98,7 @@ async function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, te
   const listener = listenForMetrics(metrics, { token: metricsToken, text });
   const isLoopback = ["localhost", "::1"].includes(metrics.host) || /^127\.[\d.]+$/.test(metrics.host);
   if (metricsToken === undefined && !isLoopback) {
-    log.notice("warn", `${listener.url} is open to everyone who reaches it; protect it with BODEGA_METRICS_TOKEN`);
+    log.notice("warn", `${listener.url} can be read without a token; protect it with BODEGA_METRICS_TOKEN`);
   }
   return listener;
 }

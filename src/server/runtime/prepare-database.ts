@@ -41,7 +41,7 @@ export async function openServerVault(config: Config, db: Database, log: LogWrit
   } catch (error) {
     const isShared = config.databaseUrl !== undefined;
     if (!isShared || !(error instanceof AppError) || error.kind !== "wrongState") throw error;
-    log.notice("error", `${error.message} Until then two-factor and password resets fail at this server.`);
+    log.notice("error", `two-factor sign-in and password resets fail on this server: ${error.message}`);
     return { vault: closedVault(error), hasKey: false };
   }
 }

@@ -59,7 +59,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   const log = createLogWriter(config.log, self.writeLog, config.logLevel);
   // An unhandled rejection must not end the server.
   process.removeAllListeners("unhandledRejection");
-  process.on("unhandledRejection", (error) => log.notice("error", `unexpected: ${describeFault(error)}`));
+  process.on("unhandledRejection", (error) => log.notice("error", `unexpected error: ${describeFault(error)}`));
   const run: Run = { ...self, log, stopSignal: nextStopSignal(config.isWorker) };
   try {
     if (config.isWorker) return await runWorker(config, run);
@@ -133,7 +133,7 @@ async function startAnswering(
 }
 
 async function runWorker(config: Config, { version, log, stopSignal }: Run): Promise<number> {
-  if (!process.send) throw validationFailed("BODEGA_CONFIG is set for a server's own workers only. Unset it.");
+  if (!process.send) throw validationFailed("BODEGA_CONFIG is reserved for the server's own workers. Unset it.");
   shareCores(config.workers);
   void stopSignal.then(() => limitShutdown(log));
   // A supervisor may signal all processes; the main process polls the certificate for all.

@@ -37,7 +37,7 @@ export function nextStopSignal(isWorker: boolean): Promise<string> {
 /** Ends the process when stopping takes too long, because of a mail server or a file system that hangs. */
 export function limitShutdown(log: LogWriter): void {
   const cut = async () => {
-    log.notice("error", "stopping takes too long; unfinished work is abandoned");
+    log.notice("error", "the shutdown takes too long; unfinished work is abandoned");
     await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);
     process.exit(1);
   };

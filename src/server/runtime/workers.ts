@@ -59,7 +59,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
     for (const worker of workers) worker.kill(graceMs > 0 ? "SIGTERM" : "SIGKILL");
     const killAll = () => {
       for (const worker of workers) {
-        log.notice("warn", `worker ${worker.pid} has not ended in time and is killed`);
+        log.notice("warn", `worker ${worker.pid} did not end in time and is killed`);
         worker.kill("SIGKILL");
       }
     };

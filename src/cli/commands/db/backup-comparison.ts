@@ -14,7 +14,7 @@ export async function renderComparison(
     { what: "created at", backup: formatValue(manifest?.created_at), here: undefined },
     { what: "schema", backup: formatValue(inspection.schema.at(-1)?.name), here: undefined },
     ...names.map((name) => ({
-      what: name.replaceAll("_", " "),
+      what: name === "last_act_at" ? "last audit entry" : name,
       backup: formatValue(inspection.contents[name]),
       here: present === null ? "-" : formatValue(present[name]),
     })),

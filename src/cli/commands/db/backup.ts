@@ -42,11 +42,11 @@ export default defineCommand({
   ],
   notes: [
     "A backup is a compressed archive that `tar xzf` opens, with a consistent copy of the database, its checksum and its " +
-      "schema. It is verified before it gets its name. Restore it with `bodega db restore`.",
+      "schema. It gets its final name after it is verified. Restore it with `bodega db restore`.",
     "It does not contain the secret key (secret.key or BODEGA_SECRET). Keep a copy of the key elsewhere: without it, " +
       "second factors, queued mail and webhook secrets in the backup cannot be decrypted.",
-    "For S3, set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY, and BODEGA_S3_ENDPOINT and BODEGA_S3_REGION " +
-      "unless the bucket is at Amazon. `bodega serve --backup-every 24h` makes backups regularly.",
+    "For S3, set BODEGA_S3_ACCESS_KEY_ID, BODEGA_S3_SECRET_ACCESS_KEY and BODEGA_S3_REGION, and BODEGA_S3_ENDPOINT unless " +
+      "the bucket is at Amazon. `bodega serve --backup-every 24h` makes backups regularly.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
@@ -87,7 +87,7 @@ async function showProgress(
       const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
       if (step === "waiting") {
         progress.show(0, "waiting for another backup");
-        if (!console.screen) void info(console, "Waiting for another backup of this data directory to end.");
+        if (!console.screen) void info(console, "Waiting until another backup of this data directory ends.");
       } else progress.show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
     }, stop.signal);
   } finally {

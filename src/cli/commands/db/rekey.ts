@@ -17,7 +17,7 @@ export default defineCommand({
     "Stop all servers of the database first. Queued mail and reset codes are dropped, because only the old key decrypts " +
       "them. Users with two-factor sign-in cannot sign in until it is reset: bodega user reset-two-factor. Webhooks send " +
       "nothing until they have a new secret: bodega webhook rotate. Browsers and devices must register again for push " +
-      "notifications. Visitors count as new ones and cannot undo earlier reactions. Passwords, user tokens and app keys " +
+      "notifications. Visitors count as new ones and cannot undo earlier likes and bookmarks. Passwords, user tokens and app keys " +
       "do not depend on the key.",
   ],
   async run(args, console) {
@@ -29,7 +29,7 @@ export default defineCommand({
     }
     await confirmAction(
       console,
-      "Give up the old key? Queued mail, reset codes, second factors, webhook secrets and push registrations are lost.",
+      "Replace the secret key? Queued mail, reset codes, second factors, webhook secrets and push registrations are lost.",
     );
     const { rekeyDatabase } = await import("../../../server/admin/rekey.ts");
     await printReport(console, await withContext(args, console, rekeyDatabase));

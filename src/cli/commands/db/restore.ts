@@ -98,7 +98,7 @@ async function confirm(console: Console, stop: Stop, plan: RestorePlan): Promise
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(await renderComparison(console, plan));
   stop.isAsking = true;
-  const question = plan.present === null ? "Restore this backup?" : "Replace the present database by this backup?";
+  const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
   await confirmAction(console, question);
   stop.isAsking = false;
 }

@@ -27,8 +27,8 @@ export default defineCommand({
     "Environment: data directory, disk, server, secret key, clock, backups, mail server, certificate, public URL and proxy, " +
       "stores, accounts, keys, push, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
       "counts and search are recomputed and compared. Each finding says what to do.",
-    "The exit code is 0 when no error is found or all are fixed, and 1 when an error remains. " +
-      "A server may be running; pass the same flags or environment as it has. Ledger entries and order numbers are never " +
+    "The exit code is 0 when no error is found or all errors are fixed, and 1 when an error remains. A server may be " +
+      "running; use the same flags and environment as for the server. Ledger entries and order numbers are never " +
       "changed.",
   ],
   async run(args, console) {

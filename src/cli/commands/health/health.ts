@@ -27,8 +27,8 @@ export default defineCommand({
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
   notes: [
     "The exit code is 0 when the server is ready, and 1 when it is not ready or does not answer.",
-    "The server of this machine is also tried over https, without verifying its certificate. The certificate of --url is " +
-      "verified; NODE_EXTRA_CA_CERTS adds authorities.",
+    "Without --url, a server that does not speak http is tried over https, and its certificate is not verified. With --url " +
+      "the certificate is verified; NODE_EXTRA_CA_CERTS adds authorities.",
   ],
   async run(args, console) {
     const { url } = args;
@@ -67,7 +67,7 @@ async function probeHealth(base: string, timeoutMs: number, isOwn: boolean): Pro
   // For another server this only finds out whether the port speaks TLS, so the certificate does not matter.
   const second = await askReady(base.replace(/^http:/i, "https:"), timeoutMs, true);
   if (second.health.status === "unreachable") return health;
-  return isOwn ? second.health : { ...health, message: "no connection by http; this port speaks https" };
+  return isOwn ? second.health : { ...health, message: "no connection over http: this port expects https" };
 }
 
 /**
@@ -90,7 +90,7 @@ async function askReady(base: string, timeoutMs: number, isOwn: boolean): Promis
   } catch (error) {
     const { name, code, message } = error as { name?: string; code?: unknown; message?: string };
     const isRefused = typeof code === "string" && /CERT|ISSUER|SIGNATURE|TLS/.test(code);
-    const refused = isRefused ? `the certificate is refused: ${message}` : "no connection";
+    const refused = isRefused ? `certificate rejected: ${message}` : "no connection";
     const reason = name === "TimeoutError" ? "no answer in time" : refused;
     return { isCut: code === "ECONNRESET", health: describe("unreachable", null, reason) };
   }

@@ -77,7 +77,7 @@ export const initFlags = {
   systemd: { type: "boolean", description: "Write a systemd unit, so that the server starts at boot" },
   "print-unit": { type: "boolean", description: "Print a systemd unit" },
   "print-compose": { type: "boolean", description: "Print a compose file for Docker" },
-  serve: { type: "boolean", negatable: true, description: "Start the server when done, or do not" },
+  serve: { type: "boolean", negatable: true, description: "Start the server when done, or leave it stopped" },
   "unit-dir": {
     type: "string",
     valueHint: "dir",
@@ -89,7 +89,7 @@ export const initFlags = {
     type: "string",
     valueHint: "url",
     configEnv: "BODEGA_PUBLIC_URL",
-    description: "Public address of the server",
+    description: "Public URL of the server",
   },
 } as const satisfies CommandArgs;
 

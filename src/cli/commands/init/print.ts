@@ -71,7 +71,7 @@ async function reportUnit(
   if (unit.written) await info(console, `Wrote ${unit.path}`);
   else if (unit.existing === unit.text) await info(console, `${unit.path} exists and is up to date.`);
   else {
-    await info(console, `kept: ${unit.path} stays as it is and differs from the unit of --print-unit.`);
+    await info(console, `${unit.path} was not changed. It differs from the unit of --print-unit.`);
     await info(console, "To replace it, remove the file, repeat this command, then run: systemctl daemon-reload");
   }
 }

@@ -138,7 +138,7 @@ function findWarnings(command: readonly string[], dataDir: string, account: Acco
   const temporary = [dataDir, ...command].find(isTemporary);
   const warnings = [
     user === "0" &&
-      `The unit runs as root because root owns ${dataDir}. Below /var/lib, systemd creates an account for it.`,
+      `The unit runs as root because root owns ${dataDir}. With a data directory below /var/lib, systemd creates an account for it.`,
     user !== String(process.getuid?.()) &&
       !isOpenToAll(program) &&
       `The service's account cannot run ${program}. Move the program to a directory that everyone can read, such as /usr/local/bin.`,
@@ -174,6 +174,6 @@ export function renderCompose({ dataDir, port }: Config): { text: string; warnin
     security_opt: ["no-new-privileges:true"]
     stop_grace_period: 30s
 `;
-  const warning = `The container runs as root because root owns ${dataDir}. Give the directory to another account.`;
+  const warning = `The container runs as root because root owns ${dataDir}. To avoid that, change the owner with chown.`;
   return { text, warning: uid === 0 ? warning : undefined };
 }

@@ -8,13 +8,13 @@ export const appIdArg = {
   type: "positional",
   required: true,
   completes: "key",
-  description: "Id of the key; with -n also its name",
+  description: "Id of the key, or its name with -n",
 } as const satisfies PositionalArg;
 
 /** `-n` of a command that takes a key's id. The key must belong to that store. */
 export const expectedNamespaceArg = {
   ...namespaceArg,
-  description: "Store of the key; required to name a key instead of its id",
+  description: "Store of the key; required if the key is given by name",
 } as const satisfies FlagArg;
 
 export const secretFileArg = {

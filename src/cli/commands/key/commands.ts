@@ -64,8 +64,8 @@ const show = defineCommand({
   args: keyArgs,
   examples: ["bodega key show app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key show -n demo web"],
   notes: [
-    "Secrets are stored only as hashes and cannot be shown. Their last use is recorded to the minute. You can retire an " +
-      "old secret when the current one is in use, and the old one has not been used since then or for a day.",
+    "Secrets are stored only as hashes and cannot be shown. Their last use is recorded to the minute. Retire an old secret " +
+      "when the current one is in use and the old one has not been used for a day, or since the current one was created.",
   ],
   async run(args, console) {
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");

@@ -30,7 +30,7 @@ export async function printKeySheet(console: Console, key: AppKeyDetails, now: n
     state: keyState(key, now),
     scopes,
     origins: enforce_origins ? origins : "any",
-    ...(enforce_origins && { without_origin: allow_no_origin ? "allowed" : "refused" }),
+    ...(enforce_origins && { without_origin: allow_no_origin ? "allowed" : "rejected" }),
     created: formatTime(key.created_at, now),
     expires: formatTime(key.expires_at, now),
     ...(key.revoked_at !== null && { revoked: formatTime(key.revoked_at, now) }),

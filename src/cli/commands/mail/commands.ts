@@ -23,7 +23,7 @@ const list = defineCommand({
       description: "Filter by status",
     },
     kind: { type: "enum", options: Object.keys(mailKinds) as AnyMailKind[], description: "Filter by kind" },
-    to: { type: "string", valueHint: "email", description: "Filter by recipient, of mail that is not sent yet" },
+    to: { type: "string", valueHint: "email", description: "Filter by recipient (only mail that is not sent yet)" },
     since: sinceArg,
     limit: limitArg("50", 1000),
     "show-recipients": { type: "boolean", description: "Show full addresses instead of a***@example.com" },
@@ -105,14 +105,14 @@ const retry = defineCommand({
   description: "Queue failed mail again",
   args: {
     id: { type: "positional", required: false, variadic: true, description: "Ids of failed mails" },
-    all: { type: "boolean", description: "Retry all failed mail that is still useful" },
+    all: { type: "boolean", description: "Retry all failed mail that has not expired" },
     namespace: namespaceFilterArg,
   },
   oneOf: {
     question: "Which mail should be retried?",
     ways: {
       id: "mails by id",
-      all: "all failed mail that is still useful",
+      all: "all failed mail that has not expired",
     },
   },
   examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],

@@ -42,7 +42,7 @@ export async function warnOfUndeliverable(
   for (const { platform, message } of undeliverable) {
     await warn(
       console,
-      `${recipients[platform]} ${platform} devices cannot be reached: ${message} in this command's environment`,
+      `${platform} devices that cannot be reached: ${recipients[platform]}. ${message} in this command's environment.`,
     );
   }
 }

@@ -64,8 +64,8 @@ const show = defineCommand({
   },
   examples: ["bodega notify show -n demo msg_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   notes: [
-    "Deliveries per status. waiting: queued or retried. sent: accepted by the push service. failed: given up. dropped: " +
-      "the device is no longer registered. expired: not reached before the end of --ttl.",
+    "Deliveries are counted by status. waiting: queued or being retried. sent: accepted by the push service. failed: given " +
+      "up. dropped: the device is no longer registered. expired: not delivered within --ttl.",
     "Notifications are kept for 30 days.",
   ],
   async run(args, console) {

@@ -32,7 +32,7 @@ function formatOrigin({ origin }: { origin: string }): string {
 /** Prints whether an origin is allowed and why. `-q` prints one word. */
 async function printVerdict(console: Console, verdict: OriginExplanation, now: number): Promise<void> {
   const { allowed, reason, entries, advice, rejected } = verdict;
-  const word = allowed ? "allowed" : "refused";
+  const word = allowed ? "allowed" : "rejected";
   if (console.quiet) return console.write(`${word}\n`);
   const lines = [`${word}: ${reason}`];
   if (entries.length > 0) lines.push("", "List entries");

@@ -14,7 +14,7 @@ import { parseCount } from "../../framework/parse-values.ts";
 import { fileFormatArg, formatOf, outputArg, writeExport } from "../../terminal/export-file.ts";
 import { formatValue, info, printJson, printList } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
+import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
 import { openSource } from "./product-file.ts";
 
@@ -138,19 +138,17 @@ const importProduct = defineCommand({
     "bodega product import -n demo - --format csv < products.csv",
   ],
   notes: [
-    "A line updates the product with its id, else the one with its SKU, else it creates a product. Fields that are not " +
+    "A line updates the product with the same id, or else with the same SKU; otherwise it creates a product. Fields that are not " +
       "in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
     "With --on-error stop, products before the error are saved and later ones are not. Correct the file and import it " +
       "again. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
-    "The first line of a CSV file has column names of `bodega product export`. With semicolons as delimiters, decimals " +
+    "The first line of a CSV file has the column names that `bodega product export` writes. With semicolons as delimiters, decimals " +
       "may have a comma. Consecutive lines with the same id, slug or SKU are variants of one product.",
     "A dry run checks a few hundred products at a time. It does not detect conflicts between lines further apart.",
   ],
   async run(args, console) {
     const format = args.format ?? formatOf(args.file);
-    if (format === undefined) {
-      throw new UsageError("The file name has no known ending.", { hint: "Use --format csv or --format ndjson." });
-    }
+    if (format === undefined) throw invalidFlag("--format", `is required for ${args.file}`, "Use csv or ndjson.");
     const stop = new AbortController();
     const source = await openSource(args.file, console, stop.signal);
     const { decodeText } = await import("../../../server/modules/products/transfer/decode-text.ts");

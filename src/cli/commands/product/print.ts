@@ -79,10 +79,10 @@ export async function printImport(console: Console, result: ImportResult, isDryR
   if (errors_omitted > 0) await console.writeError(`… and ${errors_omitted} more errors\n`);
   if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun }, "created");
   if (stopped !== null) {
-    const done = isDryRun ? "tested" : "saved";
+    const done = isDryRun ? "checked" : "saved";
     await warn(
       console,
-      `${stopReasons[stopped]} after line ${line}. The counted products are ${done}, later lines are not.`,
+      `${stopReasons[stopped]} after line ${line}. The products counted above are ${done}; later lines are not.`,
     );
   }
   if (isDryRun) await info(console, "Dry run: nothing was saved.");

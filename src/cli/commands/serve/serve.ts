@@ -55,8 +55,8 @@ export default defineCommand({
     "bodega serve --host 0.0.0.0 --port 443 --tls-cert fullchain.pem --tls-key privkey.pem",
   ],
   notes: [
-    "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it gives requests in " +
-      "flight ten seconds; a second signal ends it at once.",
+    "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it waits up to ten " +
+      "seconds for requests in flight; a second signal ends it at once.",
     "When the certificate files change, new connections get the new certificate within seconds, or at once on SIGHUP.",
   ],
   async run(args, console) {

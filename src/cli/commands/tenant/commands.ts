@@ -166,7 +166,10 @@ const update = defineCommand({
   description: "Update a store",
   args: { tenant: tenantArg, ...tenantFlags, namespace: namespaceArg },
   examples: ['bodega tenant update demo --title "The demo store"', "bodega tenant update demo --logo="],
-  notes: ["Fields without a flag keep their value. An empty --domain=, --url= or --logo= clears the field."],
+  notes: [
+    "Fields without a flag keep their value; defaults are those of a new store. An empty --domain=, --url= or --logo= " +
+      "clears the field.",
+  ],
   async run(args, console) {
     const patch = readTenantFlags(args);
     if (Object.values(patch).every((value) => value === undefined)) {

@@ -31,7 +31,7 @@ export default defineCommand({
   notes: [
     "Press q to quit (exit code 0), or ctrl-C (130). Without a terminal, with TERM=dumb and with --json it prints once. " +
       "Rates and latencies are of the last interval. Totals are since the start of the server, over all workers.",
-    "It shows the server of the data directory on this machine. Run it as the account of the server.",
+    "It shows the server on this machine that uses the data directory. Run it as the same user as the server.",
   ],
   async run(args, console) {
     const canDraw = console.stdoutIsTerminal && console.env.TERM !== "dumb";
@@ -47,7 +47,7 @@ export default defineCommand({
       const reply = await askServer(dataDir, "/status", signal);
       if (reply?.ok) return (await reply.json()) as ServerStatus;
       throw internalError(
-        `No running server found in ${dataDir}. Run this as the server's account, name its --data-dir, or start it: ${commandLine(args)("serve")}`,
+        `No running server found in ${dataDir}. Run this command as the server's user, pass its --data-dir, or start it: ${commandLine(args)("serve")}`,
       );
     };
     if (isLive) return watch(readStatus, intervalMs, console);

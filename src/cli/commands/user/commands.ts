@@ -24,7 +24,7 @@ const create = defineCommand({
       field: "password_hash",
       description: "Read a bcrypt or argon2 hash from standard input, as one line",
     },
-    password: { type: "boolean", default: true, description: "Set no password; the user resets it to sign in" },
+    password: { type: "boolean", default: true, description: "Set no password; the user sets one with a reset code" },
   },
   examples: [
     "bodega user create -n demo --email ada@example.com --name Ada --random-password",

@@ -64,7 +64,7 @@ const add = defineCommand({
       multiple: true,
       description: "Event type, such as order.paid or order.* (default: all)",
     },
-    "allow-private": { type: "boolean", description: "Allow private addresses, this machine's own, and http" },
+    "allow-private": { type: "boolean", description: "Allow http, private addresses and addresses of this machine" },
     "secret-file": secretFileArg,
   },
   examples: [
@@ -85,7 +85,7 @@ const add = defineCommand({
 
 const list = defineCommand({
   name: "list",
-  description: "List the webhooks of a store and their deliveries",
+  description: "List the webhooks of a store and count their deliveries",
   args: {
     namespace: requiredNamespaceArg,
     failing: { type: "boolean", description: "List only webhooks with failed or retried deliveries" },
@@ -113,7 +113,7 @@ const list = defineCommand({
 
 const show = defineCommand({
   name: "show",
-  description: "Show a webhook and its deliveries",
+  description: "Show a webhook and count its deliveries",
   args: { webhook_id: webhookIdArg, namespace: requiredNamespaceArg },
   examples: [
     "bodega webhook show -n demo https://example.com/hooks",
@@ -186,7 +186,7 @@ const replay = defineCommand({
     "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --failed",
     "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --event evt_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
   ],
-  notes: ["Events are kept for 30 days. The Webhook-Id stays the same. The running server delivers them."],
+  notes: ["Events are kept for 30 days. The Webhook-Id header stays the same. The running server delivers the events."],
   async run(args, console) {
     const { event, after, failed } = args;
     if ([event !== undefined, after !== undefined, failed].filter(Boolean).length !== 1) {

@@ -70,7 +70,7 @@ async function fillTables(read: ReadRows, session: LoadSession, plan: CopyPlan, 
   const loaded = await countRows((sql, args) => readFrom(session.client, sql, args), tables);
   for (const [name, count] of counts) {
     if (loaded.get(name) === count) continue;
-    throw unavailable(`The server has ${loaded.get(name)} of ${count} rows of ${name}.`);
+    throw unavailable(`The restore is incomplete: the server has ${loaded.get(name)} of ${count} rows of ${name}.`);
   }
 }
 

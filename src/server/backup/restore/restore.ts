@@ -144,12 +144,12 @@ function compareKeys({ inspection }: FetchedBackup, config: Config): KeyState {
 }
 
 function describeKey(key: "missing" | "other", isIncluded: boolean): string {
-  if (key === "missing" && isIncluded) return "There is no secret key here. Restore the one in the backup: --with-key";
+  if (key === "missing" && isIncluded) return "No secret key exists yet. Restore the one in the backup: --with-key";
   const found =
-    key === "other" ? "The secret key here is not the key of the backup." : "The secret key of the backup is not here.";
+    key === "other" ? "The secret key in use is not the backup's." : "The secret key of the backup is missing.";
   return (
-    `${found} Without it no server starts on the database, and second factors, queued mail and webhook secrets cannot be ` +
-    "decrypted. Put it into secret.key or BODEGA_SECRET. If it is lost: bodega db rekey"
+    `${found} Without the right key no server starts with this database, and second factors, queued mail and webhook secrets ` +
+    "cannot be decrypted. Put the key into secret.key or BODEGA_SECRET. If it is lost: bodega db rekey"
   );
 }
 

@@ -22,7 +22,7 @@ export async function verifySchema(connection: Connection, schema: Manifest["sch
       throw unavailable(`The backup has the schema of a newer version (${name}). Restore it with that version.`);
     }
     if (expected !== hash) {
-      throw unavailable(`The backup has migration ${name} in another form. Restore it with the version that made it.`);
+      throw unavailable(`The backup has a different migration ${name}. Restore it with the version that made it.`);
     }
   }
   const faults = await findSchemaFaults(connection, schema);

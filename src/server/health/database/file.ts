@@ -30,7 +30,7 @@ export function findTruncation(path: string): string | undefined {
   const field = header.readUInt16BE(16);
   const expected = (field === 1 ? 65_536 : field) * header.readUInt32BE(28);
   if (size >= expected) return undefined;
-  return `${path} is cut off: it has ${formatBytes(size)} of ${formatBytes(expected)}.`;
+  return `${path} is truncated: it has ${formatBytes(size)} of ${formatBytes(expected)}.`;
 }
 
 function readHeader(path: string): Buffer {

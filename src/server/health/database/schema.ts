@@ -56,7 +56,7 @@ function describeMigrations(
 ): Finding[] {
   const restore = `with: ${command("db restore BACKUP")}`;
   const found = altered.map((name) => {
-    const message = `The migration ${name} of the database is another one than that of this program.`;
+    const message = `Migration ${name} was applied to the database in another form than this program has.`;
     return finding("error", name, message, `Run the version that applied it, or restore a backup ${restore}`);
   });
   if (newer[0] !== undefined) {
@@ -66,7 +66,7 @@ function describeMigrations(
   }
   const [first] = pending;
   if (first === undefined) return found;
-  const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${first} on. Commands refuse until then.`;
+  const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${first} on. Until then, other commands fail.`;
   const message = applied.size === 0 ? "The database is empty: it has no schema yet." : many;
   return [...found, finding("error", first, message, command("db migrate"))];
 }

@@ -26,7 +26,7 @@ export const directory = {
     try {
       accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
-      const message = `This account cannot write to ${dataDir} (${codeOf(error)}). It belongs to user ${stats.uid}.`;
+      const message = `This account cannot write to ${dataDir} (${codeOf(error)}). The directory belongs to user ${stats.uid}.`;
       return [finding("error", dataDir, message, asOwner)];
     }
     const message =

@@ -53,7 +53,7 @@ export const mail = {
 async function describeNone({ ctx, config, command }: CheckSubject, queues: readonly Queue[]): Promise<Finding[]> {
   if (ctx === null) return [];
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0);
-  const held = waiting === 0 ? "" : ` The outbox holds ${countOf(waiting, "mail")}.`;
+  const held = waiting === 0 ? "" : ` Mail in the queue: ${waiting}.`;
   const first = await get(ctx.db, selectStore);
   const init = command(first === undefined ? "init" : `init -n ${first.namespace}`);
   const message = `No mail server is configured, so reset codes and notices are not sent.${held}`;
@@ -77,8 +77,8 @@ async function checkServer({ config, timeoutMs }: CheckSubject): Promise<Finding
     const remedy =
       error.kind === "wrongState"
         ? "Correct user and password in BODEGA_SMTP_URL; write @ : / and % in them as %40 %3A %2F %25."
-        : "Correct host and port in BODEGA_SMTP_URL, or open the connection. Many providers block ports 25, 465 and 587.";
-    return [finding("error", host, `The mail server failed. ${error.message}`, remedy)];
+        : "Correct host and port in BODEGA_SMTP_URL, or allow outgoing connections to it. Many providers block ports 25, 465 and 587.";
+    return [finding("error", host, `The mail server cannot be used: ${error.message}`, remedy)];
   }
 }
 

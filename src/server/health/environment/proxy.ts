@@ -38,14 +38,14 @@ function describeHops(peer: string, hops: string | undefined, isTrusted: boolean
   const fault =
     hops === undefined
       ? "does not send X-Forwarded-For, so all clients share one rate limit"
-      : "passes on X-Forwarded-For as clients send it, so they can choose their address";
+      : "passes on X-Forwarded-For as clients send it, so clients can forge their IP address";
   const remedy =
-    "Let the proxy add the client's address. nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; See docs/PROXIES.md.";
+    "Let the proxy add the client's address. nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; (see docs/PROXIES.md)";
   return finding(isTrusted ? "error" : "warning", peer, `The proxy at ${peer} ${fault}.`, remedy);
 }
 
 function describeTrustedClient(peer: string): Finding {
-  const message = `Requests arrive from ${peer} without a proxy, but the address is trusted as one: clients can choose their address.`;
+  const message = `Requests arrive from ${peer} without a proxy, but the address is trusted as a proxy: clients can forge their IP address.`;
   const remedy = "Remove addresses that are not proxies from --trusted-proxy (BODEGA_TRUSTED_PROXY).";
   return finding("error", peer, message, remedy);
 }

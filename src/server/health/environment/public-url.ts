@@ -87,21 +87,16 @@ function describeCall(url: string, call: PublicCall, { command }: CheckSubject):
       "error",
       url,
       `${url} redirects to ${target}. API requests with a body fail.`,
-      `--public-url ${target}`,
+      `Use --public-url ${target}`,
     );
   }
   if (reply.requestId === null) {
     const remedy = `Let the proxy pass on all paths below ${url}/, ${orCorrectUrl}.`;
-    return finding("error", url, `Another program than Bodega answers at ${url} (HTTP ${reply.status}).`, remedy);
+    return finding("error", url, `${url} is not answered by Bodega (HTTP ${reply.status}).`, remedy);
   }
   if (arrival === null && isRunning && reply.requestId === call.requestId) {
     const remedy = `This is right if several servers share the URL. Otherwise correct DNS and proxy, ${orCorrectUrl}.`;
-    return finding(
-      "warning",
-      url,
-      `Another Bodega server than the one of this data directory answers at ${url}.`,
-      remedy,
-    );
+    return finding("warning", url, `${url} is answered by a Bodega server with another data directory.`, remedy);
   }
   return null;
 }
@@ -151,7 +146,7 @@ function readExpiry({ hostname, port }: URL, timeoutMs: number): Promise<number 
 function describeProxy(url: string, { arrival, reply, requestId }: PublicCall, { config }: CheckSubject): Finding[] {
   if (arrival !== null) return checkArrival(config.trustedProxies, url, arrival);
   if (!reply?.requestId || reply.requestId === requestId) return [];
-  const message = `A proxy replaces X-Request-Id, so a request of ${url} cannot be followed to the server.`;
+  const message = `A proxy replaces X-Request-Id, so requests to ${url} cannot be traced in the server's log.`;
   const remedy = "Let the proxy pass on the header (docs/PROXIES.md). Then clients can find their requests in the log.";
   return [finding("note", url, message, remedy)];
 }

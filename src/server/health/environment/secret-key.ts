@@ -41,7 +41,7 @@ async function checkFit({ ctx, config, command }: CheckSubject, source: string, 
     const isOther = error.kind === "wrongState";
     const fault = isOther ? `${source} is not the secret key of this database.` : error.message;
     const reason = isMissing ? `${path} is missing.` : fault;
-    const message = `${reason} Two-factor secrets, queued mail, webhooks and notifications cannot be decrypted without it.`;
+    const message = `${reason} Without the right key, two-factor sign-in, queued mail, webhooks and notifications do not work.`;
     const remedy = `Put the right key back. If it is lost, stop the server and run: ${command("db rekey")}`;
     return [finding("error", source, message, remedy)];
   }

@@ -42,7 +42,7 @@ export const stores = {
   async run(subject) {
     const { ctx, tenant, command } = subject;
     if ((await all(ctx.db, selectAny, { tenantId: tenant?.id ?? null })).length === 0) {
-      return [finding("note", "stores", "There is no store yet.", command("tenant create demo"))];
+      return [finding("note", "stores", "No store exists yet.", command("tenant create demo"))];
     }
     return findInStores(subject, selectSuspended, "stores", ({ namespace }) => {
       const message = `Store ${namespace} is suspended. Requests get the same reply as for a store that does not exist.`;
@@ -102,7 +102,7 @@ export const push = {
     return found
       .filter(({ platform }) => !platforms.includes(platform))
       .map(({ platform, devices }) => {
-        const message = `${countOf(devices, `${platform} device`)} registered for notifications, but no ${platform} credentials are configured.`;
+        const message = `No ${platform === "ios" ? "iOS" : "Android"} credentials are configured: ${countOf(devices, "registered device")} cannot get notifications.`;
         const remedy = `Set ${variables[platform]}, for example in ${config.dataDir}/bodega.env.`;
         return finding("warning", platform, message, remedy);
       });

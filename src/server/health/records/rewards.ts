@@ -63,6 +63,9 @@ export const rewards: RecordCheck = {
   remedy:
     "The ledger is never changed. Compare it with a backup, and correct the balance of a user with POST /rewards/adjust/.",
   select,
-  notes: { count: countOdd, describe: (odd) => `${odd} entries of the ledger have a wrong running balance.` },
+  notes: {
+    count: countOdd,
+    describe: (odd) => `ledger entries with a wrong running balance: ${odd}.`,
+  },
   updates: [fixBalances, fixLots],
 };

@@ -52,7 +52,7 @@ function explainEntry(pattern: OriginPattern, origin: string): EntryVerdict[] {
 }
 
 function explainMatch({ wildcard, host, scheme, port }: OriginPattern): string {
-  const parts = [wildcard ? `the host lies below ${host}` : "the host is the same"];
+  const parts = [wildcard ? `the host is a subdomain of ${host}` : "the host is the same"];
   if (scheme !== null) parts.push("so is the scheme");
   if (port !== null) parts.push("so is the port");
   return parts.join(", ");
@@ -62,31 +62,30 @@ function explainMismatch({ wildcard, host, scheme, port }: OriginPattern, origin
   const reasons: string[] = [];
   const isBelow = origin.host.endsWith(`.${host}`);
   if (wildcard && !isBelow) {
-    const own = `it covers every host below ${host}, but not ${host} itself`;
-    reasons.push(origin.host === host ? own : `${origin.host} does not lie below ${host}`);
+    const own = `it covers the subdomains of ${host}, but not ${host} itself`;
+    reasons.push(origin.host === host ? own : `${origin.host} is not a subdomain of ${host}`);
   } else if (!wildcard && origin.host !== host) {
-    const below = `it covers this host alone, and ${origin.host} lies below it`;
-    reasons.push(isBelow ? below : `the host is another: ${origin.host}`);
+    const below = `it does not cover subdomains such as ${origin.host}`;
+    reasons.push(isBelow ? below : `the host differs: ${origin.host}`);
   }
   const originPort = origin.port || defaultPort[origin.scheme];
-  if (scheme !== null && scheme !== origin.scheme) reasons.push(`the scheme is another: ${origin.scheme}`);
-  if (port !== null && port !== originPort) reasons.push(`the port is another: ${originPort}`);
+  if (scheme !== null && scheme !== origin.scheme) reasons.push(`the scheme differs: ${origin.scheme}`);
+  if (port !== null && port !== originPort) reasons.push(`the port differs: ${originPort}`);
   return reasons.join("; ");
 }
 
 function advise(appId: string, entries: readonly string[], origin: string | null): string {
   if (origin === null) {
     const list = entries.map((entry) => ` ${quoteWord(entry)}`).join("");
-    return `Servers and apps send no Origin. Allow that as well: bodega origin set ${appId}${list} --allow-no-origin`;
+    return `Servers and apps send no Origin header. Allow such requests too: bodega origin set ${appId}${list} --allow-no-origin`;
   }
   if (origin.toLowerCase() === "null") {
-    return "Browsers send null from sandboxed frames and from files on disk. No entry fits it: open the page from a web address.";
+    return "Browsers send null from sandboxed frames and from files on disk. No entry can match it: open the page from a web address.";
   }
   const sent = originOf(origin);
-  if (sent === null)
-    return "A browser sends scheme and host, and nothing behind them, such as https://shop.example.com.";
+  if (sent === null) return "A browser sends only scheme, host and port, such as https://shop.example.com.";
   if (parseOrigin(origin) === null)
-    return `A browser sends ${sent} here. Check that: bodega origin check ${appId} ${quoteWord(sent)}`;
+    return `For that page a browser sends ${sent}. Check that origin: bodega origin check ${appId} ${quoteWord(sent)}`;
   return `To allow it: bodega origin add ${appId} ${quoteWord(sent)}`;
 }
 

@@ -83,11 +83,11 @@ export function verifyOrigin(
   if (!key.enforceOrigins) return { allowed: true, reason: "The key does not restrict origins.", matched: null };
   if (origin === null) {
     return key.allowNoOrigin
-      ? { allowed: true, reason: "The key permits requests without an Origin.", matched: null }
-      : { allowed: false, reason: "The key does not permit requests without an Origin.", matched: null };
+      ? { allowed: true, reason: "The key allows requests without an Origin header.", matched: null }
+      : { allowed: false, reason: "The key does not allow requests without an Origin header.", matched: null };
   }
   const match = matchOrigin(key.patterns, origin);
-  if (match) return { allowed: true, reason: `The origin fits ${match.text}.`, matched: match.text };
+  if (match) return { allowed: true, reason: `The origin matches ${match.text}.`, matched: match.text };
   const reason = parseOrigin(origin)
     ? `The origin ${JSON.stringify(origin.slice(0, 200))} is not on the key's list.`
     : `${JSON.stringify(origin.slice(0, 200))} is not an origin of the form https://host[:port].`;

@@ -55,7 +55,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   async function prepare(mail: ClaimedMail): Promise<Attempt | null> {
     if (isExhausted(schedule, mail.attempts)) return fail(mail, "every attempt was interrupted");
     const contents = mail.sealed === null ? null : openContents(deps.vault, mail.id, mail.sealed);
-    if (contents === null) return fail(mail, "sealed with another secret key");
+    if (contents === null) return fail(mail, "encrypted with another secret key");
     const found = await findRecipient(deps.db, mail.tenant_id, contents.to);
     if (!found) return null;
     const { store, to } = found;
@@ -89,7 +89,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     reschedule: (mail, next, { error }) => endClaim(deps, mail, { status: "queued", next, error }),
     end: (mail, { error }) => fail(mail, error),
     notify(_mail, { error }, change) {
-      if (change?.circuit === "opened") notice("warn", `mail waits in the outbox: ${error}`);
+      if (change?.circuit === "opened") notice("warn", `mail stays queued: ${error}`);
       if (change?.circuit === "closed") notice("info", "the mail server accepts mail again");
     },
     close: () => pool.close(),

@@ -28,7 +28,7 @@ const meanings: Record<string, string> = {
   EDNS: "the host name of the mail server was not found",
   ETIMEDOUT: "the mail server did not answer in time",
   ESOCKET: "the mail server cannot be reached",
-  ETLS: "no secure connection to the mail server",
+  ETLS: "the TLS connection to the mail server failed",
   EPROTOCOL: "the mail server does not accept mail",
 };
 

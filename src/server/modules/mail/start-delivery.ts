@@ -21,5 +21,5 @@ export async function startMailDelivery(deps: {
   // Only a server that sends mail loads the SMTP library.
   const { createMailEngine } = await import("./delivery.ts");
   const engine = createMailEngine({ ...deps, smtp: { url }, from });
-  return startPolling(db, engine, () => notice("warn", "the database does not answer; mail waits"));
+  return startPolling(db, engine, () => notice("warn", "the database does not answer; mail stays queued"));
 }

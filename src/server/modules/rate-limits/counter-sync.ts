@@ -131,7 +131,7 @@ export class CounterSync {
       this.#isFailing = false;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      if (!this.#isFailing) this.#deps.notice(`each process limits public writes alone for now: ${why}`);
+      if (!this.#isFailing) this.#deps.notice(`processes cannot share their rate limits for now: ${why}`);
       this.#isFailing = true;
     }
   }

@@ -91,7 +91,7 @@ export class ViewBuffer {
       await this.#writing;
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#deps.notice("views cannot be written; they wait, and are tried again each second");
+      if (!this.#isFailing) this.#deps.notice("views cannot be written; retrying every second");
       this.#isFailing = true;
       throw error;
     } finally {
@@ -110,7 +110,7 @@ export class ViewBuffer {
         await this.flush();
       } catch {
         if (performance.now() > deadline) {
-          this.#deps.notice(`views that could not be written and are lost: ${this.#waiting}`);
+          this.#deps.notice(`views lost because they could not be written: ${this.#waiting}`);
           return;
         }
         await Bun.sleep(pauseAtStopMs);

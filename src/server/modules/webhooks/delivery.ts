@@ -105,7 +105,7 @@ export interface WebhookDeps {
 /** Sends events to webhooks for as long as a server runs. */
 export function startWebhookDelivery(deps: WebhookDeps & { db: Database }): { stop(): Promise<void> } {
   return startPolling(deps.db, createWebhookEngine(deps), () =>
-    deps.notice?.("warn", "the database does not answer; webhook events wait"),
+    deps.notice?.("warn", "the database does not answer; webhook events stay queued"),
   );
 }
 
@@ -143,7 +143,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
       if (result === "accepted" && failing.delete(id)) notice("info", `webhook ${id} accepts events again`);
       if (result === "accepted" || failing.has(id)) return;
       failing.add(id);
-      notice("warn", `events wait for webhook ${id}: ${error}`);
+      notice("warn", `webhook ${id} fails and its events stay queued: ${error}`);
     },
   };
   return new DeliveryEngine(channel, { policy: webhookPolicy, now: deps.now });

@@ -75,7 +75,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
       if (change?.circuit === "closed") notice("info", `${change.receiver} accepts push notifications again`);
       // Strangers choose the hosts of browsers, so these are not reported.
       if (change?.circuit === "opened" && !(isUnproven(change.pool) && change.receiver.startsWith("web "))) {
-        notice("warn", `push notifications wait for ${change.receiver}: ${error}`);
+        notice("warn", `push notifications to ${change.receiver} stay queued: ${error}`);
       }
     },
     async close() {
@@ -95,7 +95,7 @@ export function startPushDelivery(
   const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate });
   const engine = createPushEngine({ ...deps, providers, contact: contactOf(config) });
   return startPolling(deps.db, engine, () =>
-    deps.notice("warn", "the database does not answer; push notifications wait"),
+    deps.notice("warn", "the database does not answer; push notifications stay queued"),
   );
 }
 
