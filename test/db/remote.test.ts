@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/server/db/open.ts";
+import { type DatabaseOptions, openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -12,7 +12,7 @@ describe.if(hasSqld)("a database server", () => {
   let server: Sqld;
   const open: Database[] = [];
 
-  async function connect(options: { url: string }) {
+  async function connect(options: Partial<DatabaseOptions>) {
     const db = await openDatabase({ dataDir: join(dir, "local"), ...options });
     open.push(db);
     return db;
@@ -92,4 +92,117 @@ describe.if(hasSqld)("a database server", () => {
     await Promise.all(Array.from({ length: 30 }, (_, i) => increment(i % 2 === 0 ? one : two)));
     expect((await one.execute("SELECT n FROM counter")).rows[0]?.n).toBe(30);
   }, 20_000);
+
+  describe("behind a proxy", () => {
+    const proxies: { stop(closeActive?: boolean): Promise<void> }[] = [];
+    let underWay = 0;
+    let maxUnderWay = 0;
+    beforeEach(() => {
+      maxUnderWay = 0;
+    });
+    afterEach(() => Promise.all(proxies.splice(0).map((proxy) => proxy.stop(true))));
+
+    /** Connects through a proxy that passes requests on, unless `answer` has a reply of its own for one with this body. */
+    function connectThrough(
+      answer: (body: string, headers: Headers) => Response | undefined,
+      options: Partial<DatabaseOptions> = {},
+    ) {
+      const proxy = Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        async fetch(request) {
+          const { method, headers } = request;
+          const body = await request.text();
+          const own = answer(body, headers);
+          if (own !== undefined) return own;
+          maxUnderWay = Math.max(maxUnderWay, ++underWay);
+          const reply = await fetch(server.url + new URL(request.url).pathname, { method, headers, body });
+          const text = await reply.text();
+          underWay -= 1;
+          return new Response(text, { status: reply.status });
+        },
+      });
+      proxies.push(proxy);
+      return connect({ url: `http://127.0.0.1:${proxy.port}`, ...options });
+    }
+    function busy(body: string): Response {
+      const error = { message: "database is locked", code: "SQLITE_BUSY" };
+      const { requests } = JSON.parse(body) as { requests: unknown[] };
+      return Response.json({ baton: null, base_url: null, results: requests.map(() => ({ type: "error", error })) });
+    }
+
+    test("a call that finds the database locked is repeated, and done once", async () => {
+      let left = 0;
+      const db = await connectThrough((body) => (left-- > 0 ? busy(body) : undefined));
+      await db.execute(createTable);
+      const calls: [name: string, call: () => Promise<unknown>][] = [
+        ["execute", () => db.execute(insertRow("execute"))],
+        ["batch", () => db.batch([insertRow("batch")])],
+        ["transaction", () => db.transaction((tx) => tx.execute(insertRow("transaction")))],
+        ["migration", () => db.migrate([insertRow("migration")])],
+      ];
+      for (const [, call] of calls) {
+        left = 2;
+        await call();
+      }
+      expect(await namesIn(db)).toEqual(calls.map(([name]) => name).toSorted());
+    });
+
+    test("a database that stays locked is 5001 after the deadline, and nothing is written", async () => {
+      let isLocked = false;
+      const db = await connectThrough((body) => (isLocked ? busy(body) : undefined), { lockDeadlineMs: 200 });
+      await db.execute(createTable);
+      isLocked = true;
+      const attempts = [
+        db.execute(insertRow("execute")),
+        db.batch([insertRow("batch")]),
+        db.transaction((tx) => tx.execute(insertRow("transaction"))),
+      ];
+      for (const one of await Promise.allSettled(attempts)) {
+        expect(one).toMatchObject({ status: "rejected", reason: { code: 5001 } });
+      }
+      isLocked = false;
+      expect(await namesIn(db)).toEqual([]);
+    });
+
+    test("every request carries the token", async () => {
+      const seen: unknown[] = [];
+      const db = await connectThrough(
+        (_body, headers) => {
+          seen.push(headers.get("authorization"));
+          return undefined;
+        },
+        { authToken: "token-of-the-server" },
+      );
+      await db.execute(createTable);
+      await db.transaction((tx) => tx.execute(insertRow("one")));
+      expect(new Set(seen)).toEqual(new Set(["Bearer token-of-the-server"]));
+    });
+
+    test("a batch that writes takes the write lock at its beginning, and a batch that reads does not", async () => {
+      const begins: (string | undefined)[] = [];
+      const db = await connectThrough((body) => {
+        begins.push(/"sql":"(BEGIN[^"]*)"/.exec(body)?.[1]);
+        return undefined;
+      });
+      await db.batch([createTable, insertRow("one")]);
+      await db.batch(["SELECT * FROM things"], "read");
+      expect(begins).toEqual(["BEGIN IMMEDIATE", "BEGIN TRANSACTION READONLY"]);
+    });
+
+    test("of many writes at once two are under way, and of many transactions one is open", async () => {
+      const steps: string[] = [];
+      const db = await connectThrough((body) => {
+        const step = /BEGIN IMMEDIATE|COMMIT/.exec(body)?.[0];
+        if (step !== undefined) steps.push(step);
+        return undefined;
+      });
+      await db.execute(createTable);
+      await Promise.all(Array.from({ length: 20 }, (_, i) => db.execute(insertRow(`write ${i}`))));
+      expect(maxUnderWay).toBe(2);
+      const transact = (i: number) => db.transaction((tx) => tx.execute(insertRow(`transaction ${i}`)));
+      await Promise.all(Array.from({ length: 10 }, (_, i) => transact(i)));
+      expect(steps).toEqual(Array.from({ length: 10 }, () => ["BEGIN IMMEDIATE", "COMMIT"]).flat());
+    });
+  });
 });

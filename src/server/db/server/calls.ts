@@ -3,12 +3,10 @@ import { argsOf, type BoundValue, bindArgs, sqlOf } from "../bind-args.ts";
 import { isBusy, mapServerError } from "../db-errors.ts";
 import { shapeOf } from "../scan-sql.ts";
 
-/** A statement with its arguments as both engines store them. Errors: those of `bindArgs`; TypeError for several statements. */
+/** A statement with its arguments as both engines store them. Errors: those of `bindArgs`. */
 export function bindForServer(stmt: InStatement): { sql: string; args: BoundValue[] } {
   const sql = sqlOf(stmt);
-  const { params, several } = shapeOf(sql);
-  if (several) throw new TypeError("Only one statement can run at a time.");
-  return { sql, args: bindArgs(params, argsOf(stmt)) };
+  return { sql, args: bindArgs(shapeOf(sql).params, argsOf(stmt)) };
 }
 
 /** Repeats work that found the database locked and did nothing, with small pauses, until the deadline. Errors: mapped. */
