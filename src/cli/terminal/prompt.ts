@@ -26,7 +26,7 @@ export function requireAnswer(console: Console, question: string): void {
 }
 
 /**
- * Asks to type the name of the thing that will be deleted, or takes it from `--confirm <name>`; `--yes` is not enough.
+ * Asks to type the name of the thing that will be deleted, or uses `--confirm <name>`; `--yes` is not enough.
  * @throws UsageError when the name differs or it cannot ask; CancelledError for ctrl-C.
  */
 export async function confirmName(

@@ -125,7 +125,7 @@ function offerWords(words: readonly string[], prefix: string): OfferedName[] {
   return words.filter((word) => word.startsWith(prefix)).map((value) => ({ value, description: "" }));
 }
 
-/** Whether a shell takes the word literally, so that nothing in it is executed. */
+/** Whether a shell reads the word literally, so that nothing in it is executed. */
 function isTypable(value: string): boolean {
   return /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u.test(value);
 }

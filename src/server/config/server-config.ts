@@ -24,7 +24,7 @@ export function readServerConfig({ get }: Options) {
   return {
     host: nonEmpty(get("BODEGA_HOST", "host")) ?? "127.0.0.1",
     port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? defaultPort,
-    /** Processes that share the port; with 1 the server's own process answers. */
+    /** Number of processes that share the port; with 1 the server's own process answers. */
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
     publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")),
     /** CIDR ranges whose `X-Forwarded-For` is trusted. */
@@ -32,7 +32,7 @@ export function readServerConfig({ get }: Options) {
     log: oneOf(get("BODEGA_LOG", "log"), ["text", "json"]) ?? "text",
     logLevel: oneOf(get("BODEGA_LOG_LEVEL", "log-level"), logLevels) ?? "info",
     tls: tlsFiles(get("BODEGA_TLS_CERT", "tls-cert"), get("BODEGA_TLS_KEY", "tls-key")),
-    /** Where a separate listener serves `/metrics`. */
+    /** The address of a separate listener for `/metrics`. */
     metrics: listener(get("BODEGA_METRICS", "metrics")),
     /** Bearer token of `/metrics`, which the server then serves at its own address as well. */
     metricsToken: token(get("BODEGA_METRICS_TOKEN")),

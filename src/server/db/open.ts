@@ -104,7 +104,7 @@ function modeOf(path: string): number | undefined {
   return stats && stats.mode & 0o777;
 }
 
-// SQLite's own `:memory:` has no WAL and no second connection, so a private file takes its place.
+// SQLite's own `:memory:` has no WAL and no second connection, so a private file is used instead.
 async function openMemory(lockDeadlineMs: number): Promise<Database> {
   const libsql = await loadLibsql();
   const dir = mkdtempSync(join(tmpdir(), "bodega-memory-"));

@@ -6,7 +6,7 @@ export interface SqlShape {
   verb: string;
   /** True when it cannot change anything, so that a read-only connection can run it. */
   reads: boolean;
-  /** How many parameters it has. They are `?` or `?1`; the data layer takes no named ones. */
+  /** How many parameters it has. They are `?` or `?1`; the data layer accepts no named ones. */
   params: number;
   /** True when text follows the first statement; preparing such SQL silently drops the rest. */
   several: boolean;

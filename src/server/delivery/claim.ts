@@ -5,7 +5,7 @@ import { all, bind, type CompiledStatement, param, statement } from "../db/state
 import { toTimestamp } from "../values/timestamp.ts";
 import type { Answer } from "./channel.ts";
 
-/** For this long no other process claims the delivery. No attempt takes as long. */
+/** How long no other process can claim the delivery; longer than any attempt. */
 export const leaseMs = 60_000;
 
 /** The columns of a table of deliveries that follow its status. */

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The contents of the JSON files in a folder, by file name without `.json`. Imported as a macro, so that it runs when the
- * program is built, and the executable holds the result.
+ * The contents of the JSON files in a folder, by file name without `.json`. Imported as a macro, so that it runs when
+ * the program is built, and the executable contains the result.
  * @param folder path below src/server.
  */
 export function collectJson(folder: string): Record<string, unknown> {

@@ -8,7 +8,7 @@ import { formatGuide } from "./guide.ts";
 import { renderCompose } from "./unit.ts";
 
 /**
- * Prints the outcome: one JSON value; with `-q` `<app_id>:<app_secret>` and `<user_id>:<password>`; else a guide.
+ * Prints the outcome: one JSON value; with `-q` `<app_id>:<app_secret>` and `<user_id>:<password>`; otherwise a guide.
  * @throws internalError when new secrets could not be printed; it names the commands that replace them.
  */
 export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
@@ -35,7 +35,7 @@ async function printGuide(console: Console, outcome: Outcome): Promise<void> {
   if (outcome.unit !== null) await reportUnit(console, outcome, outcome.unit);
   const file = compose?.text ?? (run === "unit" ? outcome.unit?.text : undefined);
   const url = formatServerUrl(config);
-  // A file that was asked for is the answer, to be redirected. The guide then goes to standard error.
+  // A requested file goes to standard output, for redirection. The guide then goes to standard error.
   if (file === undefined) await console.write(formatGuide(outcome, url, console.columns));
   else {
     await console.write(file);

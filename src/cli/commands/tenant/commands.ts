@@ -86,7 +86,7 @@ function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
   };
 }
 
-/** At most 16 characters, which a double holds exactly. */
+/** At most 16 characters, which a double represents exactly. */
 function readDecimal(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);

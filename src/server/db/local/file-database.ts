@@ -120,7 +120,7 @@ export class FileDatabase implements Database {
    * write lock: see `#truncateWal`.
    */
   async checkpoint(): Promise<boolean> {
-    // The WAL of a file that was removed holds writes that nothing else has, and opening its path would make a new one.
+    // The WAL of a removed file contains writes that exist nowhere else, and opening its path would create a new file.
     if (this.#isClosed || !this.isInPlace()) return false;
     this.#checkpoints ??= {
       connection: new Connection(this.#libsql, this.path, { busyTimeoutMs: checkpointTimeoutMs }),

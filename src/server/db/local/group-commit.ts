@@ -14,7 +14,7 @@ export interface Job {
   work: (scope: WriteScope) => unknown;
   resolve: (value: never) => void;
   reject: (error: unknown) => void;
-  /** On the clock of `performance.now()`: until when it may wait for the lock. */
+  /** The time until which it may wait for the lock, by `performance.now()`. */
   deadline: number;
 }
 
@@ -22,7 +22,7 @@ export interface Job {
 export interface GroupOptions {
   /** Writes in one group. */
   maxGroup: number;
-  /** Milliseconds after which a group takes no further writes. */
+  /** Milliseconds after which a group accepts no further writes. */
   groupMs: number;
   /** Milliseconds that one write may take. */
   writeTimeoutMs: number;

@@ -15,7 +15,7 @@ const selectNewest = statement<{ at: string | null }>(sql`
     select * from (select at from ${auditLog} order by seq desc limit 1)
     union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`);
 
-/** Another clock, read between two readings of ours; all in epoch milliseconds. */
+/** Another clock, read between two readings of this machine's; all in epoch milliseconds. */
 interface Comparison {
   name: string;
   before: number;

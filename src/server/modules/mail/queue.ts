@@ -36,7 +36,7 @@ const markSent = statement(sql`
     updated_at = ${param("now")}
   where id = ${param("id")} and status in ('queued', 'failed', 'expired')`);
 
-/** For this long no other process claims the mail. No attempt takes as long. */
+/** How long no other process can claim the mail; longer than any attempt. */
 export const leaseMs = 180_000;
 const keptMs = 30 * 86_400_000;
 

@@ -17,7 +17,7 @@ export interface SmtpSession {
  * Connects to a mail server, signs in, and sends a message if one is given.
  * @returns the session, and the server's answer to the message.
  * @throws wrongState when it rejects the message or the credentials, unavailable when it cannot be reached; the error
- * message names host and port, and holds no secret.
+ * message names host and port, and contains no secret.
  */
 export async function runSmtpSession(
   server: SmtpServer,

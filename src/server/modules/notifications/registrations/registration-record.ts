@@ -40,8 +40,8 @@ export function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPla
 }
 
 /**
- * Keyed hashes of a target, different in each store. `targetKey` finds its registration. `proofKey` is of the keys that
- * allow to register it again; null for tokens, which are secret themselves.
+ * Keyed hashes of a target, different in each store. `targetKey` finds its registration. `proofKey` is made of the keys
+ * with which it can be registered again; null for tokens, which are secret themselves.
  * @throws unavailable without the server's key.
  */
 export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {

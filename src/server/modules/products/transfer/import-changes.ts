@@ -12,7 +12,7 @@ export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fi
     const before = existing[name];
     if (isSame(before, value) || (isCsv && value === null && before === "")) continue;
     if (name === "images" && isSame(before, withAlt(value))) continue;
-    // Stored JSON has no more digits than a double holds.
+    // Stored JSON has no more digits than a double can represent.
     if (name === "metadata" && isSame(before, JSON.parse(JSON.stringify(value)))) continue;
     const isMerged = (name === "metadata" || name === "translations") && isObject(before) && isObject(value);
     changes[name] = isMerged ? mergePatch(name, before, value) : value;
