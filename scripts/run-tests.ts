@@ -9,6 +9,8 @@ const scratch = mkdtempSync(join(tmpdir(), "bodega-tests-"));
 const temp = join(scratch, "tmp");
 mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
+// Half of a test's time is waiting for timers, disks and other processes.
+const workers = Math.ceil(navigator.hardwareConcurrency * 1.5);
 
 interface Outcome {
   code: number;
@@ -50,7 +52,7 @@ async function runTests(args: string[], executable: string | undefined): Promise
   // servers that tests share would outlive it without --no-orphans.
   const flags = ["--timeout=20000", "--no-orphans", "--reporter=junit", `--reporter-outfile=${report}`];
   const { code } = await runBun(
-    ["test", "--only-failures", "--parallel", "--no-isolate", ...flags, ...args],
+    ["test", "--only-failures", `--parallel=${workers}`, "--no-isolate", ...flags, ...args],
     // Found on the search path, the executable calls itself `bodega` in the commands that it suggests.
     executable === undefined
       ? {}
