@@ -184,17 +184,24 @@ export function notFound(thing: string, id?: string, options: ErrorOptions & { i
   return new AppError("notFound", `${named} not found${options.in === undefined ? "" : ` in ${options.in}`}.`, options);
 }
 
-/** Invalid input: a sentence, or the invalid fields. If there is only one, the message names it. */
+/** Invalid input: a sentence, or the invalid fields, which the message names. */
 export function validationFailed(fault: string | FieldError[], options: ErrorOptions = {}): AppError {
   if (typeof fault === "string") return new AppError("validationFailed", fault, options);
   const [first] = fault;
-  const only = first && fault.length === 1 ? `${first.field}: ${first.message}` : undefined;
-  return new AppError("validationFailed", only, { ...options, details: fault });
+  const names = fault.slice(0, 3).map(({ field }) => field.slice(0, 64));
+  const several = `Validation failed: ${names.join(", ")}${fault.length > 3 ? ", …" : ""}.`;
+  const message = first && fault.length === 1 ? `${first.field}: ${first.message}` : several;
+  return new AppError("validationFailed", message, { ...options, details: fault });
 }
 
 /** The error for input with one invalid field. */
 export function invalidField(field: string, message: string): AppError {
   return validationFailed([{ field, message }]);
+}
+
+/** The code of a system error, such as EACCES. */
+export function errnoOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "unknown";
 }
 
 /** The HTTP status of an error. */

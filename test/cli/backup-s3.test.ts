@@ -67,7 +67,7 @@ test("an error of the service is reported with its code, without the account, an
     [await run(["backup", "--to", at], { BODEGA_S3_ENDPOINT: "http://127.0.0.1:1" }), 4, "cannot be reached"],
     [await run(["backup", "--to", "s3://elsewhere/shops"]), 4, "the bucket does not exist"],
     [await run(["restore", `${at}/none.tar.gz`, "--yes"]), 3, "Backup "],
-    [await run(["restore", at, "--dry-run"]), 2, "Name one backup"],
+    [await run(["restore", at, "--dry-run"]), 2, "is a directory, not a backup"],
   ] as const) {
     expect({ code: outcome.code, words: outcome.stderr }).toEqual({ code, words: expect.stringContaining(words) });
     const all = outcome.stdout + outcome.stderr;

@@ -96,7 +96,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
     await migrate(db, { migrations: testMigrations });
     await expect(migrate(db, { migrations: first })).rejects.toMatchObject({
       code: 5001,
-      message: expect.stringContaining("newer version (0001_second)"),
+      message: expect.stringContaining("newer version (migration 0001_second)"),
     });
     expect((await migrationStatus(db, first)).map(({ name }) => name)).toEqual(["0000_first", "0001_second"]);
     const changed = [{ name: "0000_first", sql: "CREATE TABLE other (id);" }, ...testMigrations.slice(1)];

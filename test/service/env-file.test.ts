@@ -49,7 +49,7 @@ test("a bodega.env that cannot be read is an error", async () => {
   const dataDir = join(base, String(dirs++));
   mkdirSync(join(dataDir, "bodega.env"), { recursive: true });
   const error = (await failureOf(() => readConfig({ "data-dir": dataDir }, {}))) as AppError;
-  expect([error.code, error.message]).toEqual([5102, `${dataDir}/bodega.env cannot be read.`]);
+  expect([error.code, error.message]).toEqual([5102, `${dataDir}/bodega.env cannot be read (EISDIR).`]);
 });
 
 test("variables are read back as they were written", () => {

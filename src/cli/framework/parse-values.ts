@@ -10,7 +10,7 @@ const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]
 export function parseDuration(flag: string, text: string): number {
   const ms = text === "0" ? 0 : readDuration(text);
   if (ms !== undefined) return ms;
-  throw invalidFlag(flag, "must be a number with s, m, h, d or w, such as 24h");
+  throw invalidFlag(flag, "must be a duration: a number followed by s, m, h, d or w, such as 24h");
 }
 
 /**

@@ -76,7 +76,7 @@ export type SecretFile = ReturnType<typeof planSecretFile>;
  */
 export function planSecretFile(given: string, flag = "--secret-file") {
   const path = resolve(given);
-  const alreadyExists = conflict(`The file ${path} already exists.`, { remedy: "Name another file." });
+  const alreadyExists = conflict(`The file ${path} already exists.`, { remedy: "Choose another file name." });
   let exists: boolean;
   try {
     exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;

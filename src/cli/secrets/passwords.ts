@@ -76,7 +76,7 @@ export async function readSecretLine(console: Console, flag: string): Promise<st
   }
   const line = (await console.readInput(maxBytes)).replace(/\r?\n$/, "");
   if (line === "") throw invalidFlag(flag, "needs a line on standard input, which is empty");
-  if (/[\r\n]/.test(line)) throw invalidFlag(flag, "reads one line of standard input, which has more");
+  if (/[\r\n]/.test(line)) throw invalidFlag(flag, "needs exactly one line on standard input");
   return line;
 }
 

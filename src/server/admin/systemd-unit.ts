@@ -77,7 +77,7 @@ function renderAccount(dataDir: string, account: UnitOptions["account"]): string
 function requirePlain(path: string, unfit: RegExp): void {
   if (!unfit.test(path)) return;
   throw wrongState(
-    `A systemd unit cannot contain ${JSON.stringify(path)}. Choose a path without quotes, backslashes and line breaks.`,
+    `A systemd unit cannot contain ${JSON.stringify(path)}. Choose a path without quotes, backslashes or line breaks.`,
   );
 }
 

@@ -70,7 +70,7 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
   throw error;
 }
 
-/** Checks that an authenticated caller may use a route. Errors: forbidden naming the scope that a key lacks. */
+/** Checks that an authenticated caller may use a route. Errors: forbidden naming the lacking scope, or who may. */
 export function authorize(access: readonly Access[], actor: Actor): void {
   let missing: string | undefined;
   for (const way of access) {
@@ -81,7 +81,9 @@ export function authorize(access: readonly Access[], actor: Actor): void {
     }
     if (way.kind === "token" && actor.kind === "user" && (way.role === undefined || actor.role !== "customer")) return;
   }
-  throw forbidden(missing ? `The key lacks the scope ${missing}.` : undefined);
+  if (missing) throw forbidden(`The key lacks the scope ${missing}.`);
+  const callers = access.some(({ kind }) => kind === "token") ? "staff and app keys" : "app keys";
+  throw forbidden(`Only ${actor.kind === "app" ? "users" : callers} may do this.`);
 }
 
 function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attempt): Actor | Promise<Actor> {
@@ -143,7 +145,7 @@ async function verifyOwnToken(deps: AuthDeps, { tenant, sent }: Attempt): Promis
 }
 
 function combineErrors([first, second]: AppError[]): AppError {
-  return second ? notAuthenticated("Several methods were sent and none succeeded.") : (first as AppError);
+  return second ? notAuthenticated("Several authentication methods were sent; none succeeded.") : (first as AppError);
 }
 
 /** Returns an error of authentication. Throws any other, such as unavailable, which says nothing about the credentials. */

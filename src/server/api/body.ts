@@ -88,7 +88,7 @@ export function isUnbounded(request: Request, limits: BodyLimits): boolean {
 function checkType(headers: Headers): AppError | undefined {
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    return unsupportedMediaType("An encoded body is not accepted; send it without Content-Encoding.");
+    return unsupportedMediaType("A body with `Content-Encoding` is not accepted.");
   }
   const [type, ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   if (type?.trim() !== "application/json") return unsupportedMediaType("The body must be application/json.");
@@ -179,7 +179,7 @@ function findExcess(bytes: Uint8Array): string | undefined {
       else if (byte === quote) inText = false;
     } else if (byte === quote) inText = true;
     else if (byte === comma) {
-      if (++values > maxValues) return `holds more than ${maxValues} values`;
+      if (++values > maxValues) return `contains more than ${maxValues} values`;
     } else if (byte === openBracket || byte === openBrace) {
       if (++depth > deepest) return `is nested deeper than ${deepest} levels`;
     } else if (byte === closeBracket || byte === closeBrace) depth--;

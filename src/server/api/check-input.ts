@@ -1,4 +1,4 @@
-import { AppError, malformedRequest, preconditionFailed, validationFailed } from "../errors.ts";
+import { AppError, invalidField, malformedRequest, preconditionFailed } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { validate, validateQuery } from "../values/validate.ts";
 
@@ -27,8 +27,7 @@ export function checkBody(route: Route, value: Record<string, unknown> | undefin
 }
 
 function refuseUnknown(name: string): never {
-  const field = name.slice(0, 64);
-  throw validationFailed(`Validation failed: ${field}.`, { details: [{ field, message: "is not a known field" }] });
+  throw invalidField(name.slice(0, 64), "is not a known field");
 }
 
 /** Query parameters by name; without a prototype, so that names such as `constructor` are safe. */
@@ -77,7 +76,7 @@ export function parseIfMatch(header: string | null): number[] | null {
   if (header === null || header.trim() === "*") return null;
   const tags = header.split(",", maxTags + 1).map((tag) => tagForm.exec(tag.trim()));
   if (tags.length > maxTags || tags.includes(null)) {
-    throw malformedRequest(`If-Match must be ETags, such as "3", at most ${maxTags} of them, or *.`);
+    throw malformedRequest(`If-Match must be * or at most ${maxTags} ETags, such as "3".`);
   }
   const versions = new Set<number>();
   for (const [, weak, tag = ""] of tags as RegExpExecArray[]) {

@@ -14,19 +14,19 @@ export function parametersOf(route: Route): Json[] {
       description: "Namespace of the store. Required in the query or in the JSON body; the query takes precedence.",
     }),
     parameter("query", "lang", {
-      description: "Language of texts, as a BCP 47 tag such as `de` or `pt-BR`; the store's default without it.",
+      description: "Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language.",
     }),
     ...objectParameters(route.params, "path"),
     ...objectParameters(route.query, "query"),
   ];
   if (route.conditional) {
     const description =
-      "`ETag` of the record's version, or several. If none matches, the request is refused with 5303.";
+      "One or more `ETag` values. If none matches the record's current version, the request fails with 5303.";
     parameters.push(parameter("header", "If-Match", { description }));
   }
   if (takesKey(route)) {
     const description =
-      "A repeated request with the same key within 24 hours is not executed again; it gets the first reply.";
+      "A request that is repeated with the same key within 24 hours is not executed again and gets the first reply.";
     const schema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" };
     parameters.push(parameter("header", "Idempotency-Key", { description, schema }));
   }

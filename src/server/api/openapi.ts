@@ -16,11 +16,11 @@ const ownTokenErrors: ErrorKind[] = [...keyErrors, "userTokenInvalid", "tooManyA
 const bodyErrors: ErrorKind[] = ["validationFailed", "unsupportedMediaType", "bodyTooLarge"];
 
 const ErrorSchema = Type.Object({
-  request_id: Type.String({ description: "Quote it when you report a problem; the server's log has it too." }),
+  request_id: Type.String({ description: "Id of the request, also in the server's log. Quote it in bug reports." }),
   error: Type.Object({
     code: Type.Integer({ description: "Numeric code of the error; it never changes." }),
-    message: Type.String({ description: "What happened, for people." }),
-    remedy: Type.Optional(Type.String({ description: "What the caller can do." })),
+    message: Type.String({ description: "Description of the error for people. Its text may change." }),
+    remedy: Type.Optional(Type.String({ description: "How to correct the request, or when to repeat it." })),
     details: Type.Optional(
       Type.Array(
         Type.Object({
@@ -36,7 +36,7 @@ const PageSchema = Type.Object({
   next_cursor: Type.Union([Type.String(), Type.Null()], { description: "Send it as `cursor` for the next page." }),
   has_more: Type.Boolean({ description: "Whether there is a next page." }),
   limit: Type.Integer({ description: "Maximum number of records on this page." }),
-  total: Type.Optional(Type.Integer({ description: "Number of all matches; only with `include_total=true`." })),
+  total: Type.Optional(Type.Integer({ description: "Number of records on all pages; with `include_total=true`." })),
 });
 
 /** All errors that a route can answer, by code: its own and those that its access and input imply. */
@@ -81,7 +81,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
           type: "http",
           scheme: "bearer",
           description:
-            "`Authorization: Bearer <app_id>:<app_secret>`. Preferred over the query, which ends up in logs.",
+            "`Authorization: Bearer <app_id>:<app_secret>`. Preferred over the query, because URLs are logged.",
         },
         appId: { type: "apiKey", in: "query", name: "app_id", description: "Only where the header cannot be sent." },
         appSecret: { type: "apiKey", in: "query", name: "app_secret" },
@@ -104,7 +104,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
-    description: `Who may call: ${route.access.map(describeAccess).join(", or ")}.`,
+    description: `Allowed callers: ${route.access.map(describeAccess).join(", or ")}.`,
     security: route.access.flatMap(security),
     parameters: parametersOf(route),
     ...(route.body && {
@@ -162,8 +162,8 @@ function requestIdHeader(): Json {
 
 function describeAccess(access: Access): string {
   if (access.kind === "app") return `app keys with the scope \`${access.scope}\``;
-  if (access.kind === "token" && access.own) return "the user, with the token that the call is about";
-  if (access.kind === "token") return access.role ? "staff and owners with a user token" : "users with a token";
+  if (access.kind === "token" && access.own) return "the user to whom the sent token belongs";
+  if (access.kind === "token") return access.role ? "staff and owners with a user token" : "users with a user token";
   return "anyone";
 }
 

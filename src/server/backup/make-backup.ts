@@ -106,7 +106,7 @@ function uploadTo(stdout: Writable): BackupUpload {
 
 function requireSecret(config: Config): string {
   const secret = copySecret(config);
-  if (secret === null) throw wrongState(`There is no secret key in ${config.dataDir} to include.`);
+  if (secret === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
   return secret;
 }
 
@@ -151,7 +151,7 @@ async function copyDatabase(config: Config, copy: string, { onStep, signal }: Ba
 function inspect(copy: string, key: string | undefined): Promise<{ found: Inspection; result: string | undefined }> {
   return inspectIntact(copy, "The copy", async (connection, found) => {
     if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
-      throw wrongState("The secret key is not the key of this database, and would be useless in its backup.");
+      throw wrongState("The secret key is not this database's. Put the right one back, or omit --include-key.");
     }
     return findSchemaFaults(connection, found.schema);
   });

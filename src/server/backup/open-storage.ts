@@ -22,7 +22,7 @@ export function openStorage(
 ): BackupStorage {
   if (location.kind === "folder") return openFolder(location.path, dataDir);
   if (s3 !== undefined) return openS3(location, s3);
-  throw validationFailed("For s3:// set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
+  throw validationFailed("To use s3://, set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
 }
 
 /** Stores backups as objects of a bucket. Larger ones are uploaded in parts; an object appears when it is complete. */

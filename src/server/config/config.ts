@@ -115,13 +115,10 @@ function smtpUrl({ value, source }: Option): string | undefined {
 
 function mailFrom({ value, source }: Option, isNeeded: boolean): string | undefined {
   if (value === undefined && isNeeded) {
-    throw invalidOption(
-      source,
-      "must be set to the sender of all mail, because BODEGA_SMTP_URL is set: shop@example.com",
-    );
+    throw invalidOption(source, "is required with BODEGA_SMTP_URL. Set it to a sender, such as shop@example.com");
   }
   if (value !== undefined && parseFromAddress(value) === null) {
-    throw invalidOption(source, "must be a mail address: shop@example.com or Some shop <shop@example.com>");
+    throw invalidOption(source, "must be a mail address, such as shop@example.com or Some shop <shop@example.com>");
   }
   return value;
 }

@@ -1,13 +1,13 @@
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { unavailable } from "../errors.ts";
+import { errnoOf, unavailable } from "../errors.ts";
 
 /** Creates the data directory, readable by its owner only. Errors: unavailable when that is impossible. */
 export function makeDataDir(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw unavailable(`The data directory ${dir} cannot be created.`, { cause });
+    throw unavailable(`The data directory ${dir} cannot be created (${errnoOf(cause)}).`, { cause });
   }
 }
 

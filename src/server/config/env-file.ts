@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { invalidField, unavailable, validationFailed } from "../errors.ts";
+import { errnoOf, invalidField, unavailable, validationFailed } from "../errors.ts";
 import { giveToOwner, makeDataDir } from "./data-dir.ts";
 import type { Environment } from "./environment.ts";
 
@@ -71,7 +71,7 @@ export function compareEnvFile(dataDir: string, wanted: Record<string, string>) 
 export function formatVariable(name: string, value: string): string {
   if (!/[\p{Cc}']/u.test(value)) return `${name}='${value}'`;
   if (!/[\p{Cc}"\\$`]/u.test(value)) return `${name}="${value}"`;
-  throw invalidField(name, "must not contain line breaks, nor both kinds of quotes");
+  throw invalidField(name, "must not contain line breaks or both kinds of quotes");
 }
 
 function readText(dataDir: string): string | undefined {
@@ -80,7 +80,7 @@ function readText(dataDir: string): string | undefined {
     return readFileSync(path, "utf8");
   } catch (cause) {
     if (["ENOENT", "ENOTDIR"].includes((cause as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw validationFailed(`${path} cannot be read.`, { cause });
+    throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
 }
 
@@ -96,7 +96,7 @@ function writeWhole(dataDir: string, text: string, isNew: boolean): void {
     if (isNew) linkSync(temporary, path);
     else renameSync(temporary, path);
   } catch (cause) {
-    throw unavailable(`${path} cannot be written.`, { cause });
+    throw unavailable(`${path} cannot be written (${errnoOf(cause)}).`, { cause });
   } finally {
     rmSync(temporary, { force: true });
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type AppError, validationFailed } from "../errors.ts";
+import { type AppError, errnoOf, validationFailed } from "../errors.ts";
 
 /** Environment variables, as in `process.env`. */
 export type Environment = Record<string, string | undefined>;
@@ -16,7 +16,7 @@ export function readVariable(env: Environment, name: string): string | undefined
   try {
     return readFileSync(file, "utf8").trim();
   } catch (cause) {
-    throw validationFailed(`${name}_FILE names a file that cannot be read: ${file}`, { cause });
+    throw validationFailed(`${name}_FILE names a file that cannot be read (${errnoOf(cause)}): ${file}`, { cause });
   }
 }
 

@@ -58,7 +58,7 @@ function proxies({ value = "", source }: Option): string[] {
     .map((entry) => {
       if (ipaddr.isValidCIDR(entry)) return entry;
       if (ipaddr.isValid(entry)) return `${entry}/${ipaddr.parse(entry).kind() === "ipv4" ? 32 : 128}`;
-      throw invalidOption(source, `must list IP addresses or CIDR ranges; this is neither: ${entry}`);
+      throw invalidOption(source, `must be a list of IP addresses or CIDR ranges. This is neither: ${entry}`);
     });
 }
 

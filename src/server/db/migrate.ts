@@ -75,7 +75,7 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
     await db.migrate(statementsFor(pending, now));
   } catch (error) {
     if (/NOT NULL constraint failed: __bodega_migrations\.hash/.test(String(error))) {
-      throw unavailable("After the migrations, rows would refer to missing rows. Nothing was changed.", {
+      throw unavailable("No migration was applied: rows would refer to missing rows. To find them: bodega db check", {
         cause: error,
       });
     }
@@ -101,7 +101,7 @@ async function lockMigration(path: string): Promise<FileLock> {
 }
 
 function alreadyMigrating(cause?: unknown): AppError {
-  return unavailable("Another process is migrating the database.", { cause });
+  return unavailable("Another process is migrating the database. Try again when it has finished.", { cause });
 }
 
 /** All known migrations, oldest first, then those of a newer program. */
@@ -119,14 +119,14 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
   const unknown = [...applied.keys()].find((name) => !names.has(name));
   if (unknown !== undefined) {
     throw unavailable(
-      `The database has the schema of a newer version (${unknown}). Run that version, or restore a backup from before it.`,
+      `The database has the schema of a newer version (migration ${unknown}). Run that version, or restore an older backup.`,
     );
   }
   for (const step of steps) {
     const found = applied.get(step.name);
     if (found !== undefined && found.hash !== hashMigration(step)) {
       throw unavailable(
-        `Migration ${step.name} was applied in another form. Run the version that applied it, or restore a backup.`,
+        `Migration ${step.name} differs from the one that was applied. Run the version that applied it, or restore a backup.`,
       );
     }
   }

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { databaseFile, makeDataDir } from "../config/data-dir.ts";
-import { unavailable } from "../errors.ts";
+import { errnoOf, unavailable } from "../errors.ts";
 import { metricsType } from "./metrics/http.ts";
 import type { RecentRequest, ServerStatus } from "./server-status.ts";
 
@@ -59,7 +59,7 @@ export async function openControlSocket(dataDir: string, answers: ControlAnswers
     });
     return { close: () => void server.stop(true) };
   } catch (cause) {
-    throw unavailable(`The control socket ${unix} cannot be opened.`, { cause });
+    throw unavailable(`The control socket ${unix} cannot be opened (${errnoOf(cause)}).`, { cause });
   } finally {
     process.umask(mask);
   }

@@ -16,7 +16,7 @@ export const fieldsPart = {
   fields: Type.Optional(
     Type.String({
       maxLength: 1000,
-      description: "Comma-separated names of the fields to return; `id` is always included.",
+      description: "Comma-separated names of the fields to return. `id` is always included.",
     }),
   ),
 };
@@ -107,7 +107,7 @@ function isDay(day: string): boolean {
 /** The unique ids of `ids`. Malformed ones match nothing. Errors: validationFailed for more than 100. */
 export function parseIds(text: string): string[] {
   const ids = [...new Set(text.split(",").map((id) => id.trim()))].filter((id) => id !== "");
-  if (ids.length > maxIds) throw invalidField("ids", `must be at most ${maxIds} ids`);
+  if (ids.length > maxIds) throw invalidField("ids", `must contain at most ${maxIds} ids`);
   // Malformed ids need not reach the database.
   return ids.filter((id) => id.length <= idLength && /^\w+$/.test(id));
 }
@@ -121,7 +121,7 @@ export function parseFields(text: string | undefined, known: readonly string[]):
   const names = text.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw invalidField("fields", `must be comma-separated names of ${known.join(", ")}`);
+    throw invalidField("fields", `must be a comma-separated list of the names ${known.join(", ")}`);
   }
   return new Set(["id", ...names]);
 }

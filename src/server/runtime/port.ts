@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { unavailable } from "../errors.ts";
+import { errnoOf, unavailable } from "../errors.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 
 /** An open port, whose certificate can be replaced while it serves. */
@@ -100,12 +100,11 @@ function bindPort<T>(config: Config, bind: () => T): T {
   try {
     return bind();
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     const where = `${config.host}:${config.port}`;
-    if (code === "EADDRINUSE") {
+    if (errnoOf(cause) === "EADDRINUSE") {
       throw unavailable(`${where} is in use by another program. Choose another port with --port.`, { cause });
     }
-    if (code === "EACCES") {
+    if (errnoOf(cause) === "EACCES") {
       throw unavailable(`This account may not listen on ${where}. Choose a --port of 1024 or above.`, { cause });
     }
     throw unavailable(`Cannot listen on ${where}. Check --host and --port.`, { cause });

@@ -108,7 +108,7 @@ function startWorker(
     onExit(ended, exitCode, signal) {
       workers.delete(ended);
       registered?.remove();
-      ready.reject(unavailable("A worker ended before it answered requests."));
+      ready.reject(unavailable("A worker ended before it answered requests. See the log."));
       onEnd(ended.pid, signal === null ? `exit code ${exitCode}` : `signal ${signal}`);
     },
   });

@@ -37,7 +37,7 @@ export function parseScopes(scopes: readonly string[]): string[] {
 export function parseScope(field: string, scope: string): string[] {
   const meant = knownScopes.filter((known) => known === scope || isFamilyOf(scope, known));
   if (meant.length > 0) return meant;
-  throw invalidField(field, `has no scope ${JSON.stringify(scope)}. Scopes: ${knownScopes.join(", ")}`);
+  throw invalidField(field, `contains the unknown scope ${JSON.stringify(scope)}. Scopes: ${knownScopes.join(", ")}`);
 }
 
 function isFamilyOf(pattern: string, scope: string): boolean {

@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import { giveToOwner, makeDataDir, restrictFile } from "../config/data-dir.ts";
 import type { Session } from "../db/session.ts";
 import { get, param, run, statement } from "../db/statement.ts";
-import { type AppError, conflict, unavailable, wrongState } from "../errors.ts";
+import { type AppError, conflict, errnoOf, unavailable, wrongState } from "../errors.ts";
 import { secretFingerprint } from "./table.ts";
 import { createVault, type Vault } from "./vault.ts";
 
@@ -169,5 +169,5 @@ function findSecret(path: string, leaveModes = false): string | undefined {
 }
 
 function unusable(path: string, cause: unknown): AppError {
-  return unavailable(`The secret key ${path} cannot be read or created.`, { cause });
+  return unavailable(`The secret key ${path} cannot be read or created (${errnoOf(cause ?? {})}).`, { cause });
 }

@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { TlsFiles } from "../config/server-config.ts";
-import { AppError, validationFailed } from "../errors.ts";
+import { AppError, errnoOf, validationFailed } from "../errors.ts";
 
 const maxBytes = 1 << 20;
 
@@ -63,10 +63,9 @@ async function readPem(path: string): Promise<string> {
     return await file.readFile("utf8");
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    if (code === "ENOENT") throw validationFailed(`File ${path} does not exist.`, { cause });
-    if (code === "EACCES") throw validationFailed(`${path} cannot be read: permission denied.`, { cause });
-    throw validationFailed(`${path} cannot be read.`, { cause });
+    if (errnoOf(cause) === "ENOENT") throw validationFailed(`File ${path} does not exist.`, { cause });
+    if (errnoOf(cause) === "EACCES") throw validationFailed(`${path} cannot be read: permission denied.`, { cause });
+    throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
 }
 

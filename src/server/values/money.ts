@@ -12,7 +12,7 @@ function exactBelow(digits: number): number {
  * @throws validationFailed naming the field, for too many decimals, negative and unsafe amounts.
  */
 export function parseMoney(field: string, amount: number, digits: number): number {
-  if (!Number.isFinite(amount) || amount < 0) throw invalidField(field, "must be a number that is not negative");
+  if (!Number.isFinite(amount) || amount < 0) throw invalidField(field, "must be a number of at least 0");
   // Above this, doubles are further apart than one minor unit, and two amounts would become one.
   if (amount >= exactBelow(digits)) throw invalidField(field, "is too large to be exact");
   // A number so small that it prints with an exponent has more decimals than any currency.

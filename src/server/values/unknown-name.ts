@@ -21,7 +21,8 @@ export function unknownName(thing: string, given: string, { names, list, store }
 }
 
 /** The conflict error for a name that several records share. */
-export function ambiguousName(message: string, ids: readonly string[]): AppError {
+export function ambiguousName(things: string, name: string, store: string, ids: readonly string[]): AppError {
+  const message = `${ids.length} ${things} in store ${JSON.stringify(store)} match ${JSON.stringify(name)}.`;
   return conflict(message, { remedy: `Name one by its id: ${ids.join(", ")}` });
 }
 

@@ -34,10 +34,7 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
     // A value that is too large is not searched for further errors.
     if (details.size >= maxDetails || sizeErrors.has(error.type)) break;
   }
-  const names = [...details.keys()].slice(0, 3).map((name) => name.slice(0, 64));
-  throw validationFailed(`Validation failed: ${names.join(", ")}${details.size > 3 ? ", …" : ""}.`, {
-    details: [...details.values()],
-  });
+  throw validationFailed([...details.values()]);
 }
 
 /**

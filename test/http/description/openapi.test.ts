@@ -54,7 +54,7 @@ onDatabase("file", (suite) => {
     for (const [name, operation] of operations) {
       const { summary, description, security, tags } = operation as Operation & Record<string, unknown>;
       expect([name, summary]).toEqual([name, expect.stringMatching(/\S/)]);
-      expect(description).toContain("Who may call");
+      expect(description).toContain("Allowed callers");
       expect((security as unknown[]).length).toBeGreaterThan(0);
       expect(tags as unknown[]).toHaveLength(1);
       const inPath = [...name.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);

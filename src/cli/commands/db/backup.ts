@@ -8,7 +8,7 @@ import type { Console } from "../../terminal/console.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
+import { CancelledError, invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 
 const halfway = 50;
 
@@ -60,7 +60,7 @@ export default defineCommand({
     if (isStdout) refuseOnScreen(console);
     await requireDatabase(args, console);
     if (keep !== undefined && (isStdout || location.name !== undefined)) {
-      throw badKeep("needs a directory or s3://bucket/prefix in --to");
+      throw invalidFlag("--keep", "requires a directory or s3://bucket/prefix in --to");
     }
     if (location.kind === "folder" && location.name !== undefined) {
       const path = formatLocation(location);
@@ -108,12 +108,8 @@ async function printReport(
 
 function readKeep(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw badKeep("must be a whole number from 1 to 99999");
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw invalidFlag("--keep", "must be a whole number from 1 to 99999");
   return Number(text);
-}
-
-function badKeep(message: string): UsageError {
-  return new UsageError(`--keep ${message}.`, { details: [{ field: "--keep", message }] });
 }
 
 function refuseOnScreen(console: Console): void {

@@ -170,7 +170,7 @@ export function requireFlags(args: InitArgs, console: Console, namespace: string
   throw new UsageError(
     `Missing ${missing.map(([name, , alternative = ""]) => `--${name}${alternative}`).join(", ")}.`,
     {
-      ...(isUnnamed && hasTitle && { hint: "No namespace can be made from --title: it has none of a-z and 0-9." }),
+      ...(isUnnamed && hasTitle && { hint: "--title has no letter a-z and no digit to make a namespace from." }),
       details: missing.map(([name]) => ({
         field: `--${name}`,
         message: `is required: ${initFlags[name].description}`,

@@ -5,7 +5,7 @@ import { parseFromAddress } from "../../../server/values/email.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, warn } from "../../terminal/output.ts";
 import { askHidden } from "../../terminal/prompt.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
 import { type InitArgs, readSender } from "./flags.ts";
 import { askChoice, askText, askYesNo, introduce } from "./questions.ts";
 
@@ -101,7 +101,7 @@ function readUrl(path: string): string {
   } catch (error) {
     message = `cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"}): ${path}`;
   }
-  throw new UsageError(`--smtp-url-file ${message}.`, { details: [{ field: "--smtp-url-file", message }] });
+  throw invalidFlag("--smtp-url-file", message);
 }
 
 async function askServer(args: InitArgs, previous?: ServerAnswers): Promise<ServerAnswers> {

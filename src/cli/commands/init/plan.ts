@@ -51,7 +51,7 @@ export async function planShop(args: InitArgs, console: Console) {
     password: planFile(owner?.isRandom === true, args["owner-password-file"], "--owner-password-file"),
   };
   if (files.secret !== undefined && files.secret.path === files.password?.path) {
-    throw new UsageError("--secret-file and --owner-password-file name the same file.");
+    throw new UsageError("--secret-file and --owner-password-file must name different files.");
   }
   if (console.canAsk && !console.assumeYes) {
     const question = answers.store === null ? `Update store ${answers.namespace}?` : "Create the store?";

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, w
 import { dirname, join, resolve } from "node:path";
 import { isTemporary, renderUnit, stateDirectoryOf, unitName } from "../../../server/admin/systemd-unit.ts";
 import type { Config } from "../../../server/config/config.ts";
-import { unavailable } from "../../../server/errors.ts";
+import { errnoOf, unavailable } from "../../../server/errors.ts";
 import type { Console } from "../../terminal/console.ts";
 import { describeServerProcess } from "../serve/server-process.ts";
 import type { InitArgs } from "./flags.ts";
@@ -73,7 +73,7 @@ function readExisting(path: string): string | undefined {
   try {
     return existsSync(path) ? readFileSync(path, "utf8") : undefined;
   } catch (cause) {
-    throw unavailable(`${path} cannot be read.`, { cause });
+    throw unavailable(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
 }
 
@@ -100,7 +100,7 @@ export function writeUnit({ path, text, existing }: Unit): boolean {
     writeFileSync(path, text, { flag: "wx", mode: 0o644 });
     return true;
   } catch (cause) {
-    throw unavailable(`The unit could not be written to ${path}.`, { cause });
+    throw unavailable(`The unit could not be written to ${path} (${errnoOf(cause)}).`, { cause });
   }
 }
 

@@ -7,7 +7,7 @@ import { parseDuration } from "../../framework/parse-values.ts";
 import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
 import { compareStatus } from "./compare-status.ts";
 
 const maxIntervalMs = 3_600_000;
@@ -38,8 +38,7 @@ export default defineCommand({
     const isLive = canDraw && !args.once && !console.json && !console.quiet;
     const intervalMs = parseDuration("--interval", args.interval ?? (isLive ? "2s" : "1s"));
     if (intervalMs < 1000 || intervalMs > maxIntervalMs) {
-      const message = "must be from 1s to 1h";
-      throw new UsageError(`--interval ${message}.`, { details: [{ field: "--interval", message }] });
+      throw invalidFlag("--interval", "must be from 1s to 1h");
     }
     const { dataDir } = readCliConfig(args, console);
     const { askServer } = await import("../../../server/monitoring/control-socket.ts");

@@ -5,7 +5,7 @@ import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../db/local/restore-marker.ts";
 import { syncFile } from "../../db/local/sync-file.ts";
 import type { Database } from "../../db/session.ts";
-import { conflict, unavailable, wrongState } from "../../errors.ts";
+import { conflict, errnoOf, unavailable, wrongState } from "../../errors.ts";
 import { openSnapshot } from "./server-source.ts";
 import { type CopyPlan, countRows, insertSql, quote, type ReadRows, readPages, readPlan } from "./tables.ts";
 
@@ -49,7 +49,7 @@ async function createFile(path: string): Promise<Connection> {
     closeSync(openSync(path, "wx", 0o600));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EEXIST") throw conflict(`${path} already exists.`);
-    throw unavailable(`${path} cannot be written.`, { cause });
+    throw unavailable(`${path} cannot be written (${errnoOf(cause)}).`, { cause });
   }
   const connection = new Connection(await loadLibsql(), path, { keepFormat: true, cacheKiB });
   connection.script(pragmas);
@@ -79,7 +79,7 @@ async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }
       onProgress?.(done, total);
     }
     if (rows !== counts.get(table.name)) {
-      throw unavailable(`The server returned ${rows} of ${counts.get(table.name)} rows of ${table.name}.`);
+      throw unavailable(`The server returned ${rows} of ${counts.get(table.name)} rows of ${table.name}. Try again.`);
     }
   }
   for (const sql of [...plan.indexes, ...plan.reactions]) {

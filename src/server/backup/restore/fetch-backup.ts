@@ -121,8 +121,8 @@ async function openSource(
   try {
     if (source.name !== undefined) return await storage.read(source.name);
     const newest = (await storage.list()).at(-1);
-    const hint = newest === undefined ? "It contains none." : `The newest is ${formatLocation(source, newest)}`;
-    throw validationFailed(`${address} is a directory. Name one backup in it. ${hint}`);
+    const hint = newest === undefined ? "It has no backups." : `Newest backup: ${formatLocation(source, newest)}`;
+    throw validationFailed(`${address} is a directory, not a backup. ${hint}`);
   } catch (error) {
     if (/^(?:NoSuchKey|ENOENT)$/.test(String((error as { code?: unknown }).code))) {
       throw notFound("backup", address, { remedy: "Check its name and directory." });

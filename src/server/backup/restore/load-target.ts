@@ -84,7 +84,7 @@ export async function beginLoading(db: Database, target: LoadTarget, plan: CopyP
   } catch (error) {
     if (!isMarkerLost(error) && !/already exists|no such table/.test(String(error))) throw error;
     const remedy = "Stop all servers of this database and try again.";
-    throw conflict("The database was changed at the same time.", { cause: error, remedy });
+    throw conflict("Another program changed the database during the restore.", { cause: error, remedy });
   }
   const dropMarker = `DROP TABLE ${restoreMarker}`;
   return {

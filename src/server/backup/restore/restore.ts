@@ -169,7 +169,7 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Rest
   try {
     return (await withCopy(path, inspectCopy)).contents;
   } catch {
-    warnings.push("The present database cannot be read. A restore keeps its file.");
+    warnings.push("The current database cannot be read. The restore keeps its file.");
     return null;
   } finally {
     lock.close();

@@ -19,7 +19,7 @@ export async function verifySchema(connection: Connection, schema: Manifest["sch
   for (const { name, hash } of schema) {
     const expected = known.get(name);
     if (expected === undefined) {
-      throw unavailable(`The backup has the schema of a newer version (${name}). Restore it with that version.`);
+      throw unavailable(`A newer version made the backup (migration ${name}). Restore it with that version.`);
     }
     if (expected !== hash) {
       throw unavailable(`The backup has a different migration ${name}. Restore it with the version that made it.`);
@@ -37,7 +37,7 @@ export async function findSchemaFaults(
 ): Promise<string | undefined> {
   const applied = new Set(schema.map(({ name }) => name));
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;
-  if (!isWithoutGaps(applied)) return "lacks migrations before its last one";
+  if (!isWithoutGaps(applied)) return "lacks a migration that comes before its last one";
   const faults = await compareSchema(connection.values(selectSchema).map(toSchemaObject), applied);
   return faults.length === 0 ? undefined : describeFaults(faults);
 }

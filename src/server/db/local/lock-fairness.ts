@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, futimesSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { giveToOwner } from "../../config/data-dir.ts";
-import { unavailable } from "../../errors.ts";
+import { errnoOf, unavailable } from "../../errors.ts";
 
 /** Longest pause between two tries of a waiting process, and how long a stamp counts. */
 const pauseMs = 5;
@@ -23,7 +23,7 @@ export class LockFairness {
       this.#file = openSync(path, "a", 0o600);
       giveToOwner(path, dirname(path));
     } catch (cause) {
-      throw unavailable("The data directory cannot be written.", { cause });
+      throw unavailable(`The data directory ${dirname(path)} cannot be written (${errnoOf(cause)}).`, { cause });
     }
   }
 

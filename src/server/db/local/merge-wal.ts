@@ -12,7 +12,7 @@ export async function mergeWal(path: string): Promise<void> {
   const db = new FileDatabase(await loadLibsql(), path);
   try {
     if (!(await db.checkpoint()) || hasWal(path)) {
-      throw unavailable(`The WAL of ${path} cannot be emptied: another program still reads the database.`);
+      throw unavailable(`The WAL of ${path} cannot be emptied: another program uses the database. Stop it first.`);
     }
   } finally {
     await db.close();

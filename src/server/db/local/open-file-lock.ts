@@ -12,7 +12,7 @@ const defaultTimeoutMs = 30_000;
  * @throws unavailable when the file is being replaced all the time.
  */
 export async function shareFile(path: string): Promise<FileLock> {
-  return waitFor(path, (lock) => lock.tryShared(), "The database is being replaced by another command.");
+  return waitFor(path, (lock) => lock.tryShared(), "Another command replaces the database. Try again when it ends.");
 }
 
 /**

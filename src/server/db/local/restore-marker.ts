@@ -4,4 +4,4 @@ export const restoreMarker = "__bodega_load";
 /** The error for a database that has the marker. */
 export const restoreMarkerMessage = "A restore into this database is running, or was interrupted.";
 export const restoreMarkerRemedy =
-  "Wait for it to end. If none is running, run bodega db restore again; it starts over.";
+  "Wait for it to end. If none is running, start the restore again: bodega db restore <backup>";

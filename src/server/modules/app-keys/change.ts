@@ -10,7 +10,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { AppKeyDetails, IssuedAppKey } from "./model.ts";
 import { hashSecret, newSecret } from "./secret.ts";
-import { getKey, insertSecret, parseExpiry, requireKey, withSecret } from "./service.ts";
+import { getKey, insertSecret, keyRevoked, parseExpiry, requireKey, withSecret } from "./service.ts";
 import { appKeySecrets, appKeys } from "./table.ts";
 
 const changeKey = statement(sql`
@@ -44,7 +44,7 @@ export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch): Promi
       expiresAt: expiresAt === undefined ? before.expires_at : expiresAt,
       now: toTimestamp(ctx.now()),
     });
-    if (changed === 0) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
+    if (changed === 0) throw keyRevoked(before);
     const after = await getKey(tx, appId);
     const details = { name: after.name, scopes: after.scopes, expires_at: after.expires_at };
     await recordAudit(tx, { event: "key.updated", namespace: after.namespace, subject: appId, details });
@@ -84,12 +84,12 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
   const secret = newSecret();
   return inTransaction(ctx, async (tx) => {
     const key = await requireKey(tx, appId);
-    if (key.revoked_at) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
+    if (key.revoked_at) throw keyRevoked(key);
     await run(tx.db, endSecrets, { appId, until: toTimestamp(moment + overlapMs) });
     await run(tx.db, removeEndedSecrets, { appId, now });
     const valid = await all(tx.db, selectSecrets, { appId });
     if (valid.length >= maxSecrets) {
-      throw wrongState(`${appId} has ${valid.length} valid secrets. Rotate without an overlap to end them.`);
+      throw wrongState(`Key ${appId} already has ${valid.length} valid secrets. Rotate without --overlap to end them.`);
     }
     await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
     const details = { overlap_seconds: overlapMs / 1000 };

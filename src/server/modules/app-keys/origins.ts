@@ -2,12 +2,12 @@ import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { invalidField, notFound, wrongState } from "../../errors.ts";
+import { invalidField, notFound } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { AppKey } from "./model.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
-import { requireKey, toAppKey } from "./service.ts";
+import { keyRevoked, requireKey, toAppKey } from "./service.ts";
 import { appKeyOrigins, appKeys } from "./table.ts";
 
 const maxOrigins = 200;
@@ -50,11 +50,13 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
  * to all origins. Errors: notFound for the key, or for an entry that is not on the list.
  */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
-  const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
-  return change(ctx, input.appId, async (tx) => {
+  const { appId, origins } = input;
+  const patterns = origins.map((entry) => parseOriginPattern(entry).text);
+  return change(ctx, appId, async (tx) => {
     for (const pattern of patterns) {
-      const removed = await run(tx.db, removeOrigin, { appId: input.appId, pattern });
-      if (removed === 0) throw notFound("origin", pattern, { in: `the list of ${input.appId}` });
+      const removed = await run(tx.db, removeOrigin, { appId, pattern });
+      const remedy = `List them: bodega origin list ${appId}`;
+      if (removed === 0) throw notFound("origin", pattern, { in: `the list of ${appId}`, remedy });
     }
   });
 }
@@ -101,7 +103,7 @@ function change(
 ): Promise<AppKey> {
   return inTransaction(ctx, async (tx) => {
     const key = await requireKey(tx, appId);
-    if (key.revoked_at) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
+    if (key.revoked_at) throw keyRevoked(key);
     await work(tx, key.tenant_id);
     const after = toAppKey(await requireKey(tx, appId));
     if (after.origins.length > maxOrigins) throw invalidField("origins", `must contain at most ${maxOrigins} entries`);

@@ -21,33 +21,31 @@ const selectNames = statement<{ name: string }>(sql`
  * @param namespace the store of the key; without it only an id names a key.
  */
 export async function resolveKeyId(ctx: SystemCtx, named: string, namespace: string | undefined): Promise<string> {
+  const list = `bodega key list -n ${namespace}`;
   if (isId("app", named)) {
     const key = await requireKey(ctx, named);
     if (namespace === undefined || key.namespace === namespace) return named;
     await requireTenant(ctx, namespace);
-    throw notFound("key", named, { in: `store ${JSON.stringify(namespace)}` });
+    throw notFound("key", named, { in: `store ${JSON.stringify(namespace)}`, remedy: `List keys: ${list}` });
   }
   if (namespace === undefined) {
     throw notFound("key", named, {
-      remedy: "A key is named by its id, or by its name together with -n <namespace>.",
+      remedy: "Name a key by its id, or by its name together with -n <namespace>.",
     });
   }
   const tenant = await requireTenant(ctx, namespace);
   const found = await all(ctx.db, selectNamed, { tenantId: tenant.id, name: named });
   const valid = found.filter(({ revoked_at }) => revoked_at === null);
   const [only, ...others] = valid.length > 0 ? valid : found;
-  const quoted = JSON.stringify(named);
   if (only === undefined) {
     const rows = await all(ctx.db, selectNames, { tenantId: tenant.id, most: maxCompared });
     throw unknownName("key", named, {
       store: namespace,
       names: rows.map(({ name }) => name),
-      list: `bodega key list -n ${namespace}`,
+      list,
     });
   }
   if (others.length === 0) return only.id;
-  throw ambiguousName(
-    `${1 + others.length} keys of tenant ${namespace} are named ${quoted}.`,
-    [only, ...others].map(({ id }) => id),
-  );
+  const ids = [only, ...others].map(({ id }) => id);
+  throw ambiguousName("keys", named, namespace, ids);
 }

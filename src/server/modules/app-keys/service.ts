@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { invalidField, notFound, wrongState } from "../../errors.ts";
+import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { parseScope, parseScopes } from "../../security/scopes.ts";
 import { newId } from "../../values/ids.ts";
 import { requireText } from "../../values/text.ts";
@@ -144,8 +144,13 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
 /** The stored row of a key, for this module. Errors: notFound. */
 export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow> {
   const row = await get(ctx.db, selectKey, { appId });
-  if (!row) throw notFound("key", appId);
+  if (!row) throw notFound("key", appId, { remedy: "List the keys of a store: bodega key list -n <namespace>" });
   return row;
+}
+
+/** The error for a change of a revoked key. */
+export function keyRevoked({ app_id, namespace }: Pick<AppKey, "app_id" | "namespace">): AppError {
+  return wrongState(`Key ${app_id} is revoked. Issue a new one: bodega key issue -n ${namespace}`);
 }
 
 function setFlag(
@@ -156,7 +161,7 @@ function setFlag(
   return inTransaction(ctx, async (tx) => {
     const changed = await run(tx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
     const key = toAppKey(await requireKey(tx, appId));
-    if (changed === 0) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
+    if (changed === 0) throw keyRevoked(key);
     await recordAudit(tx, { event, namespace: key.namespace, subject: appId });
     return key;
   });

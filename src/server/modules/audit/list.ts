@@ -57,7 +57,7 @@ const conditions: Record<string, SQL> = {
 export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promise<AuditRecord[]> {
   const { event, failures, limit = defaultLimit, ...others } = filter;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxRows) {
-    throw invalidField("limit", `must be between 1 and ${maxRows}`);
+    throw invalidField("limit", `must be a whole number from 1 to ${maxRows}`);
   }
   const given: Record<string, unknown> = {
     ...others,
@@ -84,5 +84,5 @@ function parseEvents(text: string): string[] {
   const found = auditEvents.filter((name) => (text.endsWith("*") ? name.startsWith(text.slice(0, -1)) : name === text));
   if (found.length > 0) return found;
   const groups = [...new Set(auditEvents.map((name) => `${name.split(".")[0]}.*`))];
-  throw invalidField("event", `must be an event or one of the groups ${groups.join(", ")}`);
+  throw invalidField("event", `must be an event, such as login.failed, or one of the groups ${groups.join(", ")}`);
 }

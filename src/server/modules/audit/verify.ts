@@ -72,7 +72,7 @@ export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string 
 function parseHead(text: string): { seq: number; hash: string } {
   const [, seq, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (seq === undefined || hash === undefined)
-    throw invalidField("expect", "must be <seq>:<hash>, as verify prints it");
+    throw invalidField("expect", "must be <seq>:<hash>, as `bodega audit verify` prints it");
   return { seq: Number(seq), hash };
 }
 

@@ -6,7 +6,7 @@ import { eventTypes } from "./types.ts";
 /** A change in a store. */
 export const Event = Type.Object(
   {
-    id: Type.String({ description: "Unique. A repeated delivery has the same id." }),
+    id: Type.String({ description: "Unique in the store. A repeated webhook delivery has the same id." }),
     type: Type.String({ examples: ["order.paid"], description: `One of ${eventTypes.join(", ")}.` }),
     subject: Type.String({ description: "Id of the record that changed." }),
     data: Type.Record(Type.String(), Type.Unknown(), {
@@ -23,13 +23,13 @@ export const EventListQuery = Type.Object(
       Type.String({
         maxLength: 100,
         description:
-          "Id of the last event you have: `page.next_cursor` of the previous call. Default: start with the oldest.",
+          "Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on.",
       }),
     ),
     types: Type.Optional(
       Type.String({
         maxLength: 1000,
-        description: "Event types or groups to list, separated by commas.",
+        description: "Comma-separated event types or groups (`order.*`). Default: all.",
         examples: ["order.*,product.created"],
       }),
     ),

@@ -26,7 +26,7 @@ const allPatterns: readonly string[] = ["*", ...new Set(eventTypes.map(kindOf)),
 export function parsePatterns(field: string, given: readonly string[]): string[] {
   const patterns = [...new Set(given.map((pattern) => pattern.trim()))];
   if (patterns.length === 0 || patterns.some((pattern) => !allPatterns.includes(pattern))) {
-    throw invalidField(field, `must be some of ${allPatterns.join(", ")}`);
+    throw invalidField(field, `must be one or more of ${allPatterns.join(", ")}`);
   }
   return patterns;
 }

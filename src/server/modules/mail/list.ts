@@ -103,7 +103,7 @@ export async function getMail(
 ): Promise<MailRecord> {
   if (namespace !== null) await requireTenant(ctx, namespace);
   const row = await get(ctx.db, selectOne, { id, namespace });
-  if (!row) throw notFound("mail", id);
+  if (!row) throw notFound("mail", id, { remedy: "List mail: bodega mail list" });
   return toRecord(ctx, row, view);
 }
 

@@ -31,10 +31,10 @@ export async function testMail(
   const { mailFrom, smtp } = input;
   const { url } = smtp;
   if (url === undefined || mailFrom === undefined) {
-    throw wrongState("No mail server is configured. Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for this command too.");
+    throw wrongState("No mail server is configured. Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for this command.");
   }
   const found = await findRecipient(ctx.db, ctx.tenant.id, { email });
-  if (!found) throw notFound("mail");
+  if (!found) throw notFound("store", ctx.tenant.namespace);
   const details = { host: smtpOptions({ url }).host };
   try {
     const sent = await sendTestMail({ ...input, mailFrom, smtp: { ...smtp, url }, store: found.store, now: ctx.now });

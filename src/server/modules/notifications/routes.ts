@@ -26,7 +26,7 @@ const access = [anyone] as const;
 export const registrationRoutes = [
   defineRoute("GET", "/notifications/register/", "getPushOffer", {
     tag,
-    summary: "Get what a browser or device needs to register",
+    summary: "Get the Web Push key and the supported platforms",
     access,
     reply: { data: PushOffer },
     errors: [],
@@ -42,7 +42,7 @@ export const registrationRoutes = [
     reply: {
       status: 201,
       data: NewRegistration,
-      existing: "The device was registered already; its registration is renewed.",
+      existing: "The device was already registered. Its registration was renewed.",
     },
     errors: ["tooManyRequests", "notFound", "conflict"],
     handle: async ({ ctx, body, lang, subject }) => {

@@ -42,7 +42,7 @@ export const sendRoutes = [
   }),
   defineRoute("GET", "/notifications/messages/:id/", "getNotification", {
     tag,
-    summary: "Get a notification and the state of its deliveries",
+    summary: "Get a notification and the states of its deliveries",
     access: senders,
     params: MessageParams,
     reply: { data: MessageWithDeliveries },

@@ -3,6 +3,7 @@ import { forbidden, invalidField } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { parseMoney } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
+import { notForSale } from "../products/product-errors.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
 import { postalAddress } from "../users/input.ts";
 import type { OrderInput } from "./model.ts";
@@ -21,7 +22,7 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
     throw forbidden("Only staff and app keys may set shipping and tax.");
   }
   const count = input.items.length;
-  if (count < 1 || count > maxItems) throw invalidField("items", `must have 1 to ${maxItems} items`);
+  if (count < 1 || count > maxItems) throw invalidField("items", `must contain 1 to ${maxItems} items`);
   const digits = currencyDigits(ctx.tenant.currency);
   const address = input.shipping_address ?? null;
   return {
@@ -38,18 +39,18 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
 
 function wantedLine(item: OrderInput["items"][number], index: number) {
   const { product_id: productId = null, variant_id: variantId = null } = item;
-  const unknown = "is not a product of this store";
+  const field = `items.${index}`;
   if (productId === null && variantId === null) {
-    throw invalidField(`items.${index}.product_id`, "is required unless variant_id is given");
+    throw invalidField(`${field}.product_id`, "is required unless variant_id is sent");
   }
-  if (productId !== null && !isId("prod", productId)) throw invalidField(`items.${index}.product_id`, unknown);
-  if (variantId !== null && !isId("var", variantId)) throw invalidField(`items.${index}.variant_id`, unknown);
-  return { productId, variantId, quantity: whole(`items.${index}.quantity`, item.quantity, 1, maxQuantity) };
+  if (productId !== null && !isId("prod", productId)) throw invalidField(`${field}.product_id`, notForSale.product);
+  if (variantId !== null && !isId("var", variantId)) throw invalidField(`${field}.variant_id`, notForSale.variant);
+  return { productId, variantId, quantity: whole(`${field}.quantity`, item.quantity, 1, maxQuantity) };
 }
 
 function whole(field: string, value: number, min: number, max: number): number {
   if (!Number.isInteger(value) || value < min || value > max) {
-    throw invalidField(field, `must be a whole number of ${min} to ${max}`);
+    throw invalidField(field, `must be a whole number from ${min} to ${max}`);
   }
   return value;
 }

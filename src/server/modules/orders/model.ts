@@ -15,9 +15,9 @@ const ShippingAddress = Type.Omit(Address, ["is_default"], { additionalPropertie
 
 const OrderItem = Type.Object(
   {
-    product_id: Type.Optional(Type.String({ maxLength: 100, description: "A product without variants." })),
+    product_id: Type.Optional(Type.String({ maxLength: 100, description: "Id of a product without variants." })),
     variant_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "A variant. Products with variants are ordered by variant." }),
+      Type.String({ maxLength: 100, description: "Id of a variant. Products with variants are ordered by variant." }),
     ),
     quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
   },
@@ -31,12 +31,12 @@ export const OrderInput = Type.Object(
     shipping_address: Type.Optional(nullable(ShippingAddress)),
     note: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 2000 }))),
     use_points: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Points to pay with." }),
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Reward points to pay with." }),
     ),
     shipping: Type.Optional(Type.Number({ minimum: 0, description: "Shipping costs. App keys and staff only." })),
     tax: Type.Optional(Type.Number({ minimum: 0, description: "Split over the lines. App keys and staff only." })),
     customer_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "The customer, for app keys and staff. Default: a guest." }),
+      Type.String({ maxLength: 100, description: "Id of the customer, for app keys and staff. Default: a guest." }),
     ),
   },
   { $id: "OrderInput", additionalProperties: false },
@@ -70,7 +70,7 @@ export const RefundInput = Type.Object(
           },
           { additionalProperties: false },
         ),
-        { minItems: 1, maxItems: 100, description: "Default: all that is left, with shipping." },
+        { minItems: 1, maxItems: 100, description: "Default: everything that is not refunded yet, with shipping." },
       ),
     ),
     restock: Type.Optional(
@@ -96,7 +96,7 @@ const OrderLine = Type.Object({
   product_id: id("`prod_…`"),
   variant_id: nullable(id("`var_…`")),
   title: Type.String({
-    description: "In the order's language. The line is a snapshot of the product when it was ordered.",
+    description: "Title in the order's language. A line keeps the product as it was when it was ordered.",
   }),
   variant_title: nullable(Type.String()),
   sku: nullable(Type.String()),
@@ -126,7 +126,7 @@ const OrderRefund = Type.Object({
 export const Order = Type.Object(
   {
     id: id("`ord_…`; sorts by creation time."),
-    number: Type.Integer({ minimum: 1, description: "Numbers the store's orders without gaps." }),
+    number: Type.Integer({ minimum: 1, description: "Number of the order in its store, without gaps." }),
     user_id: nullable(id("`usr_…`; null for a guest.")),
     status,
     payment_status: paymentStatus,
@@ -139,17 +139,17 @@ export const Order = Type.Object(
     ...amounts("refunded"),
     points_used: count,
     points_earned: count,
-    points_returned: Type.Integer({ minimum: 0, description: "Points used that were returned." }),
-    points_reversed: Type.Integer({ minimum: 0, description: "Points earned that were reversed." }),
+    points_returned: Type.Integer({ minimum: 0, description: "Used points that were returned to the customer." }),
+    points_reversed: Type.Integer({ minimum: 0, description: "Earned points that refunds took back." }),
     payment_reference: nullable(Type.String()),
     shipping_address: nullable(ShippingAddress),
     note: nullable(Type.String()),
-    lang: Type.String({ description: "Language of the texts of the lines." }),
+    lang: Type.String({ description: "Language of the titles of the lines." }),
     refunds: Type.Array(OrderRefund),
     version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
     created_at: timestamp,
     updated_at: timestamp,
-    expires_at: Type.String({ format: "date-time", description: "When it expires if it is not paid." }),
+    expires_at: Type.String({ format: "date-time", description: "Time at which the order expires unless it is paid." }),
     paid_at: nullable(timestamp),
     fulfilled_at: nullable(timestamp),
     cancelled_at: nullable(timestamp),
@@ -161,7 +161,7 @@ export const Order = Type.Object(
 export const OrderParams = Type.Object({ id: Type.String() });
 
 export const DryRunQuery = Type.Object(
-  { dry_run: Type.Optional(Type.Boolean({ description: "Do everything, answer 200, and roll back." })) },
+  { dry_run: Type.Optional(Type.Boolean({ description: "Replies with the result and 200, but saves nothing." })) },
   { additionalProperties: false },
 );
 
@@ -182,7 +182,7 @@ export const OrderListQuery = Type.Object(
     payment_status: Type.Optional(paymentStatus),
     number: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     customer_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "The customer; for app keys also `user_id`." }),
+      Type.String({ maxLength: 100, description: "Only this customer's orders. App keys can send `user_id` instead." }),
     ),
     ...timeRangeParts("created_at"),
     ...timeRangeParts("updated_at"),

@@ -26,6 +26,6 @@ export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefine
   const own = ownOnly(ctx);
   const named = customerId ?? subject ?? null;
   if (own === null) return named;
-  if (named !== null && named !== own) throw noSuchUser();
+  if (named !== null && named !== own) throw noSuchUser(named);
   return own;
 }

@@ -24,7 +24,7 @@ export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<stri
     if (found) return found.id;
   }
   const newest = (await get(ctx.db, selectNewest, { tenantId }))?.newest ?? null;
-  const range = newest === null ? "The store has no orders yet." : `The highest number is ${newest}.`;
+  const range = newest === null ? "The store has no orders yet." : `The highest order number is ${newest}.`;
   throw notFound("order", idOrNumber, {
     in: `store ${JSON.stringify(namespace)}`,
     remedy: `${range} List orders: bodega order list -n ${namespace}`,

@@ -74,7 +74,7 @@ export function readOrder(tx: OrderCtx, id: string) {
 
 /** Rejects an invalid id before it reaches the database. Errors: notFound. */
 export function requireOrderId(id: string): void {
-  if (!isId("ord", id)) throw notFound("order");
+  if (!isId("ord", id)) throw notFound("order", id);
 }
 
 /** `Order ord_… is cancelled. Only pending orders can be paid.` */

@@ -9,7 +9,7 @@ export const ForgotPassword = input("ForgotPassword", {
     Type.String({
       minLength: 1,
       maxLength: 35,
-      description: "Language of the mail, as a BCP 47 tag; the user's own without it.",
+      description: "Language of the mail, as a BCP 47 tag. Default: the user's language.",
     }),
   ),
 });
@@ -22,7 +22,7 @@ export const ResetPassword = input("ResetPassword", {
   code: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: "The six digits from the mail, as a string, since they may begin with zeros.",
+    description: "The six digits from the mail, as a string, because they may begin with zeros.",
     examples: ["012345"],
   }),
   password: Type.String({

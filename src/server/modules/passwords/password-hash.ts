@@ -80,7 +80,7 @@ export function parsePasswordHash(field: string, hash: string): string {
   if (!isBcrypt(hash) && !argon2.test(hash)) {
     throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");
   }
-  if (!isUsableHash(hash)) throw invalidField(field, "costs too much or too little to be checked");
+  if (!isUsableHash(hash)) throw invalidField(field, "has a cost that this server does not accept");
   return hash;
 }
 

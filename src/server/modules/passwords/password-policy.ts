@@ -27,7 +27,7 @@ export function requireStrongPassword(field: string, password: string): void {
   const needs = rules.filter(([pattern]) => !pattern.test(composed)).map(([, need]) => need);
   if ([...composed].length < leastCharacters) needs.unshift(`at least ${leastCharacters} characters`);
   if (needs.length > 0) throw tooWeak(field, `needs ${listWords(needs)}`);
-  if (isCommonPassword(composed)) throw tooWeak(field, "is a common password, or one repeated or with little added");
+  if (isCommonPassword(composed)) throw tooWeak(field, "is too similar to a common password");
 }
 
 function tooWeak(field: string, message: string): AppError {

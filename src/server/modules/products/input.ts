@@ -87,7 +87,7 @@ export function skuText(field: string, sku: string | null): string | null {
 /** Stock on hand, null where it is not counted. Errors: validationFailed naming the field. */
 export function stockCount(field: string, stock: number | null): number | null {
   if (stock !== null && (!Number.isInteger(stock) || stock < 0 || stock > maxStock)) {
-    throw invalidField(field, `must be a whole number of 0 to ${maxStock}`);
+    throw invalidField(field, `must be a whole number from 0 to ${maxStock}`);
   }
   return stock;
 }

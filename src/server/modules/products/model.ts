@@ -8,14 +8,14 @@ const status = Type.Union([Type.Literal("draft"), Type.Literal("published"), Typ
 const image = Type.Object(
   {
     url: Type.String({ minLength: 1, maxLength: 2048, expects: "an http or https address" }),
-    alt: Type.Optional(Type.String({ maxLength: 500, description: "Text alternative of the picture." })),
+    alt: Type.Optional(Type.String({ maxLength: 500, description: "Text for people who cannot see the picture." })),
   },
   { additionalProperties: false },
 );
 
 const price = Type.Number({
   minimum: 0,
-  description: "In the store's currency, with at most its number of decimals.",
+  description: "Amount in the store's currency, with at most as many decimals as the currency has.",
   examples: [19.99],
 });
 const title = Type.String({ minLength: 1, maxLength: 300 });
@@ -36,11 +36,11 @@ const fields = {
   ),
   sku: nullable(Type.String({ minLength: 1, maxLength: 100, description: "Unique in the store." })),
   stock: nullable(Type.Integer({ minimum: 0, maximum: maxStock, description: "Null if stock is not counted." })),
-  allow_backorder: Type.Boolean({ description: "Whether it can be ordered beyond its stock." }),
+  allow_backorder: Type.Boolean({ description: "Whether more than the stock can be ordered." }),
   images: Type.Array(image, { maxItems: 50 }),
   tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     maxItems: 100,
-    description: "Must not repeat.",
+    description: "No tag may be repeated.",
   }),
   metadata: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
     description: "Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396).",
@@ -72,7 +72,7 @@ export const ProductInput = Type.Composite(
     optionalFields,
     Type.Object({
       variants: Type.Optional(
-        Type.Array(VariantInput, { maxItems: 100, description: "The forms in which it is sold, such as sizes." }),
+        Type.Array(VariantInput, { maxItems: 100, description: "Forms in which the product is sold, such as sizes." }),
       ),
     }),
   ],
@@ -90,7 +90,7 @@ export const ProductPatch = Type.Partial(
   Type.Object({
     ...fields,
     translations: Type.Record(languageTag, nullable(changedTexts), {
-      description: "Merged with existing ones, at most 50 languages. Null removes a text, or a whole language.",
+      description: "Merged with existing translations; at most 50 languages. Null removes a text or a language.",
     }),
   }),
   { $id: "ProductPatch", additionalProperties: false },

@@ -3,9 +3,15 @@ import { AppError, conflict, invalidField, notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 
+/** The faults of a product or variant that cannot be ordered, or put on a wishlist. */
+export const notForSale = {
+  product: "is not a published product of this store",
+  variant: "is not a variant of a published product of this store",
+} as const;
+
 /** Rejects an invalid id before it reaches the database. Errors: notFound. */
 export function requireProductId(id: string): void {
-  if (!isId("prod", id)) throw notFound("product");
+  if (!isId("prod", id)) throw notFound("product", id);
 }
 
 /** The conflict error for a value that must be unique. */

@@ -27,7 +27,6 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
   const isProductId = isId("prod", named);
   const select = isProductId ? selectById : selectByName;
   const [only, ...others] = await all(ctx.db, select, { tenantId, name: named });
-  const quoted = JSON.stringify(named);
   if (only === undefined) {
     const rows = isProductId ? [] : await all(ctx.db, selectNames, { tenantId, max: maxCompared });
     throw unknownName("product", named, {
@@ -37,8 +36,6 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
     });
   }
   if (others.length === 0) return only.id;
-  throw ambiguousName(
-    `${1 + others.length} products in store ${JSON.stringify(namespace)} have the name ${quoted}.`,
-    [only, ...others].map(({ id }) => id),
-  );
+  const ids = [only, ...others].map(({ id }) => id);
+  throw ambiguousName("products", named, namespace, ids);
 }

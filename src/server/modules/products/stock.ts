@@ -6,6 +6,7 @@ import { type AppError, invalidField, outOfStock } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
+import { notForSale } from "./product-errors.ts";
 import { products, productVariants } from "./table.ts";
 import { maxStock } from "./variants/variant-model.ts";
 
@@ -104,7 +105,9 @@ export async function reserve(tx: StockCtx, wanted: WantedItem, field = "items.0
 
 function cannotReserve(found: Availability | undefined, wanted: WantedItem, field: string, currency: string): AppError {
   const name = `${field}.${wanted.variantId === null ? "product_id" : "variant_id"}`;
-  if (!found) return invalidField(name, "is not a product of this store");
+  if (!found && wanted.variantId !== null && wanted.productId !== null)
+    return invalidField(name, "is not a variant of this product, or the product is not published");
+  if (!found) return invalidField(name, notForSale[wanted.variantId === null ? "product" : "variant"]);
   if (found.needsVariant) return invalidField(`${field}.variant_id`, "is required, because this product has variants");
   if (found.currency !== currency)
     return invalidField(name, `has a price in ${found.currency}, but the store sells in ${currency}`);

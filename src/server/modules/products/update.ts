@@ -139,7 +139,7 @@ async function failedUpdateError(ctx: Ctx, id: string, change: ProductChange, ow
 /** The error of translations that include the product's own language; undefined if they do not. */
 export function ownLanguageError(translations: string | undefined, lang: string): AppError | undefined {
   if (translations === undefined || !Object.hasOwn(JSON.parse(translations), lang)) return undefined;
-  return invalidField(`translations.${lang}`, "is the language of title and description");
+  return invalidField(`translations.${lang}`, "is the product's own language. Send its texts in title and description");
 }
 
 /** The error of a field that a product with variants does not have. */

@@ -10,7 +10,7 @@ const tag = "Users";
 export const profileRoutes = [
   defineRoute("GET", "/users/me/", "getOwnProfile", {
     tag,
-    summary: "Get the calling user",
+    summary: "Get the signed-in user",
     access: [token],
     reply: { data: User },
     errors: ["notFound"],
@@ -21,7 +21,7 @@ export const profileRoutes = [
   }),
   defineRoute("PATCH", "/users/me/", "patchOwnProfile", {
     tag,
-    summary: "Update the calling user",
+    summary: "Update the signed-in user",
     access: [token],
     body: ProfilePatch,
     reply: { data: User },

@@ -52,7 +52,7 @@ export async function updateOwnProfile(
   const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
   if (!user) throw tokenExpired();
   if (columns.email === undefined) {
-    if (password !== undefined) throw invalidField("password", "is accepted only with another email");
+    if (password !== undefined) throw invalidField("password", "is accepted only together with email");
     return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedPassword: false }));
   }
   // A form may send every field back unchanged.
@@ -71,7 +71,7 @@ async function changeAddress(
     return await limitFailures(ctx, user.emailKey, async () => {
       if (!(await verifyPassword(password, user.passwordHash))) throw invalidLogin();
       const waitMs = await countHit(ctx, addressChanges, user.id);
-      if (waitMs > 0) throw tooManyRequests(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+      if (waitMs > 0) throw tooManyRequests("Too many changes of the email.", { retryAfter: Math.ceil(waitMs / 1000) });
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
         const changed = await writeOwn(tx, user, { columns, ifMatch, verifiedPassword: true });

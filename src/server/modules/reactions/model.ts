@@ -7,7 +7,7 @@ import { newVisitor, visitorPart } from "../visitors/actor.ts";
 export type ReactionKind = "like" | "bookmark";
 
 const type = Type.String({ maxLength: 40, description: `One of: ${resourceTypes.join(", ")}.` });
-const id = Type.String({ maxLength: 100, description: "Such as `prod_…`." });
+const id = Type.String({ maxLength: 100, description: "Id of the resource, such as `prod_…`." });
 
 /** Body of a POST. */
 export const ReactionInput = Type.Object(
@@ -32,7 +32,7 @@ export const ReactionsQuery = Type.Object(
   {
     resource_type: Type.Optional(type),
     resource_id: Type.Optional(
-      Type.String({ ...id, description: "One resource. Default: the caller's own list, newest first." }),
+      Type.String({ ...id, description: "One resource. Default: all likes or bookmarks of the caller, newest first." }),
     ),
     ...visitorPart,
     ...pageParts,
@@ -42,8 +42,8 @@ export const ReactionsQuery = Type.Object(
 export type ReactionsQuery = Static<typeof ReactionsQuery>;
 
 const state = {
-  active: Type.Boolean({ description: "Whether the caller likes or has bookmarked it." }),
-  count: Type.Integer({ minimum: 0, description: "How many users and visitors do." }),
+  active: Type.Boolean({ description: "Whether the caller likes the resource or has bookmarked it." }),
+  count: Type.Integer({ minimum: 0, description: "Number of users and visitors who like or have bookmarked it." }),
 };
 
 /** The caller's reaction to a resource, and its count. */

@@ -3,13 +3,13 @@ import { listParts, timeRangeParts } from "../../pagination/list-query.ts";
 import { nullable, timestamp } from "../../values/schema.ts";
 
 const maxPoints = 1_000_000_000;
-const customerId = Type.Optional(Type.String({ description: "The owner of the account, for app keys and staff." }));
+const customerId = Type.Optional(Type.String({ description: "User whose account it is; for app keys and staff." }));
 const note = Type.String({ minLength: 1, maxLength: 500 });
 const source = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 200,
-    description: "Your reference for the booking. Each source is booked once.",
+    description: "Your reference for the entry. Each source is booked once.",
   }),
 );
 
@@ -26,7 +26,7 @@ export const Rewards = Type.Object(
   {
     user_id: Type.String(),
     balance: Type.Integer({ minimum: 0, description: "Points that can be spent now." }),
-    value: Type.Number({ minimum: 0, description: "The value of the points when they pay for an order." }),
+    value: Type.Number({ minimum: 0, description: "Value of the points when they pay for an order." }),
     value_minor: Type.Integer({ minimum: 0 }),
     currency: Type.String({ description: "ISO 4217." }),
     expiring: nullable(
@@ -47,8 +47,8 @@ export const RewardEntry = Type.Object(
     id: Type.String({ description: "`rwd_…`" }),
     user_id: Type.String(),
     kind,
-    points: Type.Integer({ description: "Negative if it reduces the balance." }),
-    balance: Type.Integer({ minimum: 0, description: "The balance after it." }),
+    points: Type.Integer({ description: "Negative if the entry reduces the balance." }),
+    balance: Type.Integer({ minimum: 0, description: "Balance after the entry." }),
     source: nullable(Type.String()),
     order_id: nullable(Type.String()),
     note: nullable(Type.String()),
@@ -81,7 +81,7 @@ export const AdjustInput = Type.Object(
     points: Type.Integer({
       minimum: -maxPoints,
       maximum: maxPoints,
-      description: "Points to add; negative to subtract. Not 0.",
+      description: "Points to add; negative to subtract. Must not be 0.",
     }),
     note,
     source,

@@ -8,7 +8,7 @@ const tag = "Rewards";
 const read = { tag, access: [app("rewards:read"), token] } as const;
 const book = {
   tag,
-  reply: { status: 201, data: RewardEntry, existing: "The entry was booked before with the same `source`." },
+  reply: { status: 201, data: RewardEntry, existing: "The entry was already booked with the same `source`." },
   errors: ["notFound", "conflict", "notEnoughPoints"],
 } as const;
 

@@ -135,7 +135,7 @@ function book(
     const entry = await get(tx.db, selectEntry, { tenantId: tx.tenant.id, userId, source });
     if (!entry) throw new Error("An entry was written but cannot be read");
     if (entry.kind !== kind || entry.points !== points) {
-      const message = "was already booked with other points";
+      const message = "belongs to another entry of the account";
       throw conflict(`source: ${message}.`, { details: [{ field: "source", message }] });
     }
     return { json: entry.json, version: entry.version, status: isNew ? 201 : 200 };

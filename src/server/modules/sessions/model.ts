@@ -4,18 +4,18 @@ import { input, nullable, output, timestamp } from "../../values/schema.ts";
 const password = Type.String({ minLength: 1, maxLength: 1024 });
 
 export const LoginInput = input("LoginInput", {
-  email: Type.String({ minLength: 1, maxLength: 320, description: "Compared ignoring case." }),
+  email: Type.String({ minLength: 1, maxLength: 320, description: "Upper and lower case are not distinguished." }),
   password,
   otp: Type.Optional(
     Type.String({
       maxLength: 64,
       description:
-        "One-time code of six digits, or a recovery code; only with two-factor enabled. Empty is the same as missing.",
+        "One-time code of six digits, or a recovery code; required if two-factor authentication is enabled. Empty is the same as missing.",
     }),
   ),
   visitor: Type.Optional(
     Type.String({
-      description: "`vis_…`: the visitor's likes and bookmarks become the user's. An invalid token is ignored.",
+      description: "Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid.",
     }),
   ),
 });

@@ -84,8 +84,8 @@ export function showPointValue(minor: number, currency: string): number {
 const wholeNumbers = {
   tokenLifetime: ["token_lifetime", 5 * 60, 400 * 86_400, "between 5 minutes and 400 days"],
   pointsDays: ["points_days", 1, 36_500, "a whole number from 1 to 36500, or none"],
-  addressWrites: ["address_writes", 0, 1_000_000, "a whole number from 0, for no limit, to 1000000"],
-  visitorWrites: ["visitor_writes", 0, 1_000_000, "a whole number from 0, for no limit, to 1000000"],
+  addressWrites: ["address_writes", 0, 1_000_000, "a whole number from 0 to 1000000, where 0 means no limit"],
+  visitorWrites: ["visitor_writes", 0, 1_000_000, "a whole number from 0 to 1000000, where 0 means no limit"],
 } as const;
 
 function requireWholeNumbers(input: TenantInput): void {
@@ -115,7 +115,7 @@ export function isNamespace(text: string): boolean {
 /** A valid name of a tenant. Errors: validationFailed naming `namespace`. */
 export function parseNamespace(text: string): string {
   if (!isNamespace(text)) {
-    throw invalidField("namespace", "must be 1 to 63 lowercase letters, digits or inner hyphens");
+    throw invalidField("namespace", "must be 1 to 63 lowercase letters, digits and hyphens, with no hyphen at an end");
   }
   return text;
 }
@@ -136,7 +136,7 @@ const known = new Set(Intl.supportedValuesOf("currency"));
 /** The ISO 4217 code in capitals. Errors: validationFailed for a code that does not exist. */
 export function parseCurrency(code: string): string {
   const upper = code.toUpperCase();
-  if (!known.has(upper)) throw invalidField("currency", "is not an ISO 4217 currency code, such as EUR");
+  if (!known.has(upper)) throw invalidField("currency", "must be an ISO 4217 currency code, such as EUR");
   return upper;
 }
 

@@ -76,7 +76,7 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
       await run(tx.db, insertTenant, { ...row, ...fill(given, (name) => defaults[name]) });
     } catch (error) {
       if (!isUniqueViolation(error, "tenants.namespace")) throw error;
-      throw conflict(`Store "${namespace}" already exists.`, { cause: error });
+      throw conflict(`Store "${namespace}" already exists.`, { cause: error, remedy: "Choose another namespace." });
     }
     await recordAudit(tx, { event: "tenant.created", namespace });
     return toRecord(await getTenant(tx, namespace));
@@ -127,7 +127,7 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
     const values = fill(given, (name) => before[tenants[name].name as keyof TenantDetails]);
     const changed = await run(tx.db, changeTenant, { ...values, namespace, updatedAt: toTimestamp(ctx.now()) });
     if (changed === 0) {
-      throw wrongState(`The currency of ${namespace} cannot change while it has products priced in another.`);
+      throw wrongState(`Store "${namespace}" has products, so its currency cannot change. Delete them first.`);
     }
     const after = await getTenant(tx, namespace);
     await recordAudit(tx, {

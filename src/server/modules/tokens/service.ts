@@ -113,7 +113,7 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
     const ended = await get(tx.db, endOne, { ...which, now });
     if (!ended) {
       if (await get(tx.db, selectToken, which)) return 0;
-      throw notFound("token");
+      throw notFound("token", undefined, { remedy: `List tokens: bodega token list -n ${tx.tenant.namespace}` });
     }
     await recordAudit(tx, { event: "token.revoked", subject: ended.user_id, details: { token_id: tokenId } });
     return countAlive([ended], now);

@@ -83,11 +83,11 @@ export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Prom
 }
 
 function alreadyOn(): AppError {
-  return wrongState("Two-factor authentication is enabled. Disable it first.");
+  return wrongState("Two-factor authentication is already enabled. Disable it first.");
 }
 
 function nothingBegun(): AppError {
-  return wrongState("No two-factor enrolment is waiting for a code. Begin one first.");
+  return wrongState("No two-factor setup is in progress. Begin one with POST /users/me/two-factor/.");
 }
 
 /**

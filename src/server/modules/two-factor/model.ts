@@ -5,7 +5,7 @@ const password = Type.String({ minLength: 1, maxLength: 1024, description: "Curr
 const otp = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: "Six digits from the authenticator; with two-factor enabled, also a recovery code.",
+  description: "Six digits from the authenticator or, once two-factor authentication is enabled, a recovery code.",
 });
 
 export const PasswordProof = input("PasswordProof", { password });
@@ -23,9 +23,9 @@ export type TwoFactorState = Static<typeof TwoFactorState>;
 
 /** The secret for an authenticator; returned only once. */
 export const TwoFactorEnrolment = output("TwoFactorEnrolment", {
-  secret: Type.String({ description: "In base32, for typing it." }),
+  secret: Type.String({ description: "The secret in base32, to type into an authenticator." }),
   otpauth_uri: Type.String({ description: "The secret as an `otpauth:` URI, which authenticators open." }),
-  qr_svg: Type.String({ description: "The URI as a QR code: an SVG document." }),
+  qr_svg: Type.String({ description: "The URI as a QR code, in SVG." }),
 });
 export type TwoFactorEnrolment = Static<typeof TwoFactorEnrolment>;
 

@@ -47,7 +47,7 @@ const selectStanding = statement<StoredUser>(sql`
 export async function requireStoredUser(tx: Ctx, id: string): Promise<StoredUser> {
   requireUserId(id);
   const stored = await get(tx.db, selectStanding, { tenantId: tx.tenant.id, id });
-  if (!stored) throw noSuchUser();
+  if (!stored) throw noSuchUser(id);
   requireManageable(tx, stored.role);
   return stored;
 }
@@ -55,17 +55,17 @@ export async function requireStoredUser(tx: Ctx, id: string): Promise<StoredUser
 /** The reason why a guarded statement changed nothing: preconditionFailed, otherwise wrongState. */
 export function explainRefusal(stored: StoredUser, ifMatch: number | null): AppError {
   if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
-  return wrongState("The store must keep one active owner.");
+  return wrongState("This user is the last active owner, and the store must keep one.");
 }
 
 /** Refuses texts that cannot be an id, such as one with NUL, before they reach the database. */
 export function requireUserId(id: string): void {
-  if (!isId("usr", id)) throw noSuchUser();
+  if (!isId("usr", id)) throw noSuchUser(id);
 }
 
 /** The error about an unknown user. */
-export function noSuchUser(): AppError {
-  return notFound("user");
+export function noSuchUser(id?: string): AppError {
+  return notFound("user", id);
 }
 
 const everyone: readonly Role[] = ["customer", "staff", "owner"];
@@ -90,7 +90,7 @@ export function manageableRoles(actor: Actor): readonly Role[] {
 /** @throws forbidden for a role that the actor may not manage. */
 export function requireManageable(ctx: Pick<Ctx, "actor">, role: Role): void {
   if (manageableRoles(ctx.actor).includes(role)) return;
-  const who = ctx.actor.kind === "app" ? "A key without the scope * manages" : "Staff manage";
+  const who = ctx.actor.kind === "app" ? "A key without the scope * can manage" : "Staff can manage";
   throw forbidden(`${who} customers only.`);
 }
 
@@ -114,15 +114,15 @@ export async function requireSubject(
   const { actor } = ctx;
   const own = actor.kind === "user" ? actor.userId : undefined;
   if (customerId !== undefined && subject !== undefined && customerId !== subject) {
-    throw invalidField("customer_id", "names another user than user_id");
+    throw invalidField("customer_id", "must be the same user as user_id");
   }
   const named = customerId ?? subject ?? own;
   if (named === undefined) throw invalidField("user_id", "is required: it names the user that the call is about");
   if (named === own) return named;
   // Customers must not learn whether another user exists.
-  if (actor.kind === "user" && actor.role === "customer") throw noSuchUser();
+  if (actor.kind === "user" && actor.role === "customer") throw noSuchUser(named);
   requireUserId(named);
   const user = await get(ctx.db, selectId, { tenantId: ctx.tenant.id, id: named });
-  if (!user) throw noSuchUser();
+  if (!user) throw noSuchUser(named);
   return user.id;
 }

@@ -63,7 +63,7 @@ function phoneNumber(field: string, value: string): string {
 }
 
 function addressesText(addresses: readonly Address[]): string {
-  if (addresses.length > maxAddresses) throw invalidField("addresses", `must be at most ${maxAddresses}`);
+  if (addresses.length > maxAddresses) throw invalidField("addresses", `must be at most ${maxAddresses} addresses`);
   let hasDefault = false;
   const checked = addresses.map((address, index) => {
     const field = `addresses.${index}`;

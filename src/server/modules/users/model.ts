@@ -8,7 +8,7 @@ const role = Type.Union([Type.Literal("customer"), Type.Literal("staff"), Type.L
 });
 export type Role = Static<typeof role>;
 const status = Type.Union([Type.Literal("active"), Type.Literal("disabled")], {
-  description: "A disabled user cannot log in; all of their tokens end at once.",
+  description: "A disabled user cannot log in; their token is revoked at once.",
 });
 export type UserStatus = Static<typeof status>;
 
@@ -75,7 +75,7 @@ export const UserInput = Type.Composite(
         password_hash: Type.String({
           maxLength: 512,
           description:
-            "Instead of `password`: a bcrypt or argon2 hash (PHC) of another system, replaced at the next login.",
+            "Instead of `password`: a bcrypt or argon2 (PHC) hash from another system. It is replaced at the next login.",
         }),
       }),
     ),
@@ -103,11 +103,11 @@ export type ProfilePatch = Static<typeof ProfilePatch>;
 
 /** A user in replies, without hashes and secrets. */
 export const User = output("User", {
-  id: Type.String({ description: "`usr_…`; ids sort by age." }),
+  id: Type.String({ description: "`usr_…`; sorts by creation time." }),
   email,
   name: fields.name,
   phone: fields.phone,
-  lang: nullable(Type.String({ description: "BCP 47; null for the language of the store." })),
+  lang: nullable(Type.String({ description: "Language of the user's mail (BCP 47); null: the store's language." })),
   role,
   status,
   email_verified: fields.email_verified,
@@ -115,7 +115,7 @@ export const User = output("User", {
   metadata: fields.metadata,
   two_factor_enabled: Type.Boolean(),
   last_login_at: nullable(timestamp),
-  version: Type.Integer({ minimum: 1, description: "Increases by one with every change; sent as `ETag`." }),
+  version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -148,9 +148,9 @@ export const UserListQuery = Type.Object(
     ),
     status: Type.Optional(status),
     role: Type.Optional(role),
-    email: Type.Optional(Type.String({ maxLength: 254, description: "Exactly this address, ignoring case." })),
+    email: Type.Optional(Type.String({ maxLength: 254, description: "Only the user with this email, ignoring case." })),
     q: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: "Beginning of an email or a name, ignoring case." }),
+      Type.String({ minLength: 1, maxLength: 100, description: "Beginning of the email or the name, ignoring case." }),
     ),
   },
   { additionalProperties: false },

@@ -108,7 +108,7 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
 export async function getUser(ctx: Ctx, id: string): Promise<User> {
   requireUserId(id);
   const row = await get(ctx.db, selectUser, { tenantId: ctx.tenant.id, id });
-  if (!row) throw noSuchUser();
+  if (!row) throw noSuchUser(id);
   return toUser(row);
 }
 

@@ -7,7 +7,7 @@ export const usualDays = 30;
 export const maxDays = 366;
 
 const resource = {
-  resource_type: Type.String({ maxLength: 50, description: "`product`" }),
+  resource_type: Type.String({ maxLength: 50, description: "Always `product`." }),
   resource_id: Type.String({ maxLength: 100 }),
 };
 
@@ -26,7 +26,7 @@ export const ViewsQuery = Type.Object(
         minimum: 1,
         maximum: maxDays,
         default: usualDays,
-        description: "How many days the series has, today included.",
+        description: "Number of days in the series, including today.",
       }),
     ),
   },
@@ -35,7 +35,7 @@ export const ViewsQuery = Type.Object(
 
 const state = {
   active: Type.Boolean({ description: "Whether the caller's view counts today; false for bots." }),
-  count: Type.Integer({ minimum: 0, description: "Views so far; new ones are added within a second." }),
+  count: Type.Integer({ minimum: 0, description: "Number of all views. New views are added within a second." }),
 };
 
 /** The reply to a view. */
@@ -47,10 +47,10 @@ export const Views = output("Views", {
   ...state,
   days: Type.Array(
     Type.Object({
-      day: Type.String({ format: "date", description: "In UTC." }),
+      day: Type.String({ format: "date", description: "Day in UTC." }),
       count: Type.Integer({ minimum: 0 }),
     }),
-    { description: "The oldest first; days without views are 0." },
+    { description: "Views by day, oldest first. Days without views have the count 0." },
   ),
 });
 export type Views = Static<typeof Views>;

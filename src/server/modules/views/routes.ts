@@ -19,7 +19,7 @@ export const viewRoutes = [
   }),
   defineRoute("POST", "/views/", "noteView", {
     tag,
-    summary: "Count a view, once for each viewer and day",
+    summary: "Count a view, once per viewer and day",
     access: [anyone],
     query: ViewVisitorQuery,
     body: ViewInput,

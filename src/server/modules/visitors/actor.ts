@@ -45,7 +45,7 @@ export function requireActor({ actor, vault, tenant }: Ctx, visitor: string | un
 
 /** Refuses the `user_id` that an app key sends: acting for a user requires their token. Errors: validationFailed. */
 export function refuseSubject(subject: string | undefined): void {
-  if (subject !== undefined) throw invalidField("user_id", "needs the token of that user");
+  if (subject !== undefined) throw invalidField("user_id", "requires the token of that user");
 }
 
 // No dot in between: an id that ends in "v2" would look like a user's token.
@@ -85,12 +85,12 @@ export const visitorPart = {
     Type.String({
       maxLength: 1000,
       description:
-        "`vis_…`, from the reply to the visitor's first write. Keep it like a token: it identifies the visitor.",
+        "Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor.",
     }),
   ),
 };
 
 /** The token of a new visitor. */
 export const newVisitor = Type.Optional(
-  Type.String({ description: "Token of a new visitor, returned only once. Keep it and send it with later calls." }),
+  Type.String({ description: "Token of a new visitor, returned only once. Send it with later calls." }),
 );

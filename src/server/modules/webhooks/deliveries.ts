@@ -104,7 +104,7 @@ async function queue(tx: Ctx, webhookId: string, choice: ReplayChoice, types: st
   if (choice === "failed") return run(tx.db, queueFailed, { tenantId, webhookId, now });
   const eventId = "event" in choice ? choice.event : choice.after;
   const known = await get(tx.db, selectSequence, { tenantId, eventId });
-  if (!known) throw notFound("event", eventId);
+  if (!known) throw notFound("event", eventId, { remedy: "Check the id. Events are removed after 30 days." });
   const insert = (sequences: number[]) => {
     const rows = JSON.stringify(sequences.map((sequence) => [newId("dlv"), sequence]));
     return run(tx.db, queueAgain, { tenantId, webhookId, rows, now });

@@ -24,8 +24,7 @@ export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<strin
       list: `bodega webhook list -n ${namespace}`,
     });
   }
-  const quoted = JSON.stringify(idOrUrl);
-  throw ambiguousName(`${found.length} webhooks of tenant ${namespace} have the address ${quoted}.`, found);
+  throw ambiguousName("webhooks", idOrUrl, namespace, found);
 }
 
 function canonicalUrl(url: string): string {

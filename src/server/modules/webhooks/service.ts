@@ -109,7 +109,7 @@ export async function addWebhook(
     });
     if (added === 0)
       throw wrongState(
-        `Store ${JSON.stringify(ctx.tenant.namespace)} already has ${maxWebhooks} webhooks. Remove one first: bodega webhook remove`,
+        `Store ${JSON.stringify(ctx.tenant.namespace)} already has ${maxWebhooks} webhooks, the maximum. Remove one first: bodega webhook remove`,
       );
     // Only the host: a path can contain a secret.
     const details = { host: new URL(url).host, types };
@@ -125,7 +125,7 @@ async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
     await Promise.race([resolveAddresses(url, false, lookup), expired.promise]);
   } catch (error) {
     if (error instanceof RefusedAddress)
-      throw invalidField("url", `${error.message}; allow private addresses to use it`);
+      throw invalidField("url", `${error.message}. Add --allow-private to permit it`);
   } finally {
     clearTimeout(timer);
   }
@@ -211,7 +211,7 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
   if (!url || !isWeb) throw invalidField("url", `must be an address such as https://example.com/hooks`);
   if (url.protocol === "http:" && !allowPrivate) {
-    throw invalidField("url", "must be https; http is only for private addresses, which must be allowed");
+    throw invalidField("url", "must be an https address. --allow-private also permits http");
   }
   if (url.username !== "" || url.password !== "") throw invalidField("url", "must not contain a user name or password");
   if (url.hash !== "") throw invalidField("url", "must not contain #");

@@ -5,10 +5,10 @@ import { nullable, timestamp } from "../../values/schema.ts";
 export const maxNote = 500;
 
 const customerId = Type.Optional(
-  Type.String({ maxLength: 100, description: "The owner of the list, for app keys (also `user_id`) and staff." }),
+  Type.String({ maxLength: 100, description: "User whose wishlist it is; for app keys (also `user_id`) and staff." }),
 );
 const variantId = Type.Optional(
-  nullable(Type.String({ maxLength: 100, description: "The chosen variant of the product." })),
+  nullable(Type.String({ maxLength: 100, description: "Id of the chosen variant of the product." })),
 );
 const note = Type.Optional(nullable(Type.String({ minLength: 1, maxLength: maxNote })));
 
@@ -27,12 +27,12 @@ export type WishlistReplacement = Static<typeof WishlistReplacement>;
 
 const WishlistProduct = Type.Object({
   id: Type.String({ description: "`prod_…`" }),
-  title: Type.String({ description: "In the requested language if there is one." }),
+  title: Type.String({ description: "Title in the requested language, if the product has one." }),
   slug: Type.String(),
   image: nullable(Type.String({ description: "URL of the first picture." })),
 });
 
-const minor = Type.Integer({ minimum: 0, description: "In minor units of `currency`." });
+const minor = Type.Integer({ minimum: 0, description: "Amount in minor units of `currency`." });
 
 /** An item of a list in replies. */
 export const WishlistItem = Type.Object(
@@ -41,13 +41,13 @@ export const WishlistItem = Type.Object(
     product_id: Type.String(),
     variant_id: nullable(Type.String()),
     note: nullable(Type.String()),
-    price_at_add: Type.Number({ minimum: 0, description: "The price when the product or its variant was added." }),
+    price_at_add: Type.Number({ minimum: 0, description: "Price when the product or its variant was added." }),
     price_at_add_minor: minor,
     currency: Type.String({ description: "ISO 4217." }),
     product: nullable(WishlistProduct),
-    price: nullable(Type.Number({ minimum: 0, description: "The current price; null if it is not sold." })),
+    price: nullable(Type.Number({ minimum: 0, description: "Current price; null if the product is not for sale." })),
     price_minor: nullable(minor),
-    available: Type.Boolean({ description: "Whether it can be ordered now." }),
+    available: Type.Boolean({ description: "Whether the product can be ordered now." }),
     version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
     created_at: timestamp,
     updated_at: timestamp,

@@ -38,7 +38,7 @@ export const wishlistRoutes = [
     ...write,
     summary: "Add a product to a wishlist",
     body: WishlistInput,
-    reply: { status: 201, data: WishlistItem, existing: "The product is already on the list." },
+    reply: { status: 201, data: WishlistItem, existing: "The product was already on the list." },
     errors: ["notFound", "wrongState"],
     handle: async ({ ctx, body: { customer_id, ...choice }, subject, lang }) => {
       const { isNew, ...item } = await addToWishlist(ctx, { customerId: customer_id, subject }, { ...choice, lang });
@@ -60,7 +60,7 @@ export const wishlistRoutes = [
   }),
   defineRoute("PUT", "/wishlist/:product_id/", "putOnWishlist", {
     ...write,
-    summary: "Set variant and note of a product on a wishlist",
+    summary: "Set the variant and note of a product on a wishlist",
     params: WishlistParams,
     query: WishlistOwnerQuery,
     body: WishlistReplacement,

@@ -5,7 +5,7 @@ import { type AppError, invalidField, notFound, preconditionFailed, wrongState }
 import { isId, newId } from "../../values/ids.ts";
 import { checkNote } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { requireProductId } from "../products/product-errors.ts";
+import { notForSale, requireProductId } from "../products/product-errors.ts";
 import { products, productVariants } from "../products/table.ts";
 import { languageChain } from "../products/translation.ts";
 import { noSuchUser, requireSubject } from "../users/guards.ts";
@@ -89,7 +89,7 @@ export async function addToWishlist(
   owner: Omit<ItemKey, "productId">,
   { product_id: productId, ...choice }: WishlistChoice & { product_id: string },
 ): Promise<SavedItem> {
-  const notSold = invalidField("product_id", "is not a product of this store");
+  const notSold = invalidField("product_id", notForSale.product);
   const userId = await requireSubject(ctx, owner.customerId, owner.subject);
   if (!isId("prod", productId)) throw notSold;
   const { saved, found, obstacles } = await write(ctx, addItem, { userId, productId, choice, ifMatch: null });
@@ -171,7 +171,7 @@ function cannotSave(obstacles: Obstacles, notSold: AppError): AppError {
   if (!obstacles.hasUser) return noSuchUser();
   if (!obstacles.isOnSale) return notSold;
   if (!obstacles.hasVariant) return noSuchVariant();
-  return wrongState(`The wishlist is full. It can have ${maxItems} products.`);
+  return wrongState(`The wishlist already has ${maxItems} products, the maximum.`);
 }
 
 function noSuchVariant(): AppError {

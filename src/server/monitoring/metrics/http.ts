@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { unavailable } from "../../errors.ts";
+import { errnoOf, unavailable } from "../../errors.ts";
 
 /** Content type of Prometheus' text format. */
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
@@ -33,7 +33,7 @@ export function listenForMetrics(
     const name = host.includes(":") ? `[${host}]` : host;
     return { url: `http://${name}:${server.port}/metrics`, stop: () => void server.stop(true) };
   } catch (cause) {
-    throw unavailable(`Cannot listen on ${host}:${port} for --metrics.`, { cause });
+    throw unavailable(`Cannot listen on ${host}:${port} for --metrics (${errnoOf(cause)}).`, { cause });
   }
 }
 

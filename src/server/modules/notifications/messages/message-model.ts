@@ -8,7 +8,7 @@ export const messageBounds = { title: 200, body: 1000, url: 2000, leastTtl: 60, 
 
 const data = Type.Record(Type.String(), Type.String({ maxLength: 1000 }), {
   maxProperties: 20,
-  description: "Values for the shop's own code; names are letters, digits and underscores.",
+  description: "Values for the shop's own code. Names have letters, digits and underscores, and begin with a letter.",
 });
 
 /** A message, and its recipients: exactly one of `topic`, `customer_id` and `everyone`. */
@@ -20,11 +20,11 @@ export const MessageInput = Type.Object(
       Type.String({
         pattern: topicForm,
         expects: topicExpects,
-        description: "Sends to the devices that chose this topic.",
+        description: "Sends to the devices that are registered for this topic.",
       }),
     ),
     customer_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Sends to the devices of this user (app keys: also by `user_id`)." }),
+      Type.String({ maxLength: 100, description: "Sends to this user's devices. App keys may send `user_id`." }),
     ),
     everyone: Type.Optional(Type.Literal(true, { description: "Sends to every device of the store." })),
     url: Type.Optional(
@@ -36,7 +36,7 @@ export const MessageInput = Type.Object(
         minimum: messageBounds.leastTtl,
         maximum: messageBounds.maxTtl,
         default: messageBounds.ttl,
-        description: "After this many seconds the message expires.",
+        description: "Seconds until the message expires.",
       }),
     ),
   },
@@ -54,7 +54,7 @@ const messageParts = {
   data: Type.Record(Type.String(), Type.String()),
   topic: nullable(Type.String()),
   user_id: nullable(Type.String()),
-  lang: nullable(Type.String({ description: "Sent only to registrations of this language, or a variety of it." })),
+  lang: nullable(Type.String({ description: "Only devices of this language, or a variety of it, receive it." })),
   created_at: timestamp,
   expires_at: timestamp,
 };
@@ -66,11 +66,11 @@ export const AcceptedMessage = Type.Object(
     ...messageParts,
     recipients: Type.Object(
       { web: count, ios: count, android: count },
-      { description: "Devices that it goes to now." },
+      { description: "Number of devices that the message is for, by platform." },
     ),
     undeliverable: Type.Array(
-      Type.Object({ platform, message: Type.String({ description: "The missing configuration." }) }),
-      { description: "Platforms of these devices that this server cannot send to." },
+      Type.Object({ platform, message: Type.String({ description: "Description of the missing configuration." }) }),
+      { description: "Platforms of these devices that the server is not configured to send to." },
     ),
   },
   { $id: "AcceptedNotification" },
@@ -92,8 +92,8 @@ export const MessageWithDeliveries = Type.Object(
       { waiting: count, sent: count, failed: count, dropped: count, expired: count },
       {
         description:
-          "Devices by state. waiting: not tried yet, or to be retried; sent: accepted by the push service; failed: rejected; " +
-          "dropped: the registration was removed; expired: not delivered in time.",
+          "Number of devices by state. waiting: not tried yet, or to be retried; sent: accepted by the push service; " +
+          "failed: rejected; dropped: the registration was removed; expired: not delivered in time.",
       },
     ),
   },
@@ -107,7 +107,7 @@ export const MessageParams = Type.Object({ id: Type.String() });
 export const SendQuery = Type.Object(
   {
     dry_run: Type.Optional(
-      Type.Boolean({ description: "Checks the message, counts its devices and sends nothing; the status is 200." }),
+      Type.Boolean({ description: "Checks the message and counts its devices, but sends nothing. The status is 200." }),
     ),
   },
   { additionalProperties: false },

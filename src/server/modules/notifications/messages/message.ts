@@ -95,7 +95,7 @@ async function readRecipients(ctx: Ctx, request: MessageRequest): Promise<Recipi
   if (ctx.actor.kind === "user" && ctx.actor.role === "customer") throw forbidden();
   const isToUser = customerId !== undefined || subject !== undefined;
   if ([topic !== undefined, isToUser, everyone === true].filter(Boolean).length !== 1) {
-    throw invalidField("topic", "or customer_id or everyone is required: exactly one of them");
+    throw invalidField("topic", "is required, unless customer_id or everyone is sent. Send exactly one of the three");
   }
   if (topic !== undefined && !new RegExp(topicForm).test(topic)) throw invalidField("topic", `must be ${topicExpects}`);
   const userId = isToUser ? await requireSubject(ctx, customerId, subject) : null;
@@ -110,7 +110,7 @@ function messageContent({ title, body, url, data }: Pick<MessageInput, "title" |
   if (data !== undefined) requireData(data);
   const content: MessageContent = { title, body, ...(url !== undefined && { url }), ...(data && { data }) };
   if (Buffer.byteLength(JSON.stringify(content)) > maxBytes) {
-    throw invalidField("body", `title, body, url and data must be at most ${maxBytes} bytes together`);
+    throw invalidField("body", `is too long: title, body, url and data may have at most ${maxBytes} bytes together`);
   }
   return content;
 }
@@ -125,7 +125,7 @@ function requireLink(url: string): void {
 
 function requireData(data: Record<string, string>): void {
   for (const [name, value] of Object.entries(data)) {
-    if (!dataName.test(name)) throw invalidField("data", "has names that are not letters, digits and underscores");
+    if (!dataName.test(name)) throw invalidField("data", "must have names of letters, digits and underscores");
     if (reservedName.test(name)) throw invalidField(`data.${name}`, "is a name that push services reserve");
     if (value.includes("\0") || !value.isWellFormed()) {
       throw invalidField(`data.${name}`, "must not contain NUL or invalid Unicode");

@@ -43,7 +43,7 @@ const readPage = keysetList({
 /** A message with the states of its deliveries, as JSON text. It is kept for thirty days. @throws notFound. */
 export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }> {
   const row = isId("msg", id) ? await get(ctx.db, selectMessage, { tenantId: ctx.tenant.id, id }) : undefined;
-  if (!row) throw notFound("message");
+  if (!row) throw notFound("message", id);
   return row;
 }
 

@@ -11,12 +11,12 @@ const maxCharacters = 4096;
 const platform = Type.Union([Type.Literal("web"), Type.Literal("ios"), Type.Literal("android")]);
 const topics = Type.Array(Type.String({ pattern: topicForm, expects: topicExpects }), {
   maxItems: maxTopics,
-  description: "Topics to receive notifications about, beside the user's own orders, such as `offers`.",
+  description: "Topics of the notifications to receive in addition to those about the user's orders.",
 });
 const managementSecret = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: "`rsec_…`, from the reply to the registration.",
+  description: "Secret of the registration, `rsec_…`, from the reply that created it.",
 });
 const given = Type.String({ minLength: 1, maxLength: maxCharacters });
 
@@ -28,13 +28,13 @@ const targetParts = {
         expirationTime: Type.Optional(nullable(Type.Number({ description: "As browsers send it; ignored." }))),
         keys: Type.Object(
           {
-            p256dh: Type.String({ maxLength: 200, description: "Base64url of 65 bytes, a point of P-256." }),
-            auth: Type.String({ maxLength: 200, description: "Base64url of 16 bytes." }),
+            p256dh: Type.String({ maxLength: 200, description: "Public key of curve P-256: 65 bytes in base64url." }),
+            auth: Type.String({ maxLength: 200, description: "16 bytes in base64url." }),
           },
           { additionalProperties: false },
         ),
       },
-      { additionalProperties: false, description: "For `web`: the browser's subscription, the result of `toJSON()`." },
+      { additionalProperties: false, description: "For `web`: the result of `PushSubscription.toJSON()`." },
     ),
   ),
   token: Type.Optional({ ...given, description: "For `ios` and `android`: the device's token from APNs or FCM." }),
@@ -71,17 +71,17 @@ export const RegistrationProofQuery = Type.Object(secretPart, { additionalProper
 export const RegistrationParams = Type.Object({ id: Type.String() });
 
 const delivery = Type.Union([Type.Literal("on"), Type.Literal("off")], {
-  description: "`off` if this server cannot send to the platform; registrations receive messages once it can.",
+  description: "`off` while the server is not configured to send to the platform.",
 });
 
 const shown = {
   id: Type.String({ description: "`reg_…`" }),
   platform,
-  lang: Type.String({ description: "Language of its notifications, a BCP 47 tag." }),
+  lang: Type.String({ description: "Language of its notifications, as a BCP 47 tag." }),
   topics: Type.Array(Type.String(), { description: "In alphabetical order." }),
   user_id: nullable(
     Type.String({
-      description: "User whose orders it receives notifications about: the user who was signed in when it registered.",
+      description: "User who was signed in at the registration. The device receives notifications about their orders.",
     }),
   ),
   delivery,
@@ -97,7 +97,7 @@ export type Registration = Static<typeof Registration>;
 export const NewRegistration = Type.Object(
   {
     ...shown,
-    management_secret: Type.String({ description: "Needed to change or remove it, and shown here only." }),
+    management_secret: Type.String({ description: "Required to change or remove it. Returned only once." }),
   },
   { $id: "NewRegistration" },
 );
@@ -114,7 +114,7 @@ export const PushOffer = Type.Object(
   {
     vapid_public_key: nullable(
       Type.String({
-        description: "The `applicationServerKey` that browsers subscribe with; null if the server has none.",
+        description: "The `applicationServerKey` with which browsers subscribe; null if the server has none.",
       }),
     ),
     platforms: Type.Array(Type.Object({ platform, delivery })),

@@ -36,7 +36,7 @@ export function parseTarget(platform: PushPlatform, given: GivenTarget, allowPri
 function parseSubscription({ endpoint, keys }: Subscription, allowPrivate: boolean): Subscription {
   const p256dh = parseBytes("p256dh", keys.p256dh, 65);
   const auth = parseBytes("auth", keys.auth, 16);
-  if (!isPoint(p256dh)) throw invalidField("subscription.keys.p256dh", "is not a public key of the curve P-256");
+  if (!isPoint(p256dh)) throw invalidField("subscription.keys.p256dh", "must be a public key of the curve P-256");
   return {
     endpoint: parseEndpoint(endpoint, allowPrivate),
     keys: { p256dh: p256dh.toString("base64url"), auth: auth.toString("base64url") },
@@ -48,10 +48,10 @@ function parseEndpoint(given: string, allowPrivate: boolean): string {
   const isPlain = /^https?:\/\/[\x21-\x7e]+$/i.test(given) && !given.includes("\\");
   const url = isPlain && given.length <= maxEndpoint && URL.canParse(given) ? new URL(given) : undefined;
   if (!url) throw refuse(`must be an https address of at most ${maxEndpoint} characters`);
-  if (url.protocol === "http:" && !allowPrivate) throw refuse("must be https");
+  if (url.protocol === "http:" && !allowPrivate) throw refuse("must be an https address");
   if (url.username !== "" || url.password !== "") throw refuse("must not contain a user name or password");
   if (given.includes("#")) throw refuse("must not contain #");
-  if (!allowPrivate && !isPublicHost(hostOf(url))) throw refuse("must be on the public internet");
+  if (!allowPrivate && !isPublicHost(hostOf(url))) throw refuse("must be an address on the public internet");
   return url.href;
 }
 
@@ -88,7 +88,7 @@ function parseAppleToken(token: string): string {
 /** FCM tokens are the id of an installation, a colon, and more than a hundred characters. */
 function parseGoogleToken(token: string): string {
   if (token.length < 100 || token.length > 4096 || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
-    throw invalidField("token", "must be a registration token of FCM, such as c1Zb…:APA91b…");
+    throw invalidField("token", "must be an FCM registration token, such as c1Zb…:APA91b…");
   }
   return token;
 }

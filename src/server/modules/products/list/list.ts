@@ -37,7 +37,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const descending = sort.startsWith("-");
   const key = (descending ? sort.slice(1) : sort) as ProductSortKey;
   if (query.q !== undefined && key !== "created_at") {
-    throw invalidField("sort", "must be created_at or -created_at with q");
+    throw invalidField("sort", "must be created_at or -created_at when q is sent");
   }
   const isOpen = seesDrafts(ctx);
   const filters = readFilters(ctx, query, isOpen);

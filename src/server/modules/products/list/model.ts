@@ -20,7 +20,7 @@ export const ProductListQuery = Type.Object(
     sort: Type.Optional(
       Type.Union(
         productSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
-        { default: "-created_at", description: "With `q`, `created_at` or `-created_at` only." },
+        { default: "-created_at", description: "With `q`, only `created_at` and `-created_at` are accepted." },
       ),
     ),
     q: Type.Optional(
@@ -28,10 +28,10 @@ export const ProductListQuery = Type.Object(
         minLength: 1,
         maxLength: 200,
         description:
-          "Words that must all occur in title, description, tags, SKU, variants or translations, each as the beginning of a word. Ignores case and accents.",
+          "Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations. Ignores case and accents.",
       }),
     ),
-    slug: Type.Optional(Type.String({ maxLength: 200, description: "Exactly this slug." })),
+    slug: Type.Optional(Type.String({ maxLength: 200, description: "Only the product with this slug." })),
     status: Type.Optional(
       Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
         description: "Customers see published products only.",

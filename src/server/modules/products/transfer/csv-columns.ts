@@ -159,7 +159,7 @@ function readOptions(cell: string): unknown {
   if (cell.trimStart().startsWith("{")) return readObject(cell);
   const pairs = cell.split("|").map((pair) => {
     const [, name, value] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
-    if (name === undefined) throw new CellError('must be such as size=M|colour=red, or {"size": "M"}');
+    if (name === undefined) throw new CellError('must have the form size=M|colour=red or {"size": "M"}');
     return [name.trim(), value?.trim()];
   });
   return Object.fromEntries(pairs);

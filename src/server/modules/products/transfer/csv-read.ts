@@ -121,7 +121,7 @@ async function* readRows(text: AsyncGenerator<string>, delimiter: string): Async
 
 function explainCsv({ code }: CsvError): string {
   if (code === "CSV_QUOTE_NOT_CLOSED") return "has a quote that is never closed";
-  if (code === "CSV_MAX_RECORD_SIZE") return "is too long. A quote may not be closed";
+  if (code === "CSV_MAX_RECORD_SIZE") return "is too long. Check for a quote that is never closed";
   return 'has a misplaced quote. Put the cell in quotes and double the quotes inside it: "a ""b"""';
 }
 

@@ -27,7 +27,7 @@ function mergePatch(field: string, before: Fields, after: Fields): Fields {
   for (const [name, value] of Object.entries(after)) {
     const old = before[name];
     if (isSame(old, value)) continue;
-    if (containsNull(value)) throw invalidField(field, "cannot be changed to null values. Omit these names");
+    if (containsNull(value)) throw invalidField(field, "must not contain null. Omit the names with null values");
     patch[name] = isObject(old) && isObject(value) ? mergePatch(field, old, value) : value;
   }
   return patch;

@@ -50,7 +50,7 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
     return "created";
   }
   if (lang !== undefined && lang !== existing.lang) {
-    throw invalidField("lang", `is ${existing.lang}. Put texts in other languages into translations`);
+    throw invalidField("lang", `must be ${existing.lang}. Put texts in other languages into translations`);
   }
   // The row is found by a SKU that only its variants show.
   if (existing.variants.length > 0 && fields.sku === existing.ownSku) delete fields.sku;

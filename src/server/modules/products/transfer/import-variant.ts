@@ -29,10 +29,7 @@ export function newVariant(tx: Ctx, document: Fields, index: number, productPric
   const { id: _, currency, has_own_price: __, ...fields } = document;
   if (inheritsPrice(document, [productPrice], `variants.${index}.`)) return withoutPrice(fields);
   if (currency !== undefined && currency !== tx.tenant.currency) {
-    throw invalidField(
-      `variants.${index}.currency`,
-      `must be ${tx.tenant.currency}, the currency of this store's prices`,
-    );
+    throw invalidField(`variants.${index}.currency`, `must be ${tx.tenant.currency}, the store's currency`);
   }
   return fields;
 }

@@ -33,7 +33,7 @@ export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<I
     if (rest.length > maxRecordLength) return yield unreadableItem({ line: line + 1, message: "is too long" }, false);
   }
   if (rest.trim() !== "") yield readLine(rest, line + 1);
-  else if (isEmpty) throw validationFailed("The file is empty. Each line must be a product.");
+  else if (isEmpty) throw validationFailed("The file is empty. Each line must be a product in JSON.");
 }
 
 function readLine(text: string, line: number): ImportItem {

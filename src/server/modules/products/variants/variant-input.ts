@@ -57,10 +57,7 @@ function optionColumns(field: string, options: Record<string, string>): { option
 
 /** The error of a compare-at price for a variant without a price of its own. */
 export function inheritedPriceError(prefix = ""): AppError {
-  return invalidField(
-    `${prefix}compare_at_price`,
-    "is the product's, like the price. Give the variant a price as well",
-  );
+  return invalidField(`${prefix}compare_at_price`, "requires a price of the variant's own");
 }
 
 /** The title made from options, such as `M / Red`; empty without options. */
@@ -72,7 +69,7 @@ export function titleFrom(options: string): string {
 export function completeVariant(columns: VariantColumns, prefix = "") {
   const { options = "{}", optionsKey = "[]" } = columns;
   const title = columns.title ?? titleFrom(options);
-  if (title === "") throw invalidField(`${prefix}title`, "is required without options");
+  if (title === "") throw invalidField(`${prefix}title`, "is required unless options are sent");
   const { priceMinor = null, compareAtMinor = null } = columns;
   if (priceMinor === null && compareAtMinor !== null) throw inheritedPriceError(prefix);
   return {

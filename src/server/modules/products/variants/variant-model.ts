@@ -14,23 +14,23 @@ const fields = {
   sku: nullable(Type.String({ minLength: 1, maxLength: 100, description: "Unique in the store." })),
   options: Type.Record(Type.String({ maxLength: 50 }), option, {
     maxProperties: 10,
-    description: 'Such as `{"size": "M"}`. Must differ from all other variants of the product.',
+    description: 'Such as `{"size": "M"}`. No two variants of a product may have the same options.',
   }),
   price: nullable(
     Type.Number({
       minimum: 0,
-      description: "Null, or omitted on create: the variant uses the product's price.",
+      description: "Price of the variant. If null, or omitted at creation, the variant uses the product's price.",
       examples: [19.99],
     }),
   ),
   compare_at_price: nullable(
     Type.Number({
       minimum: 0,
-      description: "The former price. Without a `price` of its own, the variant uses the product's.",
+      description: "The former price. It requires a `price` of the variant's own; without one, both are the product's.",
     }),
   ),
   stock: nullable(Type.Integer({ minimum: 0, maximum: maxStock, description: "Null if stock is not counted." })),
-  position: Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Order among the variants. Default: last." }),
+  position: Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Place among the variants. Default: last." }),
 };
 
 /** Body of a create or replace: at least a title or options. */
@@ -50,7 +50,7 @@ export const Variant = Type.Object(
     ...fields,
     price: Type.Number({ minimum: 0, description: "The variant's own price, or the product's." }),
     price_minor: Type.Integer({ minimum: 0 }),
-    has_own_price: Type.Boolean({ description: "False if price and `compare_at_price` follow the product's." }),
+    has_own_price: Type.Boolean({ description: "False if `price` and `compare_at_price` are the product's." }),
     currency: Type.String({ description: "ISO 4217." }),
     stock: stockCount("Stock on hand; null if not counted."),
     available: stockCount("Stock minus what unpaid orders reserve; null if not counted."),

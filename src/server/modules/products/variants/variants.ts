@@ -154,5 +154,5 @@ function idsOf(ctx: Ctx, { productId, variantId = null }: { productId: string; v
 
 function requireIds({ productId, variantId }: VariantIds): void {
   requireProductId(productId);
-  if (!isId("var", variantId)) throw notFound("variant");
+  if (!isId("var", variantId)) throw notFound("variant", variantId);
 }
