@@ -284,7 +284,7 @@ describe.if(canTest("server"))("on a database server", () => {
     ]);
     const { findings } = await checkServer();
     expect(findings.map(({ subject, remedy }) => [subject, remedy])).toEqual([
-      [restoreMarker, expect.stringContaining("run bodega db restore again")],
+      [restoreMarker, expect.stringContaining("start the restore again")],
     ]);
   });
 });

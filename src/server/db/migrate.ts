@@ -75,7 +75,7 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
     await db.migrate(statementsFor(pending, now));
   } catch (error) {
     if (/NOT NULL constraint failed: __bodega_migrations\.hash/.test(String(error))) {
-      throw unavailable("No migration was applied: rows would refer to missing rows. To find them: bodega db check", {
+      throw unavailable("The migrations failed, because rows would refer to missing rows. Nothing was changed.", {
         cause: error,
       });
     }

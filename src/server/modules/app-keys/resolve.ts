@@ -46,6 +46,5 @@ export async function resolveKeyId(ctx: SystemCtx, named: string, namespace: str
     });
   }
   if (others.length === 0) return only.id;
-  const ids = [only, ...others].map(({ id }) => id);
-  throw ambiguousName("keys", named, namespace, ids);
+  throw ambiguousName("keys", named, namespace, [only.id, ...others.map(({ id }) => id)]);
 }

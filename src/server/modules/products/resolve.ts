@@ -36,6 +36,5 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
     });
   }
   if (others.length === 0) return only.id;
-  const ids = [only, ...others].map(({ id }) => id);
-  throw ambiguousName("products", named, namespace, ids);
+  throw ambiguousName("products", named, namespace, [only.id, ...others.map(({ id }) => id)]);
 }
