@@ -364,7 +364,7 @@ test("without a terminal, all missing flags are named at once, and nothing is cr
 describe("an invalid flag is exit code 2, and nothing is created", () => {
   test.each<[string, string[], string]>([
     ["namespace", ["-n", "No Name"], "--namespace must be 1 to 63"],
-    ["currency", ["--currency", "XXY"], "--currency is not an ISO 4217"],
+    ["currency", ["--currency", "XXY"], "--currency must be an ISO 4217"],
     ["language", ["--language", "x y"], "--language must be a language"],
     [
       "email",
