@@ -32,6 +32,7 @@ CREATE TABLE `app_keys` (
 	`allow_no_origin` integer DEFAULT false NOT NULL,
 	`expires_at` text,
 	`revoked_at` text,
+	`last_used_at` text,
 	`created_at` text NOT NULL,
 	`updated_at` text NOT NULL,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,

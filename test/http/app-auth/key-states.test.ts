@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { rotateKey } from "../../../src/server/modules/app-keys/change.ts";
+import { retireSecrets, rotateKey } from "../../../src/server/modules/app-keys/change.ts";
 import {
   activateKey,
   deactivateKey,
@@ -178,6 +178,27 @@ onEachDatabase((suite) => {
     const second = new Date(clock.now()).toISOString();
     await Promise.all([codeOf(shop), codeOf(shop), codeOf(shop)]);
     await until("the second use is written", async () => (await lastUsed()) === second);
+  });
+
+  test("the last use of a key stays known when its used secret is replaced or removed", async () => {
+    const { clock, system } = suite.app;
+    const endings = [
+      ["rotated", (appId: string) => rotateKey(system, { appId, overlapMs: 0 })],
+      ["retired", (appId: string) => retireSecrets(system, appId)],
+      ["revoked", (appId: string) => revokeKey(system, appId)],
+    ] as const;
+    for (const [name, end] of endings) {
+      const shop = await suite.shop();
+      const { app_id } = shop.key;
+      const lastUsed = async () => (await getKey(system, app_id)).last_used_at;
+      const used = new Date(clock.now()).toISOString();
+      await codeOf(shop);
+      await until("the use is written", async () => (await lastUsed()) === used);
+      clock.advance(minute);
+      if (name === "retired") await rotateKey(system, { appId: app_id, overlapMs: minute });
+      await end(app_id);
+      expect([name, await lastUsed()]).toEqual([name, used]);
+    }
   });
 
   suite.testOnFile("a failed attempt changes nothing of a key", async () => {

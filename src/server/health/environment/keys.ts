@@ -32,7 +32,7 @@ interface Key {
 
 const selectKeys = statement<Key>(sql`
   select k.id as app_id, t.namespace, k.name, t.url, t.domain, k.enforce_origins, k.expires_at, k.updated_at,
-    max(s.last_used_at) as last_used_at,
+    nullif(max(coalesce(k.last_used_at, ''), coalesce(max(s.last_used_at), '')), '') as last_used_at,
     json_group_array(json_object('created_at', s.created_at, 'expires_at', s.expires_at, 'last_used_at', s.last_used_at))
       filter (where s.expires_at is null or s.expires_at > ${param("now")}) as secrets
   from ${appKeys} k join ${tenants} t on t.id = k.tenant_id left join ${appKeySecrets} s on s.app_id = k.id

@@ -10,7 +10,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { AppKeyDetails, IssuedAppKey } from "./model.ts";
 import { hashSecret, newSecret } from "./secret.ts";
-import { getKey, insertSecret, keyRevoked, parseExpiry, requireKey, withSecret } from "./service.ts";
+import { getKey, insertSecret, keepLastUse, keyRevoked, parseExpiry, requireKey, withSecret } from "./service.ts";
 import { appKeySecrets, appKeys } from "./table.ts";
 
 const changeKey = statement(sql`
@@ -86,6 +86,7 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
     const key = await requireKey(tx, appId);
     if (key.revoked_at) throw keyRevoked(key);
     await run(tx.db, endSecrets, { appId, until: toTimestamp(moment + overlapMs) });
+    await run(tx.db, keepLastUse, { appId });
     await run(tx.db, removeEndedSecrets, { appId, now });
     const valid = await all(tx.db, selectSecrets, { appId });
     if (valid.length >= maxSecrets) {
@@ -105,6 +106,7 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
 export function retireSecrets(ctx: SystemCtx, appId: string): Promise<AppKeyDetails & { retired: number }> {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);
+    await run(tx.db, keepLastUse, { appId });
     const retired = await run(tx.db, removeOldSecrets, { appId });
     if (retired > 0) await recordAudit(tx, { event: "key.retired", namespace, subject: appId, details: { retired } });
     return { ...(await getKey(tx, appId)), retired };

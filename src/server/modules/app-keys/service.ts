@@ -29,10 +29,16 @@ const insertKey = statement(sql`
 export const insertSecret = statement(sql`
   insert into ${appKeySecrets} (id, tenant_id, app_id, hash, created_at)
   values (${param("id")}, ${param("tenantId")}, ${param("appId")}, ${param("hash")}, ${param("now")})`);
+/** The last use of a key `k`, whose used secrets may have been removed. */
+const lastUse = sql`(select max(at) from (select k.last_used_at as at
+  union all select s.last_used_at from ${appKeySecrets} s where s.app_id = k.id))`;
+/** Keeps the last use of a key whose secrets are about to be removed. */
+export const keepLastUse = statement(sql`
+  update ${appKeys} as k set last_used_at = ${lastUse} where k.id = ${param("appId")}`);
 const keyColumns = sql`
   k.id as app_id, t.namespace, k.name, k.scopes, k.active, k.published, k.enforce_origins, k.allow_no_origin,
   k.expires_at, k.revoked_at, k.created_at, k.tenant_id,
-  (select max(last_used_at) from ${appKeySecrets} s where s.app_id = k.id) as last_used_at,
+  ${lastUse} as last_used_at,
   (select json_group_array(pattern) from (select pattern from ${appKeyOrigins} o where o.app_id = k.id order by pattern))
     as origins,
   (select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at, 'last_used_at', last_used_at))
@@ -135,6 +141,7 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);
     const changed = await run(tx.db, setRevoked, { appId, now: toTimestamp(ctx.now()) });
+    await run(tx.db, keepLastUse, { appId });
     await run(tx.db, removeSecrets, { appId });
     if (changed > 0) await recordAudit(tx, { event: "key.revoked", namespace, subject: appId });
     return toAppKey(await requireKey(tx, appId));
