@@ -14,13 +14,15 @@ async function ordersOf({ call }: Shop): Promise<OrderReply[]> {
 
 for (const kind of ["file", "server"] as const) {
   onDatabase(kind, (suite) => {
-    test("64 buyers with 25 attempts each, some with the item on two lines, get exactly the stock of 50", async () => {
+    // Each transaction on the server takes several round trips, one transaction at a time.
+    const [buyers, attempts] = kind === "file" ? [64, 25] : [16, 8];
+    test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, get exactly the stock of 50`, async () => {
       const shop = await suite.shop();
       const product = await shop.createProduct({ stock: 50 });
       const codes = new Set<number>();
       let pieces = 0;
-      await together(64, async (buyer) => {
-        for (let attempt = 0; attempt < 25; attempt++) {
+      await together(buyers, async (buyer) => {
+        for (let attempt = 0; attempt < attempts; attempt++) {
           const lines = 1 + ((buyer + attempt) % 2);
           const items = Array.from({ length: lines }, () => ({ product_id: product.id, quantity: 1 }));
           const { status, code } = await shop.call("POST /orders/", { body: { items } });

@@ -29,7 +29,7 @@ for (const kind of ["file", "server"] as const) {
       await together(25, async (index) => {
         const random = uniform(seed + index);
         const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
-        for (let step = 0; step < 15; step++) {
+        for (let step = 0; step < (kind === "file" ? 15 : 5); step++) {
           const path: ReactionPath = random.next().value < 0.7 ? "/likes/" : "/bookmarks/";
           const product = random.next().value < 0.7 ? id : other;
           const isAdded = random.next().value < 0.5;

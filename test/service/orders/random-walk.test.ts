@@ -18,7 +18,7 @@ import { findInconsistencies } from "../../support/record-check.ts";
 import { checkAccount } from "../../support/rewards.ts";
 import { makeUser } from "../../support/users.ts";
 
-const steps = 10_000;
+const steps = 4000;
 const checkEvery = 1000;
 const minute = 60_000;
 /** A failure prints it; `BODEGA_TEST_SEED` runs the same walk again. */
