@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
           for (const [spoken, more] of tries) {
             const seen = await stranger.send(spoken, more);
             const spokenTwin = twinOf(spoken);
-            const moreTwin = more.query ? { query: { user_id: newId("usr") } } : {};
+            const moreTwin: Pick<CallOptions, "query"> = more.query ? { query: { user_id: newId("usr") } } : {};
             const twin = await stranger.send(spokenTwin, moreTwin);
             const sent = { ...spoken, query: { ...spoken.query, ...more.query } };
             const sentTwin = { ...spokenTwin, query: { ...spokenTwin.query, ...moreTwin.query } };
