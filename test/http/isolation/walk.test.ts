@@ -65,8 +65,11 @@ onEachDatabase((suite) => {
             const spokenTwin = twinOf(spoken);
             const moreTwin: Pick<CallOptions, "query"> = more.query ? { query: { user_id: newId("usr") } } : {};
             const twin = await stranger.send(spokenTwin, moreTwin);
-            const sent = { ...spoken, query: { ...spoken.query, ...more.query } };
-            const sentTwin = { ...spokenTwin, query: { ...spokenTwin.query, ...moreTwin.query } };
+            const sent = { ...spoken, query: { ...spoken.query, ...(more.query as object | undefined) } };
+            const sentTwin = {
+              ...spokenTwin,
+              query: { ...spokenTwin.query, ...(moreTwin.query as object | undefined) },
+            };
             // Replies to a call without a record id may differ, for instance when both use the same address.
             if (JSON.stringify({ ...spoken, by: null }).search(idForm) >= 0) {
               expect([stranger.name, verdictOf(sent, seen)]).toEqual([stranger.name, verdictOf(sentTwin, twin)]);
