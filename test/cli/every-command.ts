@@ -6,8 +6,8 @@ import { findMissing, type GivenValues, parseCommandArgs } from "../../src/cli/f
 import { sortQuestions } from "../../src/cli/framework/prompt-missing.ts";
 import { type CommandCall, commandCalls } from "./command-calls.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
-import { type Outcome, openCli, type Step } from "./run-bodega.ts";
-import { runHere } from "./run-here.ts";
+import { openCli, type Step } from "./run-bodega.ts";
+import { type Outcome, runHere } from "./run-here.ts";
 
 /** A command and how to call it. */
 export interface CalledCommand {

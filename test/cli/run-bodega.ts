@@ -2,13 +2,7 @@ import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-/** The result of a finished command. */
-export interface Outcome {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
+import { type Outcome, runHere } from "./run-here.ts";
 
 interface RunOptions {
   env?: Record<string, string>;
@@ -58,16 +52,23 @@ export function openCli(dataDir = join(makeDir(), "data"), program = command) {
     return { code, stdout, stderr };
   }
 
+  // Only the answer is checked, so the program runs within this process, unless it is another version or starts itself
+  // again, as a backup does.
+  const answer = (args: string[]): Promise<Outcome> => {
+    const line = [...args, "--json"];
+    return program === command && args[0] !== "db" ? runHere(line, { env: environment() }) : run(line);
+  };
+
   /** Runs a command that must succeed, and returns its one JSON value. */
   async function json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
-    const { code, stdout, stderr } = await run([...args, "--json"]);
+    const { code, stdout, stderr } = await answer(args);
     if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
     return JSON.parse(stdout) as T;
   }
 
   /** Runs a command that must fail, and returns its exit code and the error from standard error. */
   async function failure(...args: string[]): Promise<{ code: number | null; error: CliError }> {
-    const { code, stdout, stderr } = await run([...args, "--json"]);
+    const { code, stdout, stderr } = await answer(args);
     if (stdout !== "") throw new Error(`an error beside an answer: ${stdout}`);
     return { code, error: (JSON.parse(stderr) as { error: CliError }).error };
   }

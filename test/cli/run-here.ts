@@ -1,6 +1,12 @@
 import { runCli } from "../../src/cli/run.ts";
 import type { Terminal } from "../../src/cli/terminal/terminal.ts";
-import type { Outcome } from "./run-bodega.ts";
+
+/** The result of a finished command. */
+export interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
 
 interface HereOptions {
   env: Record<string, string | undefined>;
