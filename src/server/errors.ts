@@ -95,6 +95,8 @@ export interface ErrorOptions {
   details?: FieldError[];
   /** The remedy for this error, instead of the remedy of its kind. */
   remedy?: string | undefined;
+  /** Whether the message is for the terminal and the log only: replies have the general message of the kind. */
+  isInternal?: boolean;
   /** Exit code of a command that ends with this error, instead of that of its kind. */
   exit?: 1 | 2 | 3 | 4;
   /** Seconds until a retry can succeed; sent as `Retry-After`. */
@@ -105,13 +107,14 @@ export interface ErrorOptions {
 }
 
 /**
- * An error that the product throws on purpose, made by one of the named constructors below. Its message is public: it
- * must not contain secrets, SQL or source paths. Any other error is answered as an internal error without its message.
+ * An error that the product throws on purpose, made by one of the named constructors below. Its message is public unless
+ * `isInternal`: it must not contain secrets, SQL or source paths. Any other error is answered without its message.
  */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly details: FieldError[] | undefined;
   readonly remedy: string | undefined;
+  readonly isInternal: boolean;
   /** Exit code of a command that fails with this error: 1 failed, 2 usage, 3 not found, 4 conflict or busy. */
   readonly exit: 1 | 2 | 3 | 4;
   readonly retryAfter: number | undefined;
@@ -123,6 +126,7 @@ export class AppError extends Error {
     this.kind = kind;
     this.details = options.details;
     this.remedy = options.remedy;
+    this.isInternal = options.isInternal ?? false;
     this.exit = options.exit ?? table[kind].exit;
     // A service has no access to headers, but every 503 should say when to retry.
     this.retryAfter = options.retryAfter ?? (kind === "unavailable" ? 1 : undefined);

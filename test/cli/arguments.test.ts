@@ -82,7 +82,7 @@ describe("equivalent forms of arguments are the same command", () => {
     const { code, stderr } = await run(line);
     expect({ code, message: JSON.parse(stderr).error.message }).toEqual({
       code: 3,
-      message: 'Tenant "nobody" not found.',
+      message: 'Store "nobody" not found.',
     });
   });
 });

@@ -291,6 +291,24 @@ test("show prints when each secret was created and used, when it expires, and wh
   expect((await run(["key", "show", app_id, "-q"])).stdout).toBe(`${app_id}\n`);
 });
 
+test("commands print a key with the same labels as show", async () => {
+  const { stdout: issued } = await run(["key", "issue", "-n", "demo", "--name", "web", "--expires", "90d"]);
+  const id = /app_\w{26}/.exec(issued)?.[0] as string;
+  const labels = (stdout: string) => stdout.split("\n").flatMap((line) => /^(\S.*?) {2}/.exec(line)?.[1] ?? []);
+  const shown = async () => labels((await run(["key", "show", id])).stdout.split("\n\n")[0] as string);
+  expect(labels(issued).filter((label) => label !== "App secret")).toEqual(await shown());
+  expect(issued).toMatch(/^Expires +in 90 days /m);
+  for (const line of [
+    ["key", "publish", id],
+    ["key", "update", id, "--name", "shop"],
+    ["origin", "set", id, "shop.example.com"],
+    ["key", "retire", id, "--yes"],
+    ["key", "revoke", id, "--yes"],
+  ]) {
+    expect(labels((await run(line)).stdout)).toEqual(await shown());
+  }
+});
+
 test("update changes name, scopes and expiry, not other fields, and no revoked key", async () => {
   const { app_id } = await issue("--scope", "products:read", "--expires", "1d");
   const update = (...flags: string[]) => json<Details>("key", "update", app_id, ...flags);

@@ -121,7 +121,7 @@ describe("mail list", () => {
 
   test("is a table for people, ids with -q, and never contains a code", async () => {
     const { stdout } = await run(["mail", "list", "-n", "demo"]);
-    expect(stdout).toMatch(/^ID +NAMESPACE +KIND +TO +STATUS +ATTEMPTS +NEXT ATTEMPT +LAST ERROR\n/);
+    expect(stdout).toMatch(/^ID +NAMESPACE +KIND +TO +STATUS +ATTEMPTS +NEXT ATTEMPT +LAST ERROR +CREATED\n/);
     expect(stdout).not.toContain(code);
     expect((await run(["mail", "list", "-q"])).stdout).toBe(`${sent}\n${failed}\n${queued}\n`);
     expect(await run(["mail", "list", "-n", "other"])).toMatchObject({

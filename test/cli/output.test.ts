@@ -122,6 +122,15 @@ describe("a table", () => {
   });
 });
 
+test("a terminal of unknown width is taken for one of 80 columns", async () => {
+  const wrapper = ["sh", "-c", 'stty cols 0; exec "$@"', "sh"];
+  const [unknown, known] = [
+    await runAtTerminal(["tenant", "--help"], [], { env: { ...environment(), PATH: process.env.PATH }, wrapper }),
+    await runAtTerminal(["tenant", "--help"], [], { env: environment(), columns: 80 }),
+  ];
+  expect(unknown).toEqual(known);
+});
+
 test("JSON is one line in a pipe, and indented at a terminal", async () => {
   expect((await run(["tenant", "list", "--json"])).stdout.split("\n")).toHaveLength(2);
   const { screen } = await runAtTerminal(["tenant", "list", "--json"], [], { env: environment() });
@@ -176,8 +185,24 @@ describe("an unexpected error", () => {
     const { code, stdout, stderr } = await run(["tenant", "list"], { env: { BODEGA_DATA_DIR: dataDir } });
     expect(code).toBeGreaterThan(0);
     expect(stdout).toBe("");
-    expect(stderr).toMatch(/^error: .*\n$/);
+    expect(stderr).toMatch(/^error: .*\n {2}.*\n$/);
     expect(stderr).not.toMatch(/\bat |\.ts\b|node_modules|\b(select|pragma|from)\b/i);
+  });
+
+  test("of the database file names the file and the command that helps", async () => {
+    const dataDir = makeDir();
+    const file = join(dataDir, "bodega.db");
+    writeFileSync(file, Buffer.alloc(9000, "not a database"));
+    for (const args of [
+      ["tenant", "list"],
+      ["key", "list", "-n", "demo"],
+      ["serve", "--port", "0"],
+    ]) {
+      const { code, stderr } = await run(args, { env: { BODEGA_DATA_DIR: dataDir } });
+      expect(code).toBe(4);
+      expect(stderr).toContain(`error: ${file}: The database file is not a database.\n`);
+      expect(stderr).toMatch(/restore the last backup with: \S*bodega\S* db restore BACKUP\n$/);
+    }
   });
 
   test("names a data directory that cannot be created", async () => {

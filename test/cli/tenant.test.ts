@@ -68,7 +68,7 @@ describe("a tenant that does not exist is exit code 3", () => {
   ])("%j", async (line) => {
     const { code, error } = await failure(...line);
     expect(code).toBe(3);
-    expect(error).toMatchObject({ code: 5301, message: 'Tenant "nobody" not found.' });
+    expect(error).toMatchObject({ code: 5301, message: 'Store "nobody" not found.' });
   });
 });
 

@@ -150,7 +150,7 @@ describe("a new password", () => {
   });
 
   test.concurrent.each([
-    [[], "Missing --password-stdin, --random-password, --password-hash-stdin or --no-password"],
+    [[], "Missing --password-stdin, --random-password, --password-file, --password-hash-stdin or --no-password"],
     [["--password-stdin", "--random-password"], "cannot be used together"],
     [["--password-stdin", "--password-hash-stdin"], "cannot be used together"],
     [["--random-password", "--no-password"], "cannot be used together"],

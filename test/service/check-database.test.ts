@@ -85,7 +85,7 @@ test("a sound database has no findings, and its file does not change", async () 
   });
   expect(report.checked.slice(0, 5)).toEqual(["file", "integrity", "references", "schema", "states"]);
   expect(report.checked.at(-2)).toBe("search");
-  expect(report.database).toEqual({ kind: "file", bytes: before.length, log_bytes: 0, unused_bytes: 0 });
+  expect(report.database).toEqual({ kind: "file", bytes: before.length, wal_bytes: 0, unused_bytes: 0 });
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 

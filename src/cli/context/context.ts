@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { DatabaseConfig } from "../../server/config/config.ts";
 import { databaseFile } from "../../server/config/data-dir.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
+import { nameDatabase } from "../../server/db/failure.ts";
 import type { Database } from "../../server/db/session.ts";
 import { notFound, wrongState } from "../../server/errors.ts";
 import type { Console } from "../terminal/console.ts";
@@ -37,7 +38,7 @@ export function beginContext<T>(
       throw wrongState("The database schema is older than this program. Update it: bodega db migrate");
     }
     const { applied } = await migrate(db);
-    if (applied.length > 0) await info(console, `Created a new database: ${formatPlace(config)}`);
+    if (applied.length > 0) await info(console, `Created a new database: ${nameDatabase(config)}`);
     const ctx = await makeContext(db, config);
     await recordMigration(ctx, applied);
     return work(ctx, config);
@@ -108,11 +109,6 @@ export async function recordMigration(ctx: SystemCtx, applied: string[]): Promis
   if (applied.length === 0) return;
   const { recordAudit } = await import("../../server/modules/audit/service.ts");
   await recordAudit(ctx, { event: "database.migrated", details: { applied } });
-}
-
-/** The data directory, or only the host of a database server, because its address may contain a secret. */
-function formatPlace({ databaseUrl, dataDir }: DatabaseConfig): string {
-  return databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).host : dataDir;
 }
 
 /**

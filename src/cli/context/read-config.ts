@@ -16,7 +16,7 @@ export function readCliConfig(flags: DatabaseFlags, console: Console): Config {
 }
 
 /** The sources of options, for commands that read only a part of the configuration. Errors: as `readCliConfig`. */
-export function openCliOptions(flags: DatabaseFlags, console: Console): Options {
+export function openCliOptions(flags: DatabaseFlags, console: Pick<Console, "env">): Options {
   return openOptions(toConfigFlags(flags), console.env);
 }
 

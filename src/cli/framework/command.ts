@@ -32,6 +32,8 @@ interface CommandDefinition<T extends CommandArgs> {
   examples: readonly string[];
   notes?: readonly string[];
   longRunning?: boolean;
+  /** What the command did, printed above its record: `{name}` is a field, `{revoked token}` a count with its noun. */
+  done?: string;
   /** Without a terminal, the command itself must refuse none or several. */
   oneOf?: OneOf & { ways: { readonly [K in keyof T]?: string } };
   /**
@@ -43,14 +45,14 @@ interface CommandDefinition<T extends CommandArgs> {
 
 /** Makes the citty command of one definition; the shared flags are added to its own. */
 export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>): Command {
-  const { name, description, examples, notes = [], longRunning = false, oneOf } = definition;
+  const { name, description, examples, notes = [], longRunning = false, done, oneOf } = definition;
   const meta = { name, description };
   const args = { ...definition.args, ...sharedArgs } as unknown as Command["args"];
   const command = defineCittyCommand({
     meta,
     args,
     run: ({ args: values, data: console }) =>
-      definition.run(values as unknown as ArgValues<T> & SharedValues, console as Console),
+      definition.run(values as unknown as ArgValues<T> & SharedValues, { ...(console as Console), done }),
   });
   return { ...command, meta, args, examples, notes, longRunning, oneOf };
 }

@@ -49,8 +49,9 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
   if (remedy !== undefined) lines.push(`  ${remedy}`);
   const reader = onScreen({ screen: terminal.screen, command });
   const fitted = lines.map((line) => fitSentence(reader, line));
-  if (error instanceof UsageError) {
-    fitted.push(`  Help: ${programName()} ${[...(error.options.path ?? failure.path), "-h"].join(" ")}`);
+  if (error instanceof UsageError || details?.some(({ flag, field }) => flag ?? field.startsWith("--"))) {
+    const path = (error instanceof UsageError && error.options.path) || failure.path;
+    fitted.push(`  Help: ${programName()} ${[...path, "-h"].join(" ")}`);
   }
   await terminal.writeError(`${fitted.join("\n")}\n`);
   return exit;

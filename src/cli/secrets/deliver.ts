@@ -15,6 +15,8 @@ interface SecretRecord<T> {
   separator: string;
   /** The command that makes another secret: `key rotate app_…`. */
   renew(made: T): string;
+  /** The fields for people; without it, those of the record. */
+  show?(made: object): object;
 }
 
 /**
@@ -26,11 +28,12 @@ interface SecretRecord<T> {
 export async function deliverSecret<T extends object>(
   console: Console,
   { flag, path }: { flag: "--secret-file" | "--password-file"; path: string | undefined },
-  { idField, secretField, separator, renew }: SecretRecord<T>,
+  { idField, secretField, separator, renew, show = (made) => made }: SecretRecord<T>,
   make: () => Promise<T>,
 ): Promise<T> {
   const file = path === undefined ? undefined : planSecretFile(path, flag);
   if (file === undefined) requireReader(console, flag);
+  const print = (record: object) => printRecord(console, console.json ? record : show(record), idField);
   const made = await make();
   const { [secretField]: secret, ...rest } = made;
   const notDelivered = (error: unknown) => {
@@ -41,14 +44,14 @@ export async function deliverSecret<T extends object>(
   if (file === undefined) {
     const line = escapeControls(`${made[idField]}${separator}${secret}`);
     const isLine = console.quiet && !console.json;
-    await (isLine ? console.write(`${line}\n`) : printRecord(console, made, idField)).catch(notDelivered);
+    await (isLine ? console.write(`${line}\n`) : print(made)).catch(notDelivered);
     if (!console.hasReader()) notDelivered(internalError("Standard output was closed."));
     if (!console.json) await warn(console, "Save this secret now. It won't be shown again.");
     return made;
   }
   await file.save(String(secret)).catch(notDelivered);
   const fileField = flag.slice(2).replaceAll("-", "_");
-  await printRecord(console, console.json ? { ...rest, [fileField]: file.path } : rest, idField);
+  await print(console.json ? { ...rest, [fileField]: file.path } : rest);
   await info(console, `The ${fileField.replace("_file", "")} is in ${file.path}`);
   return made;
 }
@@ -65,9 +68,6 @@ export function requireReader(console: Console, flag: string): void {
     details: [{ field: flag, message: "is required when standard output is closed or /dev/null" }],
   });
 }
-
-/** A new file for a secret, readable by its owner only. It does not exist before `save`. */
-export type SecretFile = ReturnType<typeof planSecretFile>;
 
 /**
  * Checks that a file can be created, before there is a secret for it. `save` writes the secret and a line break, and

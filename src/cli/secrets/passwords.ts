@@ -45,7 +45,7 @@ export async function takePassword(
     const { askNewPassword } = await import("../terminal/prompt.ts");
     return { password: await askNewPassword(await loadCheck()), isRandom: false };
   }
-  const ways = ["--password-stdin", "--random-password", ...others];
+  const ways = ["--password-stdin", "--random-password", "--password-file", ...others];
   throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
     details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],
   });

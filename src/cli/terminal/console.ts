@@ -32,5 +32,7 @@ export function createConsole(terminal: Terminal, flags: ConsoleFlags) {
     assumeYes: flags.yes === true,
     /** A command line for the same database: `key list -n demo` with the flags that name the database. */
     command: commandLine(flags),
+    /** The sentence above the command's record: see `done` of a command's definition. */
+    done: undefined as string | undefined,
   };
 }

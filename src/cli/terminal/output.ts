@@ -37,13 +37,14 @@ export async function printList<Row>(console: Console, rows: readonly Row[], vie
 }
 
 /**
- * Prints one record: a JSON object, its id only, or a line for each field with times relative to now.
+ * Prints one record: a JSON object, its id only, or what was done and a line for each field with times relative to now.
  * @param idField which field `-q` prints.
  */
 export async function printRecord(console: Console, record: object, idField: string): Promise<void> {
   if (console.json) return printJson(console, record);
   const entries = Object.entries(record);
   if (console.quiet) return console.write(`${formatValue(entries.find(([name]) => name === idField)?.[1])}\n`);
+  if (console.done !== undefined) await info(console, fillIn(console.done, record));
   const now = Date.now();
   const fields = entries.map(([name, value]) => {
     const text = formatValue(value).replace(timestamp, (at) => formatTime(at, now));
@@ -52,6 +53,14 @@ export async function printRecord(console: Console, record: object, idField: str
     return [words.charAt(0).toUpperCase() + words.slice(1), isState ? colorState(text) : text] as const;
   });
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
+}
+
+/** Puts fields of a record into a sentence: `{name}`, or `{revoked token}` for `1 token` and `2 tokens`. */
+function fillIn(sentence: string, record: object): string {
+  return sentence.replace(/\{(\w+)( ?)(.*?)\}/g, (_, field, space, noun) => {
+    const value: unknown = Object.entries(record).find(([name]) => name === field)?.[1];
+    return `${formatValue(value)}${space}${noun}${noun === "" || value === 1 ? "" : "s"}`;
+  });
 }
 
 /** Wraps lines to the terminal. Continued lines keep the indent. */

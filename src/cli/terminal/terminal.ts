@@ -7,6 +7,7 @@ import { formatBytes } from "../../server/values/bytes.ts";
 export type Terminal = ReturnType<typeof openTerminal>;
 
 const interruptedExitCode = 130;
+const defaultColumns = 80;
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Ties a `Terminal` to the running process, and ends the process with 130 on SIGINT until signals are released. */
@@ -14,7 +15,11 @@ export function openTerminal(host: NodeJS.Process) {
   const interrupt = () => host.exit(interruptedExitCode);
   host.on("SIGINT", interrupt);
   // Failures reach the callbacks of write; without a listener the same event would end the process.
-  for (const stream of [host.stdout, host.stderr]) stream.on("error", () => {});
+  for (const stream of [host.stdout, host.stderr]) {
+    stream.on("error", () => {});
+    // A terminal that does not know its width says 0.
+    if (stream.isTTY) stream.columns ||= defaultColumns;
+  }
   let isRead = true;
   return {
     env: host.env,

@@ -36,7 +36,7 @@ export function mapDbError(error: unknown): unknown {
   // The engine's error for a file that it cannot open has no code, and names the path.
   const base = /^ConnectionFailed\(/.test(error.message) ? "SQLITE_CANTOPEN" : baseCode(coded);
   const message = base === undefined ? undefined : messages[base];
-  if (message !== undefined) return unavailable(message, { cause: error });
+  if (message !== undefined) return unavailable(message, { cause: error, isInternal: true });
   if (coded.name === "SqliteError" && base !== undefined) {
     return new LibsqlError(error.message, base, coded.code, coded.rawCode, error);
   }
@@ -49,7 +49,7 @@ export function mapServerError(error: unknown): unknown {
   if (mapped instanceof AppError || !chainOf(mapped).some(isNetworkError)) return mapped;
   const refused = /HTTP status 40[13]\b/.test(String(mapped));
   const message = refused ? "The database server refused its token." : "The database server cannot be reached.";
-  return unavailable(message, { cause: error });
+  return unavailable(message, { cause: error, isInternal: true });
 }
 
 /** True when another connection holds the lock, so that the same statement may succeed in a moment. */

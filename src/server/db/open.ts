@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "../config/data-dir.ts";
 import { validationFailed } from "../errors.ts";
+import { locateFailure } from "./failure.ts";
 import { FileDatabase } from "./local/file-database.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
 import { shareFile } from "./local/open-file-lock.ts";
@@ -42,11 +43,14 @@ export function openConfiguredDatabase(
 
 /** Runs a command's work on the database that a configuration names, and closes it afterwards. Errors: those of `openDatabase` and `work`. */
 export async function withConfiguredDatabase<T>(config: Place, work: (db: Database) => Promise<T>): Promise<T> {
-  const db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs });
+  let db: Database | undefined;
   try {
+    db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs });
     return await work(db);
+  } catch (error) {
+    throw locateFailure(error, config);
   } finally {
-    await db.close();
+    await db?.close();
   }
 }
 

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { type Config, readConfig } from "../config/config.ts";
 import type { SystemCtx } from "../context.ts";
+import { locateFailure, nameDatabase } from "../db/failure.ts";
 import { commandLockDeadlineMs, openConfiguredDatabase } from "../db/open.ts";
 import type { Database, Session } from "../db/session.ts";
-import { AppError, unavailable } from "../errors.ts";
+import { type AppError, unavailable } from "../errors.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
 import { closedVault } from "../security/secret-key.ts";
-import { checkDatabase, nameDatabase } from "./database/check-database.ts";
-import { damageRemedy } from "./database/file.ts";
+import { checkDatabase } from "./database/check-database.ts";
 import { backups } from "./environment/backups.ts";
 import { clock } from "./environment/clock.ts";
 import { directory, files } from "./environment/data-dir.ts";
@@ -31,13 +31,17 @@ import { type Report, Run, type RunOptions } from "./run.ts";
 
 /** Checks of the data directory, which run before its database is opened. */
 const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
-/** All other checks of the environment. They run concurrently. */
+/** Checks of what the configuration says. */
+const configChecks: readonly EnvironmentCheck[] = [server, backups, mail, tls, publicUrl, push];
+/** All checks of the environment after those. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [
   ...[server, secretKey, clock, backups, mail, tls, publicUrl],
   ...[stores, accounts, keys, push, webhooks],
 ];
 
 export interface DoctorOptions extends RunOptions {
+  /** The errors of the configuration. */
+  faults?: readonly AppError[];
   deps: DoctorDeps;
 }
 
@@ -52,10 +56,12 @@ export interface DoctorDeps extends Pick<CheckSubject, "now" | "version" | "uid"
  * @throws notFound when the store does not exist.
  */
 export async function runDoctor(config: Config, options: DoctorOptions): Promise<Report> {
-  const { namespace, deps } = options;
-  const environment = namespace === undefined ? serverChecks : serverChecks.filter(({ ofStores }) => ofStores);
+  const { namespace, deps, faults = [] } = options;
+  const sound = serverChecks.filter((check) => faults.length === 0 || !configChecks.includes(check));
+  const environment = namespace === undefined ? sound : sound.filter(({ ofStores }) => ofStores);
   const run = new Run(options, environment.length + (namespace === undefined ? directoryChecks.length + 5 : 3));
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
+  await reportFaults(run, faults);
   if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);
   const { size, isUsable } = await checkDatabasePart(run, config, options);
   const opened = isUsable ? await openContext(run, config, deps) : null;
@@ -95,19 +101,21 @@ export async function runDatabaseCheck(
   return run.report(size);
 }
 
-/**
- * Checks only the data directory, where the configuration is not valid.
- * @param error the fault of the configuration.
- */
-export async function runDirectoryCheck(dataDir: string, error: AppError, options: DoctorOptions): Promise<Report> {
+/** Checks only the data directory, where the configuration does not say which database to check. */
+export async function runDirectoryCheck(dataDir: string, options: DoctorOptions): Promise<Report> {
   // Neither environment nor env file may be read: all options have their defaults.
   const config = { ...readConfig({ "data-dir": "/dev/null" }, {}), dataDir };
   const run = new Run(options, directoryChecks.length + 1);
-  const remedy = "Correct it in the environment or in bodega.env of the data directory, which must be readable.";
-  await run.add("environment", "settings", async () => [finding("error", "settings", error.message, remedy)]);
+  await reportFaults(run, options.faults ?? []);
   await run.runEnvironment(directoryChecks, { ...options.deps, config, ctx: null, tenant: null });
   await run.applyFixes(null);
   return run.report(null);
+}
+
+async function reportFaults(run: Run, faults: readonly AppError[]): Promise<void> {
+  const remedy = "Correct it in the environment or in bodega.env of the data directory, which must be readable.";
+  const findings = faults.map(({ message }) => finding("error", "settings", message, remedy));
+  if (faults.length > 0) await run.add("environment", "settings", async () => findings);
 }
 
 /** Where the database cannot be checked at all, that is a finding too. */
@@ -138,20 +146,7 @@ async function openContext(run: Run, config: Config, { makeContext, command }: D
 }
 
 function describeFailure(config: Config, error: unknown, command: CommandLine): Finding[] {
-  const subject = nameDatabase(config);
-  const reason = reasonOf(error);
-  const isMissing = error instanceof AppError && error.kind === "notFound";
-  const remedies: [applies: boolean, remedy: string][] = [
-    [/token/.test(reason), "Correct BODEGA_DATABASE_AUTH_TOKEN."],
-    [
-      config.databaseUrl !== undefined,
-      "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.",
-    ],
-    [isMissing, command("init")],
-    [/not a database|damaged/.test(reason), damageRemedy("file", command)],
-    [/busy/.test(reason), "Another program has locked the file. Stop it, or wait."],
-    [true, "Check that this account can read and write the data directory and its files."],
-  ];
-  const [, remedy = null] = remedies.find(([applies]) => applies) ?? [];
-  return [finding("error", subject, isMissing ? reason : `${subject}: ${reason}`, remedy)];
+  const located = locateFailure(error, config, command);
+  const remedy = (located as Partial<AppError>).remedy ?? "Check that this account can read the data directory.";
+  return [finding("error", nameDatabase(config), reasonOf(located), remedy)];
 }

@@ -1,4 +1,4 @@
-import { AppError, type FieldError, internalError, remedyOf, statusOf } from "../errors.ts";
+import { AppError, type FieldError, internalError, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import type { Page } from "../pagination/list-page.ts";
 
 /** The answer of a handler. `json` is the text of `data`, often written by SQLite and passed through. */
@@ -56,7 +56,8 @@ export interface ErrorBody {
 /** The envelope of an error; anything but an AppError is answered as internalError without its message. */
 export function errorResponse(requestId: string, error: unknown, headers: Record<string, string>): Response {
   const known = error instanceof AppError ? error : internalError();
-  const { kind, code, message, details, remedy = remedyOf(kind) } = known;
+  const { kind, code, details, remedy = remedyOf(kind) } = known;
+  const message = known.isInternal ? meaningOf(kind) : known.message;
   const body: ErrorBody = {
     request_id: requestId,
     error: { code, message, ...(remedy && { remedy }), ...(details && { details }) },

@@ -66,7 +66,7 @@ async function read({ db, dataDir, certificateEnd, now }: FigureDeps): Promise<D
     database: {
       kind: db.kind,
       bytes: hasFile ? (statSync(databaseFile(dataDir), { throwIfNoEntry: false })?.size ?? null) : null,
-      log_bytes: hasFile ? db.walBytes() : null,
+      wal_bytes: hasFile ? db.walBytes() : null,
       disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
     },
     queues: row ? (JSON.parse(row.queues) as ServerStatus["queues"]) : null,

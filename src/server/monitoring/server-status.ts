@@ -86,7 +86,7 @@ export interface ServerStatus {
   };
   tenants: TenantStatus[];
   /** Sizes in bytes; null where there is no file. */
-  database: { kind: string; bytes: number | null; log_bytes: number | null; disk_free_bytes: number | null };
+  database: { kind: string; bytes: number | null; wal_bytes: number | null; disk_free_bytes: number | null };
   /** Null while the database does not answer. */
   queues: { mail: QueueStatus; webhooks: QueueStatus; pushes: QueueStatus } | null;
   /** Time of the last backup of this data directory; null for none. */

@@ -1,6 +1,7 @@
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
+import { locateFailure } from "../db/failure.ts";
 import { acquireServerLock } from "../db/local/server-lock.ts";
 import { openConfiguredDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
@@ -72,6 +73,8 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     try {
       await removeStaleRestores(config.dataDir);
       return await runMain(config, run);
+    } catch (error) {
+      throw locateFailure(error, config);
     } finally {
       await lock.release();
     }

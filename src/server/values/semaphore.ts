@@ -59,7 +59,7 @@ export class Semaphore {
       if (timeoutMs !== undefined) {
         waiter.timer = setTimeout(() => {
           this.#waiting = this.#waiting.filter((one) => one !== waiter);
-          reject(this.#refusal("The database is busy."));
+          reject(unavailable("The database is busy.", { isInternal: true }));
         }, timeoutMs);
       }
       this.#waiting.push(waiter);

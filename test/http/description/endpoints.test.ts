@@ -15,7 +15,6 @@ const placeholders: Record<string, unknown> = {
   auth: "…",
   code: "492039",
   endpoint: "https://push.example.com/send/…",
-  expires_at: "2030-02-14T12:00:00.000Z",
   management_secret: "…",
   namespace: "demo",
   next_cursor: "…",

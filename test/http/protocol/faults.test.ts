@@ -56,7 +56,7 @@ const routes: Route[] = [
     reply: { data: Type.Object({}) },
     errors: [],
     handle: () => {
-      throw new AppError("unavailable", "The database is busy.", { cause: new Error(inside) });
+      throw new AppError("unavailable", "The database is busy.", { cause: new Error(inside), isInternal: true });
     },
   }),
 ];
@@ -104,10 +104,12 @@ onDatabase("file", (suite) => {
     expect((await call("HEAD /faults/error/")).status).toBe(500);
   });
 
-  test("unavailable is 5001 with Retry-After and the public message; its cause is only logged", async () => {
-    const { code, status, text, headers } = await call("POST /unavailable/");
+  test("unavailable is 5001 with Retry-After and the general message; the error and its cause are only logged", async () => {
+    const { code, status, text, error, headers } = await call("POST /unavailable/");
     expect([code, status, headers.get("retry-after")]).toEqual([5001, 503, "1"]);
+    expect(error).toEqual({ code: 5001, message: "Temporarily unavailable.", remedy: "Try again shortly." });
     expect(text).not.toContain(inside);
+    expect(app.entries.at(-1)?.fault).toContain("The database is busy.");
     expect(app.entries.at(-1)?.fault).toContain(inside);
   });
 

@@ -1,6 +1,5 @@
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { commandLine } from "../../terminal/command-line.ts";
 import { runAndPrint } from "../doctor/print.ts";
 
 const timeoutMs = 5000;
@@ -21,7 +20,7 @@ export default defineCommand({
     const { runDatabaseCheck } = await import("../../../server/health/doctor.ts");
     // Reading blocks the process, which could not handle ctrl-C. The check writes nothing, so it may be killed at any time.
     console.releaseSignals();
-    const command = commandLine(args);
+    const { command } = console;
     return runAndPrint(console, command("doctor --fix"), (onProgress) =>
       runDatabaseCheck(config, { onProgress, deps: { now: Date.now, command, timeoutMs } }),
     );

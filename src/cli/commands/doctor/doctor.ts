@@ -1,11 +1,11 @@
+import { readValidOptions } from "../../../server/config/config.ts";
 import { readDataDir } from "../../../server/config/options.ts";
 import { AppError } from "../../../server/errors.ts";
 import { makeContext } from "../../context/context.ts";
-import { type DatabaseFlags, readCliConfig } from "../../context/read-config.ts";
+import { type DatabaseFlags, openCliOptions } from "../../context/read-config.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
-import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { addressFlags } from "../serve/server-process.ts";
 import { runAndPrint } from "./print.ts";
@@ -33,26 +33,27 @@ export default defineCommand({
   ],
   async run(args, console) {
     const { namespace, fix, strict } = args;
-    const command = commandLine(args);
+    const { command } = console;
     const { version } = buildInfo;
     const deps = { now: Date.now, version, uid: process.getuid?.(), timeoutMs, command, makeContext };
     const { runDoctor, runDirectoryCheck } = await import("../../../server/health/doctor.ts");
-    const config = readConfigOrError(args, console);
+    const { config, faults } = readConfigAndFaults(args, console);
     const fixCommand = command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
     return runAndPrint(console, fix ? null : fixCommand, (onProgress) => {
-      const options = { namespace, fix, strict, onProgress, deps };
-      if (!(config instanceof AppError)) return runDoctor(config, options);
-      return runDirectoryCheck(readDataDir({ "data-dir": args["data-dir"] }, console.env), config, options);
+      const options = { namespace, fix, strict, onProgress, deps, faults };
+      const isOtherDatabase = faults.some(({ message }) => /BODEGA_(?:DATABASE|SECRET)/.test(message));
+      if (config !== null && !isOtherDatabase) return runDoctor(config, options);
+      return runDirectoryCheck(readDataDir({ "data-dir": args["data-dir"] }, console.env), options);
     });
   },
 });
 
-/** Returns the configuration, or the error in it, which becomes a finding. Throws the error of an invalid flag. */
-function readConfigOrError(args: DatabaseFlags, console: Console) {
+/** Returns the configuration and its errors, which become findings. Throws the error of an invalid flag. */
+function readConfigAndFaults(args: DatabaseFlags, { env }: Console) {
   try {
-    return readCliConfig(args, console);
+    return readValidOptions(openCliOptions(args, { env: { ...env } }));
   } catch (error) {
     if (!(error instanceof AppError) || error.details?.some(({ field }) => field.startsWith("--"))) throw error;
-    return error;
+    return { config: null, faults: [error] };
   }
 }

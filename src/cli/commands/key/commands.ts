@@ -101,6 +101,7 @@ const update = defineCommand({
     "bodega key update -n demo web --name storefront --expires never --json",
   ],
   notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
+  done: "Updated key {name}.",
   async run(args, console) {
     const now = Date.now();
     const { name, scope, expires } = args;
@@ -113,7 +114,7 @@ const update = defineCommand({
       ...(expires !== undefined && { expiresAt: expires === "never" ? null : parseTime("--expires", expires, now) }),
     };
     const { updateKey } = await import("../../../server/modules/app-keys/change.ts");
-    await printKeySheet(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)), now);
+    await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));
   },
 });
 
@@ -125,6 +126,7 @@ function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deacti
     args: keyArgs,
     examples: [`bodega key ${name} app_01k8z3v5x2f1rt9m6q7wbn4hcd`, `bodega key ${name} -n demo web`],
     notes: ["Takes effect on the server's next request."],
+    done: `${name.charAt(0).toUpperCase()}${name.slice(1).replace(/e?$/, "ed")} key {name}.`,
     async run(args, console) {
       const change = (await import("../../../server/modules/app-keys/service.ts"))[`${name}Key` as const];
       await printKey(console, await withKey(args, console, change));
@@ -154,6 +156,7 @@ const rotate = defineCommand({
     "Without --overlap the old secrets expire immediately, and requests with them fail. Use that after a leak. It needs a " +
       "confirmation or --yes.",
   ],
+  done: "Replaced the secret of key {name}.",
   async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);
     const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/change.ts");
@@ -182,6 +185,7 @@ const retire = defineCommand({
     "Takes effect on the server's next request. The current secret stays valid. To see when old secrets were last used: " +
       "bodega key show <app_id>",
   ],
+  done: "Expired the old secrets of key {name}.",
   async run(args, console) {
     requireAnswer(console, `Expire the old secrets of key ${args.app_id}?`);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
@@ -198,8 +202,8 @@ const retire = defineCommand({
       await confirmAction(console, `Expire ${secrets} of key ${describeKey(key)}? Last used: ${used}.`);
     }
     const after = await withContext(args, console, (ctx) => retireSecrets(ctx, key.app_id));
-    await printKey(console, after);
-    if (after.retired === 0) await info(console, "The key has no old secret. Nothing was changed.");
+    const done = after.retired === 0 ? "The key has no old secret. Nothing was changed." : console.done;
+    await printKey({ ...console, done }, after);
   },
 });
 
@@ -209,6 +213,7 @@ const revoke = defineCommand({
   args: keyArgs,
   examples: ["bodega key revoke app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key revoke -n demo web --yes"],
   notes: ["Takes effect on the server's next request, and cannot be undone."],
+  done: "Revoked key {name}.",
   async run(args, console) {
     requireAnswer(console, `Revoke key ${args.app_id} permanently? All requests with it will fail.`);
     const { getKey, revokeKey } = await import("../../../server/modules/app-keys/service.ts");

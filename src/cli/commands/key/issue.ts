@@ -34,6 +34,7 @@ export default defineCommand({
     "bodega key issue -n demo --name backend --secret-file backend.secret --json",
   ],
   notes: ["Requests with an unpublished key fail. The secret is shown once and stored only as a hash."],
+  done: "Issued key {name}.",
   async run(args, console) {
     const expiresAt = args.expires === undefined ? undefined : parseTime("--expires", args.expires, Date.now());
     const { issueKey, listKeys } = await import("../../../server/modules/app-keys/service.ts");

@@ -1,6 +1,6 @@
 import type { SystemCtx } from "../../../server/context.ts";
 import { keyState } from "../../../server/modules/app-keys/model.ts";
-import type { getKey, issueKey, publishKey } from "../../../server/modules/app-keys/service.ts";
+import type { getKey, issueKey } from "../../../server/modules/app-keys/service.ts";
 import { withContext } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
@@ -8,8 +8,7 @@ import type { Console } from "../../terminal/console.ts";
 import { fitSentence, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { formatRelativeTime, formatTime } from "../../terminal/relative-time.ts";
 
-/** A key as the services return it: from most functions, with its secrets' times, and with a new secret. */
-export type AppKey = Awaited<ReturnType<typeof publishKey>>;
+/** A key as most services return it, and with a new secret. */
 export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
 type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
 
@@ -18,13 +17,17 @@ type Secret = AppKeyDetails["secrets"][number];
 const dayMs = 86_400_000;
 const soonMs = 30 * dayMs;
 
-/** Prints a key as JSON, as its id, or as its fields and a paragraph for each secret. */
-export async function printKeySheet(console: Console, key: AppKeyDetails, now: number): Promise<void> {
-  if (console.json) return printJson(console, key);
-  const { active: _active, published: _published, secrets, ...rest } = key;
-  const { app_id, namespace, name, scopes, origins, enforce_origins, allow_no_origin } = rest;
-  const record = {
+/** Prints a key as JSON, as its id, or as its fields. */
+export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
+  return console.json ? printJson(console, key) : printRecord(console, toFields(key, Date.now()), "app_id");
+}
+
+/** A key as people read it, with its new secret if it has one. */
+function toFields(key: AppKeyDetails & { app_secret?: string }, now: number): object {
+  const { app_id, app_secret, namespace, name, scopes, origins, enforce_origins, allow_no_origin } = key;
+  return {
     app_id,
+    ...(app_secret !== undefined && { app_secret }),
     namespace,
     name,
     state: keyState(key, now),
@@ -36,9 +39,13 @@ export async function printKeySheet(console: Console, key: AppKeyDetails, now: n
     ...(key.revoked_at !== null && { revoked: formatTime(key.revoked_at, now) }),
     last_used: formatTime(key.last_used_at, now),
   };
-  await printRecord(console, record, "app_id");
-  if (console.quiet || secrets.length === 0) return;
-  const lines = secrets.flatMap((secret) => ["", ...describeSecret(secret, key, now)]);
+}
+
+/** As `printKey`, with a paragraph for each secret. */
+export async function printKeySheet(console: Console, key: AppKeyDetails, now: number): Promise<void> {
+  await printKey(console, key);
+  if (console.quiet || console.json || key.secrets.length === 0) return;
+  const lines = key.secrets.flatMap((secret) => ["", ...describeSecret(secret, key, now)]);
   await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
 }
 
@@ -103,14 +110,8 @@ function findWarnings(key: AppKeyDetails, now: number): string[] {
 }
 
 /** `"web" (app_…) of demo`, for questions. */
-export function describeKey({ name, app_id, namespace }: AppKey): string {
+export function describeKey({ name, app_id, namespace }: AppKeyDetails): string {
   return `${JSON.stringify(name)} (${app_id}) of ${namespace}`;
-}
-
-/** Prints a key; outside JSON its secrets are only counted. */
-export function printKey(console: Console, key: AppKey | AppKeyDetails): Promise<void> {
-  if (console.json || !("secrets" in key)) return printRecord(console, key, "app_id");
-  return printRecord(console, { ...key, secrets: key.secrets.length }, "app_id");
 }
 
 /** Creates a secret and delivers it once: to a file, or on standard output. `-q` prints `<app_id>:<app_secret>`. */
@@ -119,12 +120,21 @@ export function deliverKey(
   console: Console,
   make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
 ): Promise<IssuedAppKey> {
+  let details: AppKeyDetails;
   const shape = {
     idField: "app_id",
     secretField: "app_secret",
     separator: ":",
     renew: ({ app_id }: IssuedAppKey) => `key rotate ${app_id} --yes`,
+    show: (key: object) => toFields({ ...details, ...key }, Date.now()),
   } as const;
   const place = { flag: "--secret-file", path: args["secret-file"] } as const;
-  return deliverSecret(console, place, shape, () => withContext(args, console, make));
+  return deliverSecret(console, place, shape, () =>
+    withContext(args, console, async (ctx) => {
+      const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+      const made = await make(ctx);
+      details = await getKey(ctx, made.app_id);
+      return made;
+    }),
+  );
 }

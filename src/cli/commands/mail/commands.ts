@@ -74,6 +74,7 @@ const list = defineCommand({
           value: (mail) => formatValue(mail.next_attempt_at),
         },
         { header: "LAST ERROR", value: (mail) => formatValue(mail.last_error) },
+        { header: "CREATED", value: (mail) => mail.created_at, priority: 1 },
       ],
     });
   },
@@ -116,6 +117,7 @@ const retry = defineCommand({
     },
   },
   examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
+  done: "Queued {retried mail} again.",
   async run(args, console) {
     if (args.all === args.id.length > 0) throw new UsageError("Give either mail ids or --all.");
     const { retryMail } = await import("../../../server/modules/mail/retry.ts");

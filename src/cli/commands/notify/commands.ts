@@ -125,6 +125,7 @@ const remove = defineCommand({
   },
   examples: ["bodega notify remove -n demo reg_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   notes: ["The browser or app can register again."],
+  done: "Removed device {registration_id}.",
   async run(args, console) {
     const { registration_id: id } = args;
     await confirmAction(console, `Remove device ${id}? It gets no more notifications.`);

@@ -75,7 +75,7 @@ export default defineCommand({
         await confirmAction(console, `Send the notification to ${countDevices(prepared)} of store ${namespace}?`);
       return sendMessage(ctx, prepared);
     });
-    await printMessage(console, message);
+    await printMessage({ ...console, done: isDryRun ? undefined : "Queued the notification." }, message);
     await warnOfUndeliverable(console, message);
     if (sumOf(message.recipients) === 0) await info(console, "No device matches.");
     if (!isDryRun) await info(console, `Check the delivery: bodega notify show -n ${namespace} ${message.id}`);

@@ -27,42 +27,13 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
   if (console.json) return printJson(console, record);
   if (console.quiet) return printRecord(console, record, "order_id");
   const { order } = view;
-  const amount = (minor: number) => formatAmount(minor, view);
-  await printRecord(
-    console,
-    {
-      order_id: order.id,
-      number: order.number,
-      status: order.status,
-      payment_status: order.payment_status,
-      fulfillment_status: order.fulfillment_status,
-      customer: formatCustomer(view),
-      user_id: order.user_id,
-      currency: order.currency,
-      subtotal: amount(order.subtotal_minor),
-      discount: amount(order.discount_minor),
-      shipping: amount(order.shipping_minor),
-      tax: amount(order.tax_minor),
-      total: amount(order.total_minor),
-      refunded: amount(order.refunded_minor),
-      points_used: order.points_used,
-      points_earned: order.points_earned,
-      points_returned: order.points_returned,
-      points_reversed: order.points_reversed,
-      payment_reference: order.payment_reference,
-      shipping_address: formatAddress(order.shipping_address),
-      note: order.note,
-      lang: order.lang,
-      version: order.version,
-      created_at: order.created_at,
-      updated_at: order.updated_at,
-      expires_at: order.expires_at,
-      paid_at: order.paid_at,
-      fulfilled_at: order.fulfilled_at,
-      cancelled_at: order.cancelled_at,
-    },
-    "order_id",
+  const { items: _items, refunds: _refunds, shipping_address, ...rest } = record;
+  const fields = Object.entries(rest).filter(([name]) => !(`${name}_minor` in rest));
+  const shown = fields.map(([name, value]) =>
+    name.endsWith("_minor") ? [name.slice(0, -"_minor".length), formatAmount(Number(value), view)] : [name, value],
   );
+  const address = { shipping_address: formatAddress(shipping_address) };
+  await printRecord(console, { ...Object.fromEntries(shown), ...address }, "order_id");
   await console.write("\n");
   await printLines(console, view);
   if (order.refunds.length === 0) return;

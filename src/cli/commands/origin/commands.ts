@@ -8,7 +8,7 @@ import { fitSentence, info, printJson, printList } from "../../terminal/output.t
 import { formatTime } from "../../terminal/relative-time.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
-import { type AppKey, printKey } from "../key/print.ts";
+import { type AppKeyDetails, printKey } from "../key/print.ts";
 
 const originsArg = {
   type: "positional",
@@ -19,7 +19,7 @@ const originsArg = {
 } as const satisfies PositionalArg;
 
 /** Prints the key of a changed list; `-q` prints the list. */
-async function printOrigins(console: Console, key: AppKey): Promise<void> {
+async function printOrigins(console: Console, key: AppKeyDetails): Promise<void> {
   if (!console.quiet || console.json) return printKey(console, key);
   await console.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));
 }
@@ -56,6 +56,7 @@ function defineChange(name: "add" | "remove", description: string, note: string)
     args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
     examples: [`bodega origin ${name} app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'`],
     notes: [note],
+    done: name === "add" ? "Added origins to key {name}." : "Removed origins from key {name}.",
     async run(args, console) {
       const change = (await import("../../../server/modules/app-keys/origins.ts"))[`${name}Origins` as const];
       const key = await withKey(args, console, (ctx, appId) => change(ctx, { appId, origins: args.origin }));
@@ -133,6 +134,7 @@ const set = defineCommand({
     "Requests without an Origin header are rejected without --allow-no-origin. With only that flag, no browser can use " +
       "the key.",
   ],
+  done: "Replaced the origins of key {name}.",
   async run(args, console) {
     const { any, origin: origins, "allow-no-origin": allowNoOrigin } = args;
     if (any && (origins.length > 0 || allowNoOrigin))

@@ -114,6 +114,7 @@ const create = defineCommand({
     "bodega tenant create demo --domain shop.example.com --language pt-BR --json",
   ],
   notes: ["Defaults: the namespace as title, EUR as currency, en as language."],
+  done: "Created store {namespace}.",
   async run(args, console) {
     const { createTenant } = await import("../../../server/modules/tenants/service.ts");
     const tenant = await beginContext(args, console, (ctx) =>
@@ -170,6 +171,7 @@ const update = defineCommand({
     "Fields without a flag keep their value; defaults are those of a new store. An empty --domain=, --url= or --logo= " +
       "clears the field.",
   ],
+  done: "Updated store {namespace}.",
   async run(args, console) {
     const patch = readTenantFlags(args);
     if (Object.values(patch).every((value) => value === undefined)) {
@@ -192,6 +194,7 @@ const suspend = defineCommand({
   args: tenantArgs,
   examples: ["bodega tenant suspend demo", "bodega tenant suspend demo --yes"],
   notes: ["Takes effect on the server's next request. To undo it: bodega tenant resume <namespace>"],
+  done: "Suspended store {namespace}.",
   async run(args, console) {
     await confirmAction(console, `Suspend store ${args.tenant}? All its requests fail until it is resumed.`);
     const { suspendTenant } = await import("../../../server/modules/tenants/service.ts");
@@ -204,6 +207,7 @@ const resume = defineCommand({
   description: "Resume a suspended store",
   args: tenantArgs,
   examples: ["bodega tenant resume demo"],
+  done: "Resumed store {namespace}.",
   async run(args, console) {
     const { resumeTenant } = await import("../../../server/modules/tenants/service.ts");
     await printRecord(console, await withContext(args, console, (ctx) => resumeTenant(ctx, args.tenant)), "namespace");
@@ -224,11 +228,13 @@ const deleteTenant = defineCommand({
   },
   examples: ["bodega tenant delete demo", "bodega tenant delete demo --confirm demo --json"],
   notes: ["Prints the deleted store. --yes does not confirm a deletion."],
+  done: "Deleted store {namespace}.",
   async run(args, console) {
     const warning = `This permanently deletes store ${args.tenant} with its keys, products, orders, users and all other data.`;
     await confirmName(console, warning, args.tenant, args.confirm);
     const { deleteTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(console, await withContext(args, console, (ctx) => deleteTenant(ctx, args.tenant)), "namespace");
+    const deleted = await withContext(args, console, (ctx) => deleteTenant(ctx, args.tenant));
+    await printRecord(console, { ...deleted, status: "deleted" }, "namespace");
   },
 });
 

@@ -64,6 +64,7 @@ const revoke = defineCommand({
     "bodega token revoke -n demo --all --yes",
   ],
   notes: ["Takes effect on the server's next request."],
+  done: "Revoked {revoked token}.",
   async run(args, console) {
     const { user, all, "token-id": tokenId } = args;
     if ([tokenId !== undefined, user !== undefined, all].filter(Boolean).length !== 1) {

@@ -86,7 +86,7 @@ function findProblems({ processes, queues, last_backup_failed_at }: ServerActivi
 }
 
 function describeDatabase({ at, last_backup_at: last, database }: ServerActivity): string[] {
-  const { kind, bytes, disk_free_bytes: free, log_bytes: wal } = database;
+  const { kind, bytes, disk_free_bytes: free, wal_bytes: wal } = database;
   return [
     bytes === null ? kind : formatBytes(bytes),
     ...(free === null ? [] : [`${formatBytes(free)} free`]),

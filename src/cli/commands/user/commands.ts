@@ -3,7 +3,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../secrets/passwords.ts";
-import { formatValue, info, printList } from "../../terminal/output.ts";
+import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { readUserFlags, userArg, userFlags } from "./args.ts";
@@ -35,6 +35,7 @@ const create = defineCommand({
     "At a terminal it asks for the password and hides it. A password needs at least 16 characters with a lowercase " +
       "letter, an uppercase letter, a digit and a special character, and must not be a common one.",
   ],
+  done: "Created user {email}.",
   async run(args, console) {
     const { email, "password-hash-stdin": isHash } = args;
     checkPasswordFlags(args, { "--password-hash-stdin": isHash, "--no-password": !args.password });
@@ -119,6 +120,7 @@ const update = defineCommand({
     "Fields without a flag keep their value. An empty --name= or --phone= clears the field. A new email is unverified " +
       "without --email-verified yes.",
   ],
+  done: "Updated user {email}.",
   async run(args, console) {
     const patch = { ...(args.email !== undefined && { email: args.email }), ...readUserFlags(args) };
     if (Object.keys(patch).length === 0) {
@@ -140,6 +142,7 @@ const setPassword = defineCommand({
     "bodega user set-password -n demo ada@example.com --password-stdin < password.txt",
   ],
   notes: ["At a terminal it asks for the password and hides it. Two-factor sign-in stays enabled."],
+  done: "Set the password of user {email}.",
   async run(args, console) {
     checkPasswordFlags(args);
     const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");
@@ -162,6 +165,7 @@ function defineStatusCommand(name: "disable" | "enable", description: string, no
     args: userArgs,
     examples: [`bodega user ${name} -n demo ada@example.com`],
     notes,
+    done: name === "disable" ? "Disabled user {email}." : "Enabled user {email}.",
     async run(args, console) {
       const { setStatus } = await import("../../../server/modules/users/change.ts");
       const status = name === "disable" ? "disabled" : "active";
@@ -183,6 +187,7 @@ const deleteUser = defineCommand({
     "bodega user delete -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
   ],
   notes: ["Prints the deleted user. --yes does not confirm a deletion."],
+  done: "Deleted user {email}.",
   async run(args, console) {
     const { deleteUser, getUser } = await import("../../../server/modules/users/service.ts");
     const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
@@ -193,7 +198,7 @@ const deleteUser = defineCommand({
       await deleteUser(ctx, found.id, null);
       return found;
     });
-    await printUser(console, user);
+    await printRecord(console, { ...toUserRecord(user), status: "deleted" }, "user_id");
   },
 });
 
@@ -203,6 +208,7 @@ const resetTwoFactor = defineCommand({
   args: userArgs,
   examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
   notes: ["The user can then sign in with the password alone, and enable two-factor sign-in again."],
+  done: "Disabled two-factor sign-in of user {email}.",
   async run(args, console) {
     await confirmAction(
       console,
@@ -214,8 +220,8 @@ const resetTwoFactor = defineCommand({
       const wasOn = await resetTwoFactor(ctx, id);
       return { user: await getUser(ctx, id), wasOn };
     });
-    await printUser(console, user);
-    if (!wasOn) await info(console, "Two-factor sign-in was not enabled. Nothing was changed.");
+    const done = wasOn ? console.done : "Two-factor sign-in was not enabled. Nothing was changed.";
+    await printUser({ ...console, done }, user);
   },
 });
 

@@ -76,6 +76,7 @@ const add = defineCommand({
     "The webhook receives events from now on, signed according to Standard Webhooks. The signing secret is shown once.",
     "A delivery succeeds with a 2xx reply within ten seconds. Otherwise it is retried, twelve attempts in about a day.",
   ],
+  done: "Added webhook {url}.",
   async run(args, console) {
     const { addWebhook } = await import("../../../server/modules/webhooks/service.ts");
     const { url, types, "allow-private": allowPrivate } = args;
@@ -187,6 +188,7 @@ const replay = defineCommand({
     "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --event evt_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
   ],
   notes: ["Events are kept for 30 days. The Webhook-Id header stays the same. The running server delivers the events."],
+  done: "Queued {replayed event} again.",
   async run(args, console) {
     const { event, after, failed } = args;
     if ([event !== undefined, after !== undefined, failed].filter(Boolean).length !== 1) {
@@ -211,6 +213,7 @@ const rotate = defineCommand({
   notes: [
     "New deliveries are signed with the new secret only. Deliveries that the receiver rejects meanwhile are retried.",
   ],
+  done: "Replaced the secret of webhook {url}.",
   async run(args, console) {
     requireAnswer(console, `Replace the secret of webhook ${args.webhook_id}? The receiver must use the new one.`);
     const { getWebhook, rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
@@ -225,6 +228,7 @@ const remove = defineCommand({
   description: "Remove a webhook and its queued deliveries",
   args: { webhook_id: webhookIdArg, namespace: requiredNamespaceArg },
   examples: ["bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
+  done: "Removed webhook {url}.",
   async run(args, console) {
     requireAnswer(console, `Remove webhook ${args.webhook_id}? Its queued deliveries are dropped.`);
     const { getWebhook, removeWebhook } = await import("../../../server/modules/webhooks/service.ts");

@@ -100,7 +100,7 @@ export class FileDatabase implements Database {
     return queue.exclusive(async () => {
       writer.script("PRAGMA foreign_keys = OFF");
       try {
-        if (!(await queue.beginExclusive())) throw unavailable("The database is busy.");
+        if (!(await queue.beginExclusive())) throw unavailable("The database is busy.", { isInternal: true });
         for (const stmt of stmts) writer.run(sqlOf(stmt), argsOf(stmt));
         writer.run("COMMIT");
       } finally {

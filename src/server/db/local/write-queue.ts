@@ -135,7 +135,7 @@ export class WriteQueue {
       const now = performance.now();
       // Deadlines rise along the queue, except that exclusive work keeps its place.
       while (this.waiting > 0 && (this.#peek() as Job).deadline <= now) {
-        this.#take()?.reject(unavailable("The database is busy."));
+        this.#take()?.reject(unavailable("The database is busy.", { isInternal: true }));
       }
       if (this.waiting === 0 || this.#peek()?.isExclusive) return false;
       await this.#fairness.waitForLock();

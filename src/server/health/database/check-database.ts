@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
+import { damageRemedy, nameDatabase } from "../../db/failure.ts";
 import type { Session } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { type CommandLine, countOf, type Finding, finding, limitFindings } from "../finding.ts";
-import { damageRemedy, describeDamage, findFileFault, findTruncation } from "./file.ts";
+import { describeDamage, findFileFault, findTruncation } from "./file.ts";
 import { type DatabaseReader, type DatabaseSize, openFileReader, openServerReader } from "./reader.ts";
 import { checkSchema } from "./schema.ts";
 
@@ -21,11 +22,6 @@ interface DatabaseCheckOptions {
   step(check: string, run: () => Promise<Finding[]>): Promise<void>;
   /** Continues in the session that is open for reading, if this program can work with the schema. */
   onUsable?(session: Session): Promise<void>;
-}
-
-/** The database of a configuration, as findings name it: the path of the file or the host of the server. */
-export function nameDatabase({ databaseUrl, dataDir }: Config): string {
-  return databaseUrl === undefined ? databaseFile(dataDir) : new URL(databaseUrl).host;
 }
 
 /**
@@ -45,7 +41,7 @@ export async function checkDatabase(
     if (kind === "server") await withTimeout(session.execute("SELECT 1"), options.timeoutMs);
     const isUsable = await checkContents(reader, nameDatabase(config), options);
     if (isUsable) await options.onUsable?.(session);
-    const unknown = { bytes: null, log_bytes: null, unused_bytes: null };
+    const unknown = { bytes: null, wal_bytes: null, unused_bytes: null };
     return { size: { kind, ...(await reader.readSize().catch(() => unknown)) }, isUsable };
   } finally {
     await reader.close();

@@ -1,7 +1,6 @@
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { AppError } from "../../errors.ts";
 import { formatBytes } from "../../values/bytes.ts";
-import type { CommandLine } from "../finding.ts";
 
 const magic = "SQLite format 3\0";
 const headerBytes = 100;
@@ -53,13 +52,6 @@ export function describeDamage(error: unknown): string | undefined {
   const source = error instanceof AppError && error.cause instanceof Error ? error.cause : (error as Error);
   const text = source.message.split("\n")[0] ?? "";
   return text.replace(/^(?:SQLITE_\w+: |SQLite error: |SqliteError: )+/, "").replace(/\.$/, "");
-}
-
-/** The remedy for a database that is damaged or is not one of this program. */
-export function damageRemedy(kind: "file" | "server", command: CommandLine): string {
-  return kind === "file"
-    ? `Stop the server, keep a copy of the file, and restore the last backup with: ${command("db restore BACKUP")}`
-    : "Stop all servers, and restore the last backup into a new, empty database with: bodega db restore BACKUP --database-url NEW";
 }
 
 function findSqliteCode(error: unknown): string | undefined {

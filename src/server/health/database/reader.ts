@@ -21,7 +21,7 @@ const lockRetryMs = 10;
 export interface DatabaseSize {
   bytes: number | null;
   /** The write-ahead log. */
-  log_bytes: number | null;
+  wal_bytes: number | null;
   /** Free pages, which later rows will use. */
   unused_bytes: number | null;
 }
@@ -63,8 +63,8 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
         const [page = 0, pages = 0, unused = 0] = ["page_size", "page_count", "freelist_count"].map((name) =>
           Number(connection.run(`PRAGMA ${name}`, []).rows[0]?.[0]),
         );
-        const log_bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-        return { bytes: page * pages, log_bytes, unused_bytes: page * unused };
+        const wal_bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+        return { bytes: page * pages, wal_bytes, unused_bytes: page * unused };
       },
       async close() {
         connection.close();
@@ -106,7 +106,7 @@ export async function openServerReader(config: Config): Promise<DatabaseReader> 
       }
     },
     holdSnapshot: (work) => work(),
-    readSize: async () => ({ bytes: null, log_bytes: null, unused_bytes: null }),
+    readSize: async () => ({ bytes: null, wal_bytes: null, unused_bytes: null }),
     close: () => db.close(),
   };
 }

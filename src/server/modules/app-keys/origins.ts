@@ -5,9 +5,9 @@ import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import type { AppKey } from "./model.ts";
+import type { AppKeyDetails } from "./model.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
-import { keyRevoked, requireKey, toAppKey } from "./service.ts";
+import { getKey, keyRevoked, requireKey } from "./service.ts";
 import { appKeyOrigins, appKeys } from "./table.ts";
 
 const maxOrigins = 200;
@@ -36,7 +36,7 @@ export interface OriginVerdict {
  * Adds entries to a key's allowlist and enforces it. Existing entries are not changed.
  * @throws notFound, wrongState for a revoked key, validationFailed for an invalid entry.
  */
-export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
+export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
   if (patterns.length === 0) throw invalidField("origins", "must contain at least one origin");
   return change(ctx, input.appId, async (tx, tenantId) => {
@@ -49,7 +49,7 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
  * Removes entries of the allowlist. It stays enforced even when empty: removing the last origin must not open the key
  * to all origins. Errors: notFound for the key, or for an entry that is not on the list.
  */
-export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
+export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const { appId, origins } = input;
   const patterns = origins.map((entry) => parseOriginPattern(entry).text);
   return change(ctx, appId, async (tx) => {
@@ -68,7 +68,7 @@ export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: s
 export function setOrigins(
   ctx: SystemCtx,
   input: { appId: string; origins: string[]; allowNoOrigin?: boolean; enforce?: boolean },
-): Promise<AppKey> {
+): Promise<AppKeyDetails> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
   return change(ctx, input.appId, async (tx, tenantId) => {
     await run(tx.db, removeAllOrigins, { appId: input.appId });
@@ -100,15 +100,15 @@ function change(
   ctx: SystemCtx,
   appId: string,
   work: (tx: SystemCtx, tenantId: string) => Promise<void>,
-): Promise<AppKey> {
+): Promise<AppKeyDetails> {
   return inTransaction(ctx, async (tx) => {
     const key = await requireKey(tx, appId);
     if (key.revoked_at) throw keyRevoked(key);
     await work(tx, key.tenant_id);
-    const after = toAppKey(await requireKey(tx, appId));
+    const after = await getKey(tx, appId);
     if (after.origins.length > maxOrigins) throw invalidField("origins", `must contain at most ${maxOrigins} entries`);
     const { enforce_origins, allow_no_origin } = after;
-    const details = { ...compareLists(toAppKey(key).origins, after.origins), enforce_origins, allow_no_origin };
+    const details = { ...compareLists(JSON.parse(key.origins), after.origins), enforce_origins, allow_no_origin };
     await recordAudit(tx, { event: "origins.changed", namespace: key.namespace, subject: appId, details });
     return after;
   });

@@ -114,22 +114,22 @@ export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetai
 }
 
 /** Publishes a key; calls with an unpublished one fail with appAuthFailed. */
-export function publishKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+export function publishKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return setFlag(ctx, appId, { change: setPublished, value: true, event: "key.published" });
 }
 
 /** Unpublishes a key from the next call on. */
-export function unpublishKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+export function unpublishKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return setFlag(ctx, appId, { change: setPublished, value: false, event: "key.unpublished" });
 }
 
 /** Activates a deactivated key. */
-export function activateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+export function activateKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return setFlag(ctx, appId, { change: setActive, value: true, event: "key.activated" });
 }
 
 /** Deactivates a key from the next call on. */
-export function deactivateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+export function deactivateKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return setFlag(ctx, appId, { change: setActive, value: false, event: "key.deactivated" });
 }
 
@@ -137,14 +137,14 @@ export function deactivateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
  * Revokes a key for good and deletes its secrets; it cannot be restored. Revoking again changes nothing.
  * @throws notFound.
  */
-export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);
     const changed = await run(tx.db, setRevoked, { appId, now: toTimestamp(ctx.now()) });
     await run(tx.db, keepLastUse, { appId });
     await run(tx.db, removeSecrets, { appId });
     if (changed > 0) await recordAudit(tx, { event: "key.revoked", namespace, subject: appId });
-    return toAppKey(await requireKey(tx, appId));
+    return getKey(tx, appId);
   });
 }
 
@@ -164,18 +164,17 @@ function setFlag(
   ctx: SystemCtx,
   appId: string,
   { change, value, event }: { change: typeof setPublished; value: boolean; event: AuditEvent },
-): Promise<AppKey> {
+): Promise<AppKeyDetails> {
   return inTransaction(ctx, async (tx) => {
     const changed = await run(tx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
-    const key = toAppKey(await requireKey(tx, appId));
+    const key = await getKey(tx, appId);
     if (changed === 0) throw keyRevoked(key);
     await recordAudit(tx, { event, namespace: key.namespace, subject: appId });
     return key;
   });
 }
 
-/** The key of a stored row, as most commands print it. */
-export function toAppKey(row: KeyRow): AppKey {
+function toAppKey(row: KeyRow): AppKey {
   return {
     app_id: row.app_id,
     namespace: row.namespace,

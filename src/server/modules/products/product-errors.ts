@@ -39,7 +39,7 @@ function explained(error: unknown): unknown {
     return taken("sku", error);
   }
   if (isUniqueViolation(error, "product_variants.options_key")) {
-    return taken("options", error, "are those of another variant of the product");
+    return taken("options", error, "another variant of the product has the same options");
   }
   return error;
 }

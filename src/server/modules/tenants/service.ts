@@ -171,7 +171,7 @@ function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["stat
 /** The error about an unknown namespace, with the most similar one. */
 export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError> {
   const rows = await all(ctx.db, selectNamespaces, { most: maxCompared });
-  return unknownName("tenant", namespace, {
+  return unknownName("store", namespace, {
     names: rows.map((row) => row.namespace),
     list: "bodega tenant list",
   });

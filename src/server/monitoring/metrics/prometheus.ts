@@ -49,7 +49,7 @@ export function renderMetrics(status: ServerStatus): string {
       each(({ write_wait_ms }) => write_wait_ms / 1000),
     ],
     ["gauge", "database_size_bytes", "Size of the database file.", one(database.bytes)],
-    ["gauge", "database_log_size_bytes", "Size of the write-ahead log.", one(database.log_bytes)],
+    ["gauge", "database_log_size_bytes", "Size of the write-ahead log.", one(database.wal_bytes)],
     ["gauge", "disk_free_bytes", "Free space on the disk of the data directory.", one(database.disk_free_bytes)],
     ["gauge", "queue_waiting", "Deliveries in the queue.", ofQueues("waiting")],
     ["gauge", "queue_failed", "Deliveries that failed for good within the last day.", ofQueues("failed")],

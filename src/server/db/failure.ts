@@ -1,0 +1,38 @@
+import type { Config } from "../config/config.ts";
+import { databaseFile } from "../config/data-dir.ts";
+import { AppError, unavailable } from "../errors.ts";
+
+type Place = Pick<Config, "dataDir" | "databaseUrl">;
+
+/** Completes a command with the program's name and the flags that name the database. */
+type CommandLine = (words: string) => string;
+
+/** The database of a configuration, as people name it: the path of the file or the host of the server. */
+export function nameDatabase({ databaseUrl, dataDir }: Place): string {
+  return databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).host : databaseFile(dataDir);
+}
+
+/** The remedy for a database that is damaged or is not one of this program. */
+export function damageRemedy(kind: "file" | "server", command: CommandLine): string {
+  return kind === "file"
+    ? `Stop the server, keep a copy of the file, and restore the last backup with: ${command("db restore BACKUP")}`
+    : "Stop all servers, and restore the last backup into a new, empty database with: bodega db restore BACKUP --database-url NEW";
+}
+
+/** An internal error with the name of the database and a remedy, for the terminal. Returns other errors unchanged. */
+export function locateFailure(error: unknown, place: Place, command: CommandLine = (words) => `bodega ${words}`) {
+  if (!(error instanceof AppError && error.isInternal) || error.remedy !== undefined) return error;
+  const { message } = error;
+  const remedies: [applies: boolean, remedy: string][] = [
+    [/token/.test(message), "Correct BODEGA_DATABASE_AUTH_TOKEN."],
+    [
+      place.databaseUrl !== undefined,
+      "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.",
+    ],
+    [/not a database|damaged/.test(message), damageRemedy("file", command)],
+    [/busy/.test(message), "Another program has locked the file. Stop it, or wait."],
+    [true, `Check the disk, and that this account can read and write the file: ${command("doctor")}`],
+  ];
+  const remedy = remedies.find(([applies]) => applies)?.[1];
+  return unavailable(`${nameDatabase(place)}: ${message}`, { remedy, cause: error, isInternal: true });
+}
