@@ -75,7 +75,10 @@ describe("a tenant that does not exist is exit code 3", () => {
 test("a taken namespace is exit code 4", async () => {
   const { json, failure } = openCli();
   await json("tenant", "create", "demo");
-  expect(await failure("tenant", "create", "demo")).toMatchObject({ code: 4, error: { code: 5302 } });
+  expect(await failure("tenant", "create", "demo")).toMatchObject({
+    code: 4,
+    error: { code: 5302, remedy: expect.stringMatching(/Choose another namespace, .* tenant show demo$/) },
+  });
 });
 
 describe("an invalid field is exit code 2 and the error names its flag", () => {

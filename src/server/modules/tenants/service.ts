@@ -76,7 +76,8 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
       await run(tx.db, insertTenant, { ...row, ...fill(given, (name) => defaults[name]) });
     } catch (error) {
       if (!isUniqueViolation(error, "tenants.namespace")) throw error;
-      throw conflict(`Store "${namespace}" already exists.`, { cause: error, remedy: "Choose another namespace." });
+      const remedy = `Choose another namespace, or show the store: bodega tenant show ${namespace}`;
+      throw conflict(`Store "${namespace}" already exists.`, { cause: error, remedy });
     }
     await recordAudit(tx, { event: "tenant.created", namespace });
     return toRecord(await getTenant(tx, namespace));
