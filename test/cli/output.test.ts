@@ -131,6 +131,13 @@ test("a terminal of unknown width is taken for one of 80 columns", async () => {
   expect(unknown).toEqual(known);
 });
 
+test("sizes are in KiB and MiB for people, and in bytes in JSON", async () => {
+  const { stdout } = await run(["db", "backup"]);
+  expect(stdout).toMatch(/^Size +\d[\d.]* KiB$/m);
+  expect(stdout).toMatch(/^Database size +\d[\d.]* [KM]iB$/m);
+  expect(await json("db", "backup")).toMatchObject({ bytes: expect.any(Number), database_bytes: expect.any(Number) });
+});
+
 test("JSON is one line in a pipe, and indented at a terminal", async () => {
   expect((await run(["tenant", "list", "--json"])).stdout.split("\n")).toHaveLength(2);
   const { screen } = await runAtTerminal(["tenant", "list", "--json"], [], { env: environment() });

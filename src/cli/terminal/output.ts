@@ -1,3 +1,4 @@
+import { formatBytes } from "../../server/values/bytes.ts";
 import { splitCommand } from "./command-line.ts";
 import type { Console } from "./console.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
@@ -47,9 +48,10 @@ export async function printRecord(console: Console, record: object, idField: str
   if (console.done !== undefined) await info(console, fillIn(console.done, record));
   const now = Date.now();
   const fields = entries.map(([name, value]) => {
-    const text = formatValue(value).replace(timestamp, (at) => formatTime(at, now));
+    const isSize = typeof value === "number" && name.endsWith("bytes");
+    const text = isSize ? formatBytes(value) : formatValue(value).replace(timestamp, (at) => formatTime(at, now));
     const isState = console.color && (name === "status" || name === "state");
-    const words = name.replaceAll("_", " ");
+    const words = (isSize ? name.replace(/bytes$/, "size") : name).replaceAll("_", " ");
     return [words.charAt(0).toUpperCase() + words.slice(1), isState ? colorState(text) : text] as const;
   });
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
