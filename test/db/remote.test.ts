@@ -104,7 +104,7 @@ describe.if(hasSqld)("a database server", () => {
 
     /** Connects through a proxy that passes requests on, unless `answer` has a reply of its own for one with this body. */
     function connectThrough(
-      answer: (body: string, headers: Headers) => Response | undefined,
+      answer: (body: string, headers: Headers) => Response | Promise<Response> | undefined,
       options: Partial<DatabaseOptions> = {},
     ) {
       const proxy = Bun.serve({
@@ -164,6 +164,18 @@ describe.if(hasSqld)("a database server", () => {
       isLocked = false;
       expect(await namesIn(db)).toEqual([]);
     });
+
+    test("a server that takes a request and does not answer is 5001 after ten seconds", async () => {
+      const db = await connectThrough(() => new Promise<Response>(() => {}));
+      const attempts = [
+        db.execute("SELECT 1"),
+        db.batch([insertRow("one")]),
+        db.transaction((tx) => tx.execute("SELECT 1")),
+      ];
+      for (const one of await Promise.allSettled(attempts)) {
+        expect(one).toMatchObject({ status: "rejected", reason: { code: 5001 } });
+      }
+    }, 20_000);
 
     test("every request carries the token", async () => {
       const seen: unknown[] = [];
