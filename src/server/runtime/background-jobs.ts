@@ -21,6 +21,7 @@ import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/counts.ts";
 import { purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import type { Vault } from "../security/vault.ts";
+import { createClockWatch } from "./clock-watch.ts";
 
 const purgeMs = 60_000;
 const checkFileMs = 1000;
@@ -79,16 +80,21 @@ async function startScheduledBackups(config: Config, { command, env, log }: JobO
   return startBackups({ ...config, backupEveryMs }, { command, env, notice: log.notice });
 }
 
-/** Jobs that expire or remove old rows. Each handles one batch and is repeated for as long as the batch is full. */
-const purgeJobs: { purge: (ctx: { db: Database; now: () => number }) => Promise<number>; fullBatch: number }[] = [
-  { purge: expireDueOrders, fullBatch: 1 },
-  { purge: expireDuePoints, fullBatch: 1 },
+type PurgeJob = (ctx: { db: Database; now: () => number }) => Promise<number>;
+
+/**
+ * Jobs that expire or remove old rows. Each handles one batch and is repeated for as long as the batch is full. Those that
+ * would do harm with a wrong clock wait until it is steady.
+ */
+const purgeJobs: { purge: PurgeJob; fullBatch: number; needsClock?: boolean }[] = [
+  { purge: expireDueOrders, fullBatch: 1, needsClock: true },
+  { purge: expireDuePoints, fullBatch: 1, needsClock: true },
+  { purge: purgeReplies, fullBatch: maxBatch, needsClock: true },
   ...[
     purgeRateLimits,
     purgePublicHits,
     purgeTokens,
     purgeResetCodes,
-    purgeReplies,
     expireMail,
     purgeMail,
     purgeDeliveries,
@@ -103,8 +109,9 @@ const purgeJobs: { purge: (ctx: { db: Database; now: () => number }) => Promise<
 function startPurging(db: Database, notice: LogWriter["notice"]): { stop(): Promise<void> | undefined } {
   let running: Promise<void> | undefined;
   let isStopping = false;
+  const { isSteady } = createClockWatch(Date.now, () => performance.now(), notice);
   const begin = (work: typeof purgeAll, failure: string) => {
-    running ??= work(db, () => isStopping)
+    running ??= work(db, { now: Date.now, isStopping: () => isStopping, isSteady })
       .catch(() => notice("warn", failure))
       .finally(() => {
         running = undefined;
@@ -123,20 +130,23 @@ function startPurging(db: Database, notice: LogWriter["notice"]): { stop(): Prom
   };
 }
 
+type Course = Record<"isStopping" | "isSteady", () => boolean> & { now: () => number };
+
 /** Runs all purge jobs, with room for other writers in between; one that fails does not stop the others. */
-async function purgeAll(db: Database, isStopping: () => boolean): Promise<void> {
+export async function purgeAll(db: Database, course: Course): Promise<void> {
+  const { now, isStopping, isSteady } = course;
   const failures: unknown[] = [];
-  for (const { purge, fullBatch } of purgeJobs) {
+  for (const { purge, fullBatch, needsClock = false } of purgeJobs) {
     try {
-      while (!isStopping() && (await purge({ db, now: Date.now })) >= fullBatch);
+      while (!isStopping() && (!needsClock || isSteady()) && (await purge({ db, now })) >= fullBatch);
     } catch (error) {
       failures.push(error);
     }
   }
-  await indexProducts(db, isStopping);
+  await indexProducts(db, course);
   if (failures.length > 0) throw failures[0];
 }
 
-async function indexProducts(db: Database, isStopping: () => boolean): Promise<void> {
+async function indexProducts(db: Database, { isStopping }: Pick<Course, "isStopping">): Promise<void> {
   while (!isStopping() && (await indexPendingProducts({ db })) > 0);
 }

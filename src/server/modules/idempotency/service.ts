@@ -8,20 +8,16 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { idempotencyKeys } from "./table.ts";
 
 const purgeBatch = 1000;
-/** How long a reply is kept, in milliseconds; after that its key can be used again. */
+/** How long a reply is kept, in milliseconds. Its key can be used again once it is purged. */
 export const keptMs = 24 * 3_600_000;
 
 const selectReply = statement<Row>(sql`
   select fingerprint, status, data, etag, language from ${idempotencyKeys}
-  where tenant_id = ${param("tenantId")} and caller = ${param("caller")} and key = ${param("key")}
-    and created_at > ${param("before")}`);
+  where tenant_id = ${param("tenantId")} and caller = ${param("caller")} and key = ${param("key")}`);
 const keepReply = statement(sql`
   insert into ${idempotencyKeys} (tenant_id, caller, key, fingerprint, status, data, etag, language, created_at)
   values (${param("tenantId")}, ${param("caller")}, ${param("key")}, ${param("fingerprint")}, ${param("status")},
-    ${param("data")}, ${param("etag")}, ${param("language")}, ${param("now")})
-  on conflict (tenant_id, caller, key) do update set fingerprint = excluded.fingerprint, status = excluded.status,
-    data = excluded.data, etag = excluded.etag, language = excluded.language, created_at = excluded.created_at
-  where created_at <= ${param("before")}`);
+    ${param("data")}, ${param("etag")}, ${param("language")}, ${param("now")})`);
 const removeOld = statement(sql`
   delete from ${idempotencyKeys} where rowid in (
     select rowid from ${idempotencyKeys} where created_at <= ${param("before")} limit ${sql.raw(String(purgeBatch))})`);
@@ -65,7 +61,7 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
     const kept = await findIn(tx.db, tx, request);
     if (kept) return kept;
     const reply = await work(tx);
-    const written = await run(tx.db, keepReply, {
+    await run(tx.db, keepReply, {
       ...keyOf(tx, request),
       fingerprint: request.fingerprint,
       status: reply.status,
@@ -74,7 +70,6 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
       language: reply.language ?? null,
       now: toTimestamp(tx.now()),
     });
-    if (written === 0) throw new Error("A key was used twice inside one transaction");
     return { ...reply, isReplay: false };
   });
 }
@@ -107,5 +102,5 @@ async function findIn(db: Executor, ctx: Ctx, request: KeyedRequest): Promise<On
 }
 
 function keyOf(ctx: Ctx, { caller, key }: KeyedRequest) {
-  return { tenantId: ctx.tenant.id, caller, key, before: toTimestamp(ctx.now() - keptMs) };
+  return { tenantId: ctx.tenant.id, caller, key };
 }

@@ -3,7 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, notFound, preconditionFailed, wrongState } from "../../errors.ts";
+import { conflict, notFound, preconditionFailed } from "../../errors.ts";
 import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -40,8 +40,8 @@ const cancelling = transition(
 const paying = transition(
   "pending orders can be paid",
   sql`status = 'paid', payment_status = 'paid', payment_reference = ${param("reference")}, paid_at = ${param("now")}`,
-  // The order may be due before the background job expires it.
-  sql`status = 'pending' and expires_at > ${param("now")}`,
+  // An order that is due can be paid until it expires: its items are still reserved.
+  sql`status = 'pending'`,
 );
 const fulfilling = transition(
   "paid orders can be fulfilled",
@@ -116,9 +116,6 @@ async function change(
     const isRepeated = reference != null && state.payment_reference === reference;
     if (isRepeated) return (await get(tx.db, selectOrder, values)) as RenderedOrder;
     if (ifMatch !== null && state.version !== ifMatch) throw preconditionFailed();
-    if (update === paying.update && state.status === "pending") {
-      throw wrongState(`Order ${id} expired at ${state.expires_at} and can no longer be paid.`);
-    }
     throw orderStateError(id, state.status, required);
   });
 }
