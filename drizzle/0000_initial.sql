@@ -271,6 +271,7 @@ CREATE TABLE `orders` (
 	`tenant_id` text NOT NULL,
 	`number` integer NOT NULL,
 	`user_id` text,
+	`buyer` text,
 	`status` text NOT NULL,
 	`payment_status` text NOT NULL,
 	`fulfillment_status` text NOT NULL,
@@ -316,6 +317,7 @@ CREATE INDEX `orders_by_created` ON `orders` (`tenant_id`,`created_at`,`id`);-->
 CREATE INDEX `orders_by_updated` ON `orders` (`tenant_id`,`updated_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_status` ON `orders` (`tenant_id`,`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_user` ON `orders` (`tenant_id`,`user_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `orders_by_buyer` ON `orders` (`tenant_id`,`buyer`) WHERE buyer is not null;--> statement-breakpoint
 CREATE INDEX `orders_due` ON `orders` (`expires_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE TABLE `password_reset_codes` (
 	`tenant_id` text NOT NULL,
@@ -553,6 +555,9 @@ CREATE TABLE `tenants` (
 	`points_days` integer,
 	`address_writes` integer DEFAULT 1200 NOT NULL,
 	`visitor_writes` integer DEFAULT 240 NOT NULL,
+	`pending_orders` integer DEFAULT 5 NOT NULL,
+	`stock_share` integer DEFAULT 50 NOT NULL,
+	`orders_per_minute` integer DEFAULT 10 NOT NULL,
 	`status` text DEFAULT 'active' NOT NULL,
 	`created_at` text NOT NULL,
 	`updated_at` text NOT NULL,

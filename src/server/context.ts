@@ -23,11 +23,18 @@ export interface Tenant {
   addressWrites: number;
   /** Public writes a minute of one visitor or user; 0 for no limit. */
   visitorWrites: number;
+  /** Unpaid orders of one customer or guest's address; 0 for no limit. */
+  pendingOrders: number;
+  /** Percent of an item's available stock that these may reserve, if it is more than a few pieces. */
+  stockShare: number;
+  /** Orders a minute of one customer or guest's address; 0 for no limit. */
+  ordersPerMinute: number;
 }
 
 /** The authenticated caller. */
 export type Actor =
-  | { kind: "app"; appId: string; scopes: ReadonlySet<string> }
+  /** `isWeb`: whether web pages use the key, so that the address of the call is the visitor's. */
+  | { kind: "app"; appId: string; scopes: ReadonlySet<string>; isWeb?: boolean }
   /** `tokenId` is the id of the token that authenticated the user, if any. */
   | { kind: "user"; userId: string; role: "customer" | "staff" | "owner"; tokenId?: string }
   | { kind: "visitor" }

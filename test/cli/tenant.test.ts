@@ -22,6 +22,9 @@ const details = {
   points_days: null,
   address_writes: 1200,
   visitor_writes: 240,
+  pending_orders: 5,
+  stock_share: 50,
+  orders_per_minute: 10,
   updated_at: timestamp,
 };
 
@@ -100,6 +103,8 @@ describe("an invalid field is exit code 2 and the error names its flag", () => {
     [["tenant", "create", "a", "--points-days", "36501"], "--points-days"],
     [["tenant", "create", "a", "--address-writes", "1000001"], "--address-writes"],
     [["tenant", "create", "a", "--visitor-writes", "1000001"], "--visitor-writes"],
+    [["tenant", "create", "a", "--stock-share", "0"], "--stock-share"],
+    [["tenant", "create", "a", "--stock-share", "101"], "--stock-share"],
     [["tenant", "create", "a", "--domain", "two words"], "--domain"],
     [["tenant", "create", "a", "--url", "ftp://example.com"], "--url"],
     [["tenant", "create", "a", "--logo", "logo.png"], "--logo"],
@@ -147,6 +152,15 @@ test("limits of public writes are set and shown, but not by create", async () =>
   expect(await json("tenant", "show", "demo")).toMatchObject({ address_writes: 5000, visitor_writes: 1_000_000 });
 });
 
+test("limits of unpaid orders are set and shown", async () => {
+  const { json } = openCli();
+  await json("tenant", "create", "demo", "--pending-orders", "0", "--stock-share", "100");
+  const expected = { pending_orders: 0, stock_share: 100, orders_per_minute: 10 };
+  expect(await json("tenant", "show", "demo")).toMatchObject(expected);
+  await json("tenant", "update", "demo", "--orders-per-minute", "3");
+  expect(await json("tenant", "show", "demo")).toMatchObject({ ...expected, orders_per_minute: 3 });
+});
+
 describe("text instead of a number is a usage error", () => {
   const { failure } = openCli();
   test.concurrent.each([
@@ -155,6 +169,7 @@ describe("text instead of a number is a usage error", () => {
     ["--points-days", ["365d", "1.5", "-1", "never"]],
     ["--address-writes", ["none", "1.5", "-1", "1e3"]],
     ["--visitor-writes", ["many", "1 000"]],
+    ["--stock-share", ["half", "50%"]],
   ])("%s", async (flag, texts) => {
     for (const text of texts) {
       const { code, error } = await failure("tenant", "create", "a", `${flag}=${text}`);

@@ -5,7 +5,7 @@ import { expireDuePoints } from "../../src/server/modules/rewards/entries.ts";
 import { openAccount } from "../support/account.ts";
 import type { Shop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { actOn, makeOrder, readEvents } from "../support/orders.ts";
+import { actOn, makeOrder, readEvents, unlimitedOrders } from "../support/orders.ts";
 import { findInconsistencies } from "../support/record-check.ts";
 import { givePoints } from "../support/rewards.ts";
 import { onEachDatabase } from "../support/suite.ts";
@@ -25,7 +25,7 @@ onEachDatabase((suite) => {
 
   /** A store with every record that the doctor checks. */
   async function openBusyShop() {
-    const shop = await suite.shop();
+    const shop = await suite.shop({ tenant: unlimitedOrders });
     const { id: userId } = await openAccount(shop);
     const lamp = await shop.createProduct({ title: "Lamp", price: 10, stock: 20 });
     const shirt = await shop.createProduct({

@@ -7,7 +7,7 @@ import { openAccount } from "../support/account.ts";
 import { checkWholeness, inFolder } from "../support/copies.ts";
 import type { Shop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { actOn, makeOrder } from "../support/orders.ts";
+import { actOn, makeOrder, unlimitedOrders } from "../support/orders.ts";
 import { givePoints } from "../support/rewards.ts";
 import { startSqld } from "../support/sqld.ts";
 import { onDatabase } from "../support/suite.ts";
@@ -47,7 +47,7 @@ onDatabase("server", (suite) => {
   const db = () => suite.app.db;
 
   test("a dump during eight writers is a consistent snapshot with all acknowledged writes", async () => {
-    const shop = await suite.shop();
+    const shop = await suite.shop({ tenant: unlimitedOrders });
     const lamp = await shop.createProduct({ title: "Lamp", price: 10, stock: 100_000 });
     const { id: userId } = await openAccount(shop);
     const load = startWriters(shop, lamp.id, userId);

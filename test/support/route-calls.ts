@@ -1,6 +1,8 @@
+import { updateTenant } from "../../src/server/modules/tenants/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "./account.ts";
 import { type ApiReply, type CallOptions, newAddress } from "./client.ts";
 import type { Shop } from "./factories.ts";
+import { unlimitedOrders } from "./orders.ts";
 import { requestCode } from "./password-reset.ts";
 import { newSubscription, registerWith } from "./registrations.ts";
 import { makeUser } from "./users.ts";
@@ -28,6 +30,8 @@ export interface World {
 
 /** Opens a store with a customer and its owner. */
 export async function openWorld(shop: Shop): Promise<World> {
+  // Each call has an order of its own.
+  await updateTenant(shop.app.system, shop.namespace, unlimitedOrders);
   return { shop, customer: await openAccount(shop), owner: await openAccount(shop, { role: "owner" }) };
 }
 

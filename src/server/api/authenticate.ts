@@ -127,7 +127,7 @@ function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }
     throw appAuthFailed(verdict.reason, { remedy: originRemedy });
   }
   deps.noteUse(secret, now);
-  return { kind: "app", appId: key.appId, scopes: key.scopes };
+  return { kind: "app", appId: key.appId, scopes: key.scopes, isWeb: key.enforceOrigins || origin !== null };
 }
 
 async function verifyUser(deps: AuthDeps, tenant: Tenant, sent: TokenCredentials): Promise<Actor> {

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import type { TenantInput } from "../../../src/server/modules/tenants/input.ts";
 import { openAccount } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
-import { actOn, makeOrder, type OrderReply, stockOf } from "../../support/orders.ts";
+import { actOn, makeOrder, type OrderReply, stockOf, unlimitedOrders } from "../../support/orders.ts";
 import { checkAccount, givePoints } from "../../support/rewards.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 import { makeUser } from "../../support/users.ts";
@@ -11,8 +12,8 @@ const hour = 60 * 60_000;
 
 onEachDatabase((suite) => {
   /** A customer with 500 points, each worth a cent, and a product at 10. */
-  async function open(): Promise<{ shop: Shop; eve: string; product: string }> {
-    const shop = await suite.shop();
+  async function open(tenant: TenantInput = {}): Promise<{ shop: Shop; eve: string; product: string }> {
+    const shop = await suite.shop({ tenant });
     const { id: product } = await shop.createProduct({ price: 10, stock: 50 });
     const { id: eve } = await makeUser(shop);
     await givePoints(shop, eve, 500);
@@ -111,7 +112,7 @@ onEachDatabase((suite) => {
   });
 
   test("50 concurrent orders with 30 points each spend no more than the balance", async () => {
-    const { shop, eve, product } = await open();
+    const { shop, eve, product } = await open(unlimitedOrders);
     const body = { items: [{ product_id: product, quantity: 1 }], customer_id: eve, use_points: 30 };
     const replies = await Promise.all(Array.from({ length: 50 }, () => shop.call("POST /orders/", { body })));
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(16);

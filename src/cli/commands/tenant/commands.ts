@@ -23,6 +23,8 @@ const newTenantArg = {
   description: "Namespace of the new store, such as my-shop",
 } as const satisfies PositionalArg;
 
+const count = (description: string) => ({ type: "string", valueHint: "number", description }) as const;
+
 const tenantFlags = {
   title: { type: "string", valueHint: "text", description: "Name of the store" },
   domain: { type: "string", valueHint: "host", allowEmpty: true, description: "Host name of the store" },
@@ -51,16 +53,18 @@ const tenantFlags = {
     valueHint: "days",
     description: "Days until new points expire, or none (default: none)",
   },
-  "address-writes": {
+  "address-writes": count(
+    "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
+  ),
+  "visitor-writes": count("The same limit per visitor or user (default: 240)"),
+  "pending-orders": count("Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
+  "stock-share": {
     type: "string",
-    valueHint: "number",
-    description: "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
+    valueHint: "percent",
+    description:
+      "Share of an item's available stock that these can reserve, if more than 10 are available (default: 50)",
   },
-  "visitor-writes": {
-    type: "string",
-    valueHint: "number",
-    description: "The same limit per visitor or user (default: 240)",
-  },
+  "orders-per-minute": count("Orders per minute and customer or guest's address; 0 for no limit (default: 10)"),
 } as const satisfies CommandArgs;
 
 /**
@@ -83,6 +87,9 @@ function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
     pointsDays: days === "none" ? null : readWhole("--points-days", days, "days, or none"),
     addressWrites: readWhole("--address-writes", args["address-writes"], "writes per minute"),
     visitorWrites: readWhole("--visitor-writes", args["visitor-writes"], "writes per minute"),
+    pendingOrders: readWhole("--pending-orders", args["pending-orders"], "orders"),
+    stockShare: readWhole("--stock-share", args["stock-share"], "percent"),
+    ordersPerMinute: readWhole("--orders-per-minute", args["orders-per-minute"], "orders per minute"),
   };
 }
 

@@ -12,6 +12,7 @@ import { users } from "../users/table.ts";
 import { orderAmounts } from "./amounts.ts";
 import { finishChange } from "./finish-change.ts";
 import { type CheckedOrder, checkOrder } from "./input.ts";
+import { buyerOf, countOrder, requireShare } from "./limits.ts";
 import type { OrderInput } from "./model.ts";
 import { ownOnly, subjectOf } from "./ownership.ts";
 import type { RenderedOrder } from "./statements.ts";
@@ -24,12 +25,12 @@ const nextNumber = statement(sql`
   insert into ${orderNumbers} (tenant_id, last) values (${param("tenantId")}, 1)
   on conflict (tenant_id) do update set last = last + 1`);
 const insertOrder = statement(sql`
-  insert into ${orders} (id, tenant_id, number, user_id, status, payment_status, fulfillment_status, currency,
+  insert into ${orders} (id, tenant_id, number, user_id, buyer, status, payment_status, fulfillment_status, currency,
     currency_digits, subtotal_minor, discount_minor, shipping_minor, tax_minor, total_minor, points_used,
     shipping_address, note, lang, created_at, updated_at, expires_at)
   values (${param("id")}, ${param("tenantId")},
-    (select last from ${orderNumbers} where tenant_id = ${param("tenantId")}), ${param("userId")}, 'pending', 'unpaid',
-    'unfulfilled', ${param("currency")}, ${param("digits")}, ${param("subtotal")}, ${param("discount")},
+    (select last from ${orderNumbers} where tenant_id = ${param("tenantId")}), ${param("userId")}, ${param("buyer")},
+    'pending', 'unpaid', 'unfulfilled', ${param("currency")}, ${param("digits")}, ${param("subtotal")}, ${param("discount")},
     ${param("shipping")}, ${param("tax")}, ${param("total")}, ${param("usePoints")}, ${param("shippingAddress")},
     ${param("note")}, ${param("lang")}, ${param("now")}, ${param("now")}, ${param("expiresAt")})`);
 // One statement inserts all lines. Each is a JSON array in the order of the columns.
@@ -67,17 +68,22 @@ type NewOrder = OrderInput & {
 
 /**
  * Creates an order in one transaction: reserves stock, spends points, assigns the number. A dry run rolls it back.
- * @throws validationFailed, forbidden for fields that only the store may set, outOfStock, notEnoughPoints.
+ * @throws validationFailed, forbidden for fields that only the store may set, outOfStock, notEnoughPoints, tooManyRequests.
  */
 export async function createOrder(ctx: Ctx, input: NewOrder, isDryRun = false): Promise<RenderedOrder> {
   const checked = checkOrder(ctx, input);
   const userId = subjectOf(ctx, input.customer_id, input.subject);
   if (userId === null && checked.usePoints > 0) throw invalidField("use_points", "must be 0 for a guest");
+  const id = newId("ord");
+  const buyer = buyerOf(ctx, userId, checked.guestIp);
   const userField = input.customer_id === undefined ? "user_id" : "customer_id";
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
     if (userId !== null && ownOnly(ctx) === null) await requireUser(tx, userField, userId);
-    return insert(tx, checked, userId);
+    if (buyer !== null) await countOrder(tx, buyer);
+    const order = await insert(tx, checked, { id, userId, buyer });
+    if (buyer !== null) await requireShare(tx, buyer, id);
+    return order;
   });
 }
 
@@ -86,10 +92,13 @@ async function requireUser(tx: Ctx, field: string, userId: string): Promise<void
   if (!isKnown) throw invalidField(field, "is not a user of this store");
 }
 
-async function insert(tx: Ctx, order: CheckedOrder, userId: string | null): Promise<RenderedOrder> {
+async function insert(
+  tx: Ctx,
+  order: CheckedOrder,
+  { id, userId, buyer }: { id: string; userId: string | null; buyer: string | null },
+): Promise<RenderedOrder> {
   const { shipping, tax, digits, usePoints, shippingAddress, note, lang } = order;
   const { tenant } = tx;
-  const id = newId("ord");
   const now = tx.now();
   const reserved = await reserveLines(tx, order.lines);
   const priced = order.lines.map(({ quantity }, index) => ({
@@ -117,6 +126,7 @@ async function insert(tx: Ctx, order: CheckedOrder, userId: string | null): Prom
     id,
     tenantId: tenant.id,
     userId,
+    buyer,
     currency: tenant.currency,
     digits,
     ...amounts,

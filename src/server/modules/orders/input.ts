@@ -1,3 +1,4 @@
+import ipaddr from "ipaddr.js";
 import type { Ctx } from "../../context.ts";
 import { forbidden, invalidField } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
@@ -16,11 +17,13 @@ const maxItems = 100;
 const maxQuantity = 1_000_000;
 const maxNote = 2000;
 
-/** Validates what a schema cannot. Errors: validationFailed, forbidden for a customer who sets shipping or tax. */
+/** Validates what a schema cannot. Errors: validationFailed, forbidden for a customer who sets what only the store may. */
 export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undefined }) {
-  if (isCustomer(ctx) && (input.shipping !== undefined || input.tax !== undefined)) {
-    throw forbidden("Only staff and app keys may set shipping and tax.");
+  const { shipping, tax, guest_ip: guestIp } = input;
+  if (isCustomer(ctx) && [shipping, tax, guestIp].some((value) => value !== undefined)) {
+    throw forbidden("Only staff and app keys may set shipping, tax and guest_ip.");
   }
+  if (guestIp !== undefined && !ipaddr.isValid(guestIp)) throw invalidField("guest_ip", "must be an IP address");
   const count = input.items.length;
   if (count < 1 || count > maxItems) throw invalidField("items", `must contain 1 to ${maxItems} items`);
   const digits = currencyDigits(ctx.tenant.currency);
@@ -30,8 +33,9 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
     shippingAddress: address && JSON.stringify(postalAddress("shipping_address", address)),
     note: checkNote("note", input.note ?? null, maxNote),
     usePoints: whole("use_points", input.use_points ?? 0, 0, Number.MAX_SAFE_INTEGER),
-    shipping: parseMoney("shipping", input.shipping ?? 0, digits),
-    tax: parseMoney("tax", input.tax ?? 0, digits),
+    shipping: parseMoney("shipping", shipping ?? 0, digits),
+    tax: parseMoney("tax", tax ?? 0, digits),
+    guestIp: guestIp ?? null,
     digits,
     lang: input.lang === undefined ? ctx.tenant.language : parseLanguage("lang", input.lang),
   };

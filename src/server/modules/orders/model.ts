@@ -38,6 +38,12 @@ export const OrderInput = Type.Object(
     customer_id: Type.Optional(
       Type.String({ maxLength: 100, description: "Id of the customer, for app keys and staff. Default: a guest." }),
     ),
+    guest_ip: Type.Optional(
+      Type.String({
+        maxLength: 45,
+        description: "IP address of the guest, for app keys of backends: the limits of unpaid orders count by it.",
+      }),
+    ),
   },
   { $id: "OrderInput", additionalProperties: false },
 );

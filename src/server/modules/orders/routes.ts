@@ -54,7 +54,7 @@ export const orderRoutes = [
     query: DryRunQuery,
     body: OrderInput,
     reply: { status: 201, data: Order },
-    errors: ["notFound", "outOfStock", "notEnoughPoints"],
+    errors: ["tooManyRequests", "notFound", "outOfStock", "notEnoughPoints"],
     handle: async ({ ctx, query, body, lang, subject }) => {
       const isDryRun = query.dry_run ?? false;
       const order = await createOrder(ctx, { ...body, lang, subject }, isDryRun);

@@ -13,8 +13,8 @@ export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
 export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** SQL assignments of every write. */
-export const touched: SQL = sql`version = version + 1, updated_at = ${param("now")}`;
+/** SQL assignments of every write, after which an order is not pending. */
+export const touched: SQL = sql`version = version + 1, updated_at = ${param("now")}, buyer = null`;
 
 /** An order as JSON text. */
 export interface RenderedOrder {
@@ -61,11 +61,10 @@ interface OrderState {
   status: string;
   payment_status: string;
   payment_reference: string | null;
-  expires_at: string;
   version: number;
 }
 export const selectState = statement<OrderState>(sql`
-  select status, payment_status, payment_reference, expires_at, version from ${orders} where ${thisOrder} and ${visible}`);
+  select status, payment_status, payment_reference, version from ${orders} where ${thisOrder} and ${visible}`);
 
 /** The statement that reads an order at the end of a batch. */
 export function readOrder(tx: OrderCtx, id: string) {

@@ -21,6 +21,8 @@ export const orders = sqliteTable(
     number: integer("number").notNull(),
     /** The customer; null for a guest. Kept when the user is deleted. */
     userId: text("user_id"),
+    /** While it is pending, whose limits it counts towards: a customer, or a keyed hash of a guest's address. */
+    buyer: text("buyer"),
     status: text("status", { enum: ["pending", "paid", "completed", "cancelled", "expired"] }).notNull(),
     paymentStatus: text("payment_status", { enum: ["unpaid", "paid", "partially_refunded", "refunded"] }).notNull(),
     fulfillmentStatus: text("fulfillment_status", { enum: ["unfulfilled", "fulfilled"] }).notNull(),
@@ -62,6 +64,7 @@ export const orders = sqliteTable(
     index("orders_by_updated").on(t.tenantId, t.updatedAt, t.id),
     index("orders_by_status").on(t.tenantId, t.status, t.createdAt, t.id),
     index("orders_by_user").on(t.tenantId, t.userId, t.createdAt, t.id),
+    index("orders_by_buyer").on(t.tenantId, t.buyer).where(sql`buyer is not null`),
     index("orders_due").on(t.expiresAt).where(sql`status = 'pending'`),
     check("orders_status", sql`${t.status} in ('pending', 'paid', 'completed', 'cancelled', 'expired')`),
     check("orders_payment", sql`${t.paymentStatus} in ('unpaid', 'paid', 'partially_refunded', 'refunded')`),

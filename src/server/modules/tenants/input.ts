@@ -2,8 +2,10 @@ import { invalidField } from "../../errors.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
 
-/** Fields of a tenant besides its name. */
-export interface TenantInput {
+type Limit = "addressWrites" | "visitorWrites" | "pendingOrders" | "stockShare" | "ordersPerMinute";
+
+/** Fields of a tenant besides its name; limits as in `Tenant`. */
+export interface TenantInput extends Partial<Record<Limit, number | undefined>> {
   title?: string | undefined;
   domain?: string | null | undefined;
   url?: string | null | undefined;
@@ -19,10 +21,6 @@ export interface TenantInput {
   pointValue?: number | undefined;
   /** Days until points expire; null for never. */
   pointsDays?: number | null | undefined;
-  /** Public writes a minute from one address; 0 for no limit. */
-  addressWrites?: number | undefined;
-  /** Public writes a minute of one visitor or user; 0 for no limit. */
-  visitorWrites?: number | undefined;
 }
 
 const rateDigits = 3;
@@ -80,12 +78,16 @@ export function showPointValue(minor: number, currency: string): number {
   return toAmount(minor, currencyDigits(currency));
 }
 
+const noLimit = "a whole number from 0 to 1000000, where 0 means no limit";
 /** Whole numbers within bounds, and how messages name them. */
 const wholeNumbers = {
   tokenLifetime: ["token_lifetime", 5 * 60, 400 * 86_400, "between 5 minutes and 400 days"],
   pointsDays: ["points_days", 1, 36_500, "a whole number from 1 to 36500, or none"],
-  addressWrites: ["address_writes", 0, 1_000_000, "a whole number from 0 to 1000000, where 0 means no limit"],
-  visitorWrites: ["visitor_writes", 0, 1_000_000, "a whole number from 0 to 1000000, where 0 means no limit"],
+  addressWrites: ["address_writes", 0, 1_000_000, noLimit],
+  visitorWrites: ["visitor_writes", 0, 1_000_000, noLimit],
+  pendingOrders: ["pending_orders", 0, 1_000_000, noLimit],
+  stockShare: ["stock_share", 1, 100, "a whole percentage from 1 to 100, where 100 means no limit"],
+  ordersPerMinute: ["orders_per_minute", 0, 1_000_000, noLimit],
 } as const;
 
 function requireWholeNumbers(input: TenantInput): void {

@@ -14,8 +14,10 @@ export interface TenantRecord {
   created_at: string;
 }
 
-/** A tenant with its details. */
-export interface TenantDetails extends TenantRecord {
+type LimitColumn = "address_writes" | "visitor_writes" | "pending_orders" | "stock_share" | "orders_per_minute";
+
+/** A tenant with its details; limits as in `Tenant`. */
+export interface TenantDetails extends TenantRecord, Record<LimitColumn, number> {
   /** BCP 47 tag of texts without a language. */
   language: string;
   /** Lifetime of user tokens, in seconds. */
@@ -26,17 +28,14 @@ export interface TenantDetails extends TenantRecord {
   point_value: number;
   /** Days until points expire; null for never. */
   points_days: number | null;
-  /** Public writes a minute from one address; 0 for no limit. */
-  address_writes: number;
-  /** Public writes a minute of one visitor or user; 0 for no limit. */
-  visitor_writes: number;
   updated_at: string;
 }
 
 /** The columns of `TenantDetails`, as stored. */
 export const shown = sql.raw(
   "namespace, title, domain, url, currency, currency_sign, logo, status, created_at, language, token_lifetime, " +
-    "points_rate, point_value, points_days, address_writes, visitor_writes, updated_at",
+    "points_rate, point_value, points_days, address_writes, visitor_writes, pending_orders, stock_share, " +
+    "orders_per_minute, updated_at",
 );
 
 /** The names of changed fields, without their values, which may be confidential. */

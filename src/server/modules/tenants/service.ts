@@ -25,7 +25,8 @@ import { tenants, workColumns } from "./table.ts";
 /** The columns that `tenant add` and `tenant update` write. */
 const fields = ["title", "domain", "url", "currency", "currencySign", "logo", "language", "tokenLifetime"] as const;
 const policies = ["pointsRate", "pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const;
-const written = [...fields, ...policies];
+const orderLimits = ["pendingOrders", "stockShare", "ordersPerMinute"] as const;
+const written = [...fields, ...policies, ...orderLimits];
 type Columns = Partial<Record<(typeof written)[number], string | number | null | undefined>>;
 const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name, param(name)])) as never;
 
@@ -36,6 +37,7 @@ const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name,
 const defaults: Columns = {
   ...{ domain: null, url: null, currency: "EUR", logo: null, language: "en", tokenLifetime: 30 * 86_400 },
   ...{ pointsRate: 1000, pointValue: 1, pointsDays: null, addressWrites: 1200, visitorWrites: 240 },
+  ...{ pendingOrders: 5, stockShare: 50, ordersPerMinute: 10 },
 };
 
 const byNamespace = eq(tenants.namespace, param("namespace"));

@@ -26,6 +26,10 @@ export const tenants = sqliteTable(
     addressWrites: integer("address_writes").notNull().default(1200),
     /** Public writes a minute of one visitor or user; 0 for no limit. */
     visitorWrites: integer("visitor_writes").notNull().default(240),
+    /** Limits of the orders of one customer or guest's address, as in `Tenant`. */
+    pendingOrders: integer("pending_orders").notNull().default(5),
+    stockShare: integer("stock_share").notNull().default(50),
+    ordersPerMinute: integer("orders_per_minute").notNull().default(10),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
       .default("active"),
@@ -51,6 +55,7 @@ export const revision = sqliteTable(
 const workFields = [
   ...(["id", "namespace", "title", "currency", "language", "tokenLifetime", "pointsRate"] as const),
   ...(["pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const),
+  ...(["pendingOrders", "stockShare", "ordersPerMinute"] as const),
 ];
 /** SQL for the columns of `ctx.tenant`. */
 export const workColumns = sql.raw(workFields.map((name) => `${tenants[name].name} as ${name}`).join(", "));

@@ -1,0 +1,66 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { get, param, statement } from "../../db/statement.ts";
+import { outOfStock, tooManyRequests } from "../../errors.ts";
+import { products, productVariants } from "../products/table.ts";
+import { addressSubject, countHit } from "../rate-limits/service.ts";
+import { isCustomer } from "./ownership.ts";
+import { orderLines, orders } from "./table.ts";
+
+/** Of so few pieces, one buyer may reserve all. */
+const fewPieces = 10;
+
+const ofBuyer = sql`o.tenant_id = ${param("tenantId")} and o.buyer = ${param("buyer")}`;
+const selectPending = statement<{ count: number; next: string | null }>(sql`
+  select count(*) as count, min(o.expires_at) as next from ${orders} o where ${ofBuyer}`);
+// What the buyer has reserved is available to the buyer. Parameters are real numbers, so the share is rounded here.
+const selectExcess = statement<{ position: number; most: number }>(sql`
+  with held as (
+    select l.product_id, l.variant_id, sum(l.quantity) as quantity,
+      min(case when l.order_id = ${param("id")} then l.position end) as position
+    from ${orders} o join ${orderLines} l on l.order_id = o.id where ${ofBuyer} and l.is_counted
+    group by l.product_id, l.variant_id),
+  limited as (
+    select h.position, h.quantity, h.quantity + coalesce(v.stock - v.reserved, p.stock - p.reserved) as available
+    from held h join ${products} p on p.id = h.product_id left join ${productVariants} v on v.id = h.variant_id
+    where h.position is not null and not p.allow_backorder)
+  select position, cast(available * ${param("share")} / 100 as integer) as most from limited
+  where available > ${sql.raw(String(fewPieces))} and quantity * 100 > available * ${param("share")} limit 1`);
+
+/**
+ * Whose limits an order counts towards: the customer, or a keyed hash of the guest's address. Null for orders of staff and
+ * the terminal, and for guests of a backend that does not send their address.
+ */
+export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null): string | null {
+  const { actor } = ctx;
+  if (actor.kind !== "app") return isCustomer(ctx) ? userId : null;
+  if (userId !== null) return userId;
+  const address = guestIp ?? (actor.isWeb ? ctx.clientIp : null);
+  return address === null ? null : addressSubject(ctx.vault, address, ctx.tenant.id);
+}
+
+/** Counts an order of a buyer, in its transaction and before it is written. Errors: tooManyRequests with `retryAfter`. */
+export async function countOrder(tx: Ctx, buyer: string): Promise<void> {
+  const { id: tenantId, pendingOrders, ordersPerMinute } = tx.tenant;
+  const pending = pendingOrders > 0 ? await get(tx.db, selectPending, { tenantId, buyer }) : undefined;
+  if (pending && pending.count >= pendingOrders) {
+    const retryAfter = Math.max(Math.ceil((Date.parse(pending.next ?? "") - tx.now()) / 1000), 1);
+    const message = `There are ${pending.count} unpaid orders already, the most that this store allows at a time.`;
+    throw tooManyRequests(message, { retryAfter, remedy: "Pay or cancel one of them first." });
+  }
+  if (ordersPerMinute === 0) return;
+  const limit = { name: "orders", most: ordersPerMinute, windowMs: 60_000 };
+  const waitMs = await countHit(tx, limit, `${tenantId}:${buyer}`);
+  if (waitMs > 0) throw tooManyRequests("Too many orders.", { retryAfter: Math.ceil(waitMs / 1000) });
+}
+
+/** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */
+export async function requireShare(tx: Ctx, buyer: string, id: string): Promise<void> {
+  const { id: tenantId, stockShare: share } = tx.tenant;
+  if (share === 100) return;
+  const excess = await get(tx.db, selectExcess, { tenantId, buyer, id, share });
+  if (!excess) return;
+  const field = `items.${excess.position}.quantity`;
+  const message = `unpaid orders of one customer can reserve at most ${excess.most}`;
+  throw outOfStock(`${field}: ${message}`, { details: [{ field, message }] });
+}

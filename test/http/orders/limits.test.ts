@@ -1,0 +1,151 @@
+import { expect, test } from "bun:test";
+import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import type { TenantInput } from "../../../src/server/modules/tenants/input.ts";
+import { openAccount } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
+import { actOn, makeOrder, type OrderReply, stockOf, unlimitedOrders } from "../../support/orders.ts";
+import { onDatabase, onEachDatabase } from "../../support/suite.ts";
+
+const minute = 60_000;
+const origin = "https://shop.example.com";
+
+onEachDatabase((suite) => {
+  async function open(limits: TenantInput = {}) {
+    const shop = await suite.shop({ tenant: { ...unlimitedOrders, ...limits } });
+    const { id } = await shop.createProduct({ stock: 40 });
+    const eve = await openAccount(shop);
+    const order = (quantity = 1, product_id = id) => ({ body: { items: [{ product_id, quantity }] } });
+    return { shop, id, eve, order };
+  }
+
+  test("of fifty concurrent orders of a customer as many succeed as may be unpaid, and paying makes room", async () => {
+    const { shop, id, eve, order } = await open({ pendingOrders: 3 });
+    const replies = await Promise.all(Array.from({ length: 50 }, () => eve.call<OrderReply>("POST /orders/", order())));
+    const made = replies.filter(({ status }) => status === 201).map(({ data }) => data);
+    expect(made).toHaveLength(3);
+    const refused = replies.filter(({ status }) => status !== 201);
+    for (const { status, code, headers } of refused) {
+      expect([status, code, headers.get("retry-after")]).toEqual([429, 5107, "3600"]);
+    }
+    expect(refused[0]?.error?.message).toContain("3 unpaid orders");
+    expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 3 });
+    const next = async () => (await eve.call("POST /orders/", order())).status;
+    await actOn(shop, made[0] as OrderReply, "pay");
+    expect([await next(), await next()]).toEqual([201, 429]);
+    await eve.call(`POST /orders/${made[1]?.id}/cancel/`);
+    expect([await next(), await next()]).toEqual([201, 429]);
+    suite.app.clock.advance(60 * minute);
+    while ((await expireDueOrders(suite.app.system)) > 0);
+    expect(await next()).toBe(201);
+  });
+
+  test("unpaid orders of a customer reserve at most their share of an item, however they are split", async () => {
+    const { shop, id, eve, order } = await open({ stockShare: 50 });
+    const other = await openAccount(shop);
+    const first = await eve.call<OrderReply>("POST /orders/", order(15));
+    expect(first.status).toBe(201);
+    const items = [3, 3].map((quantity) => ({ product_id: id, quantity }));
+    const over = await eve.call("POST /orders/", { body: { items } });
+    expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
+    expect(over.error?.message).toContain("at most 20");
+    expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
+    // Of the 25 that Eve has not reserved, another customer gets 12.
+    expect((await other.call("POST /orders/", order(13))).code).toBe(5304);
+    expect((await other.call("POST /orders/", order(12))).status).toBe(201);
+    await actOn(shop, first.data, "pay");
+    // With 13 left, 6 are the share. Of 10 or fewer, a customer gets all.
+    expect((await eve.call("POST /orders/", order(7))).code).toBe(5304);
+    const { id: few } = await shop.createProduct({ stock: 10 });
+    expect((await eve.call("POST /orders/", order(10, few))).status).toBe(201);
+    const { id: more } = await shop.createProduct({ stock: 20, allow_backorder: true });
+    expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);
+  });
+
+  test("a customer makes only so many orders a minute, also when each is cancelled at once", async () => {
+    const { eve, order } = await open({ ordersPerMinute: 2 });
+    const attempt = async () => {
+      const made = await eve.call<OrderReply>("POST /orders/", order());
+      if (made.status === 201) await eve.call(`POST /orders/${made.data.id}/cancel/`);
+      return [made.code ?? made.status, made.headers.get("retry-after")];
+    };
+    expect(await attempt()).toEqual([201, null]);
+    suite.app.clock.advance(minute / 2);
+    expect(await attempt()).toEqual([201, null]);
+    expect(await attempt()).toEqual([5107, "30"]);
+    // A refused order is not counted.
+    expect((await eve.call("POST /orders/", { body: { items: [] } })).code).toBe(5102);
+    suite.app.clock.advance(minute / 2);
+    expect(await attempt()).toEqual([201, null]);
+    expect(await attempt()).toEqual([5107, "30"]);
+  });
+});
+
+onDatabase("file", (suite) => {
+  async function openWeb(shop: Shop) {
+    const key = await shop.issueKey({ scopes: ["orders:write"] });
+    const restriction = { appId: key.app_id, origins: ["shop.example.com"], allowNoOrigin: true };
+    await setOrigins(suite.app.system, restriction);
+    const { id: product_id } = await shop.createProduct({ stock: 9 });
+    const order = async (send: {
+      address?: string;
+      headers?: Record<string, string>;
+      guest_ip?: string;
+      auth?: string;
+    }) => {
+      const { guest_ip, ...options } = send;
+      const body = { items: [{ product_id, quantity: 1 }], guest_ip };
+      return (await shop.call("POST /orders/", { auth: bearer(key), ...options, body })).code;
+    };
+    return { product_id, order };
+  }
+
+  test("guests are limited by address where a web page's key orders for them, and no address is stored", async () => {
+    const shop = await suite.shop({ tenant: { pendingOrders: 1 } });
+    const { product_id, order } = await openWeb(shop);
+    const [first, second] = [newAddress(), newAddress()];
+    expect(await order({ address: first, headers: { origin } })).toBeUndefined();
+    expect(await order({ address: first, headers: { origin } })).toBe(5107);
+    // The secret of such a key is public, so that a caller can leave out the origin.
+    expect(await order({ address: first })).toBe(5107);
+    expect(await order({ address: second, headers: { origin } })).toBeUndefined();
+    expect(await order({ address: second, headers: { origin }, auth: shop.auth })).toBe(5107);
+    const { rows } = await suite.app.db.execute("select * from orders");
+    expect(rows.length).toBe(2);
+    expect(JSON.stringify(rows)).not.toContain(first);
+    expect(rows.every(({ buyer }) => /^[\w-]{32}$/.test(String(buyer)))).toBe(true);
+    await makeOrder(shop, [{ product_id }]);
+    for (const { id } of rows) await actOn(shop, { id: String(id) }, "pay");
+    const paid = await suite.app.db.execute("select count(*) as n from orders where buyer is not null");
+    expect(paid.rows[0]?.n).toBe(0);
+  });
+
+  test("a backend is not limited itself; its customers are, and its guests when it sends their address", async () => {
+    const shop = await suite.shop({ tenant: { pendingOrders: 1 } });
+    const { order, product_id } = await openWeb(shop);
+    const { auth } = shop;
+    for (let i = 0; i < 3; i++) expect(await order({ auth })).toBeUndefined();
+    const [guest, network] = ["203.0.113.7", "2001:db8::"];
+    expect(await order({ auth, guest_ip: guest })).toBeUndefined();
+    expect(await order({ auth, guest_ip: guest })).toBe(5107);
+    expect(await order({ auth, guest_ip: `${network}1` })).toBeUndefined();
+    expect(await order({ auth, guest_ip: `${network}2` })).toBe(5107);
+    expect(await order({ auth, guest_ip: "nobody" })).toBe(5102);
+    const eve = await openAccount(shop);
+    const body = { items: [{ product_id, quantity: 1 }] };
+    const forEve = { body: { ...body, customer_id: eve.id } };
+    expect((await shop.call("POST /orders/", forEve)).status).toBe(201);
+    expect((await shop.call("POST /orders/", forEve)).code).toBe(5107);
+    expect((await eve.call("POST /orders/", { body })).code).toBe(5107);
+    expect((await eve.call("POST /orders/", { body: { ...body, guest_ip: guest } })).code).toBe(5300);
+    // Staff order for a customer without limits.
+    const staff = await openAccount(shop, { role: "staff" });
+    expect((await staff.call("POST /orders/", forEve)).status).toBe(201);
+    const dry = await eve.call("POST /orders/", {
+      body,
+      query: { user_id: eve.id, token: eve.token, dry_run: "true" },
+    });
+    expect(dry.code).toBe(5107);
+  });
+});
