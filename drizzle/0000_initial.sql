@@ -501,7 +501,7 @@ CREATE TABLE `reward_entries` (
 	`source` text NOT NULL,
 	`order_id` text,
 	`note` text,
-	`expires_at` text,
+	`lots` text,
 	`created_at` text NOT NULL,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "reward_entries_kind" CHECK("reward_entries"."kind" in ('earn', 'redeem', 'reverse', 'expire', 'adjust')),

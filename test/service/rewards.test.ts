@@ -105,6 +105,38 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(0);
   });
 
+  test("old and young points of one order come back each with its own lifetime, the young ones first", async () => {
+    const { userId, booked, check } = await openLedger(10);
+    const orderId = "ord_test";
+    await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
+    suite.app.clock.advance(9 * days);
+    await booked((tx) => earnPoints(tx, { userId, points: 1, source: "young" }));
+    await booked((tx) => spendPoints(tx, { userId, points: 101, source: "spend", orderId }));
+    const back = (points: number, source: string, earlier: number) =>
+      booked((tx) => returnPoints(tx, { userId, points, source, orderId }, earlier));
+    expect(await back(11, "part", 0)).toBe(11);
+    expect(await back(90, "rest", 11)).toBe(90);
+    expect(await back(90, "rest", 11)).toBe(0);
+    const { rows } = await suite.app.db.execute({
+      sql: `select e.source, e.balance, l.points, l.expires_at from reward_entries e
+        join reward_lots l on l.sequence = e.sequence where e.user_id = ? and e.kind = 'reverse' order by e.sequence`,
+      args: [userId],
+    });
+    const at = suite.app.clock.now();
+    const [tomorrow, later] = [at + days, at + 10 * days].map((ms) => new Date(ms).toISOString()) as [string, string];
+    expect(rows.map((row) => Object.values({ ...row }))).toEqual([
+      ["part", 10, 10, tomorrow],
+      ["part:2", 11, 1, later],
+      ["rest", 101, 90, tomorrow],
+    ]);
+    suite.app.clock.advance(days);
+    await expireDuePoints(suite.app.system);
+    expect(await check()).toBe(1);
+    suite.app.clock.advance(9 * days);
+    await expireDuePoints(suite.app.system);
+    expect(await check()).toBe(0);
+  });
+
   test("returned points without an expiry have none", async () => {
     const { userId, booked, check } = await openLedger(null);
     const orderId = "ord_test";
@@ -147,6 +179,8 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(days);
     expect(await expireDuePoints(suite.app.system)).toBe(1);
     expect(await sound.check()).toBe(0);
+    // With nothing else due, the failure is an error, not a job that is done.
+    expect(await failureOf(expireDuePoints(suite.app.system))).toBeInstanceOf(Error);
     await setBalance(3);
     expect(await expireDuePoints(suite.app.system)).toBe(1);
     expect(await broken.check()).toBe(0);

@@ -84,6 +84,62 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
+  test("a refund of all lines returns all used points, also when the shipping is not refunded", async () => {
+    const { shop, eve, product } = await open();
+    const fields = { customer_id: eve, use_points: 300, shipping: 7 };
+    const order = await makeOrder(shop, [{ product_id: product, quantity: 2 }], fields);
+    const paid = await actOn(shop, order, "pay");
+    expect([paid.total_minor, paid.points_earned]).toEqual([2400, 24]);
+    const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }] };
+    const half = await actOn(shop, order, "refund", { body });
+    expect([half.refunded_minor, half.points_returned, half.points_reversed]).toEqual([850, 150, 8]);
+    const goods = await actOn(shop, order, "refund", { body });
+    expect([goods.refunded_minor, goods.points_returned, goods.points_reversed]).toEqual([1700, 300, 17]);
+    // The shipping that the customer paid has earned the rest.
+    expect(await checkAccount(shop, eve)).toBe(507);
+    const all = await actOn(shop, order, "refund");
+    expect([all.points_returned, all.points_reversed, all.payment_status]).toEqual([300, 24, "refunded"]);
+    expect(await checkAccount(shop, eve)).toBe(500);
+  });
+
+  test("points of an order that is cancelled, or refunded in parts, keep their own expiry", async () => {
+    const { shop, eve, product } = await open();
+    await suite.app.db.execute({
+      sql: "update tenants set points_days = 10 where namespace = ?",
+      args: [shop.namespace],
+    });
+    const lots = async () => {
+      const { rows } = await suite.app.db.execute({
+        sql: "select remaining, expires_at from reward_lots where user_id = ? and remaining > 0 order by expires_at",
+        args: [eve],
+      });
+      return rows.map((row) => [row.remaining, row.expires_at]);
+    };
+    const day = 24 * hour;
+    const inDays = (days: number) => new Date(suite.app.clock.now() + days * day).toISOString();
+    await givePoints(shop, eve, 200);
+    suite.app.clock.advance(5 * day);
+    await givePoints(shop, eve, 100);
+    const fields = { customer_id: eve, use_points: 800 };
+    const cancelled = await makeOrder(shop, [{ product_id: product }], fields);
+    expect(await lots()).toEqual([]);
+    await actOn(shop, cancelled, "cancel");
+    const whole = [
+      [500, null],
+      [200, inDays(5)],
+      [100, inDays(10)],
+    ];
+    expect(await lots()).toEqual(whole);
+    const order = await makeOrder(shop, [{ product_id: product, quantity: 4 }], fields);
+    await actOn(shop, order, "pay");
+    const line_id = order.items[0]?.id;
+    for (const quantity of [2, 1, 1]) await actOn(shop, order, "refund", { body: { lines: [{ line_id, quantity }] } });
+    const sums = new Map<unknown, number>();
+    for (const [points, at] of await lots()) sums.set(at, (sums.get(at) ?? 0) + Number(points));
+    expect([...sums].map(([at, points]) => [points, at])).toEqual(whole);
+    expect(await checkAccount(shop, eve)).toBe(800);
+  });
+
   test("earned points that are spent already are reversed up to the balance", async () => {
     const shop = await suite.shop();
     const { id: product } = await shop.createProduct({ price: 100 });

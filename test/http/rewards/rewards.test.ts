@@ -114,6 +114,26 @@ onEachDatabase((suite) => {
     expect((await account()).balance).toBe(59);
   });
 
+  suite.testOnFile("a source that a customer used does not use up the same source of the store", async () => {
+    const { shop, customer, own } = await openShop();
+    await givePoints(shop, customer.id, 100);
+    const body = { points: 10, source: "voucher-1" };
+    const mine = await own<EntryReply>("POST /rewards/redeem/", { body });
+    const debit = { body: { ...body, customer_id: customer.id } };
+    const theirs = await shop.call<EntryReply>("POST /rewards/redeem/", debit);
+    expect([mine.status, theirs.status, theirs.data.source]).toEqual([201, 201, "voucher-1"]);
+    expect(await checkAccount(shop, customer.id)).toBe(80);
+    expect([
+      (await own("POST /rewards/redeem/", { body })).status,
+      (await shop.call("POST /rewards/redeem/", debit)).status,
+    ]).toEqual([200, 200]);
+    expect(await checkAccount(shop, customer.id)).toBe(80);
+    await own("POST /rewards/redeem/", { body: { points: 1, source: "voucher-2" } });
+    const adjust = { points: -5, source: "voucher-2", note: "Taken back", customer_id: customer.id };
+    expect((await shop.call("POST /rewards/adjust/", { body: adjust })).status).toBe(201);
+    expect(await checkAccount(shop, customer.id)).toBe(74);
+  });
+
   suite.testOnFile("staff and keys adjust points, not below zero; customers cannot", async () => {
     const { shop, customer, own } = await openShop();
     const staff = await openAccount(shop, { role: "staff" });
@@ -128,6 +148,13 @@ onEachDatabase((suite) => {
       const body = { points: 7, note: "Friends", customer_id };
       expect((await shop.callAnonymously("POST /rewards/adjust/", { query: by, body })).code).toBe(5300);
     }
+    for (const customer_id of [owner.id, undefined]) {
+      const reply = await owner.call("POST /rewards/adjust/", { body: { points: 7, note: "Me", customer_id } });
+      expect([reply.code, reply.fields]).toEqual(customer_id ? [5300, []] : [5102, ["customer_id"]]);
+    }
+    expect(await checkAccount(shop, owner.id)).toBeNull();
+    expect((await owner.call("POST /rewards/adjust/", { body: { ...body, points: 1 } })).status).toBe(201);
+    expect((await shop.call("POST /rewards/adjust/", { body: { ...body, points: -1 } })).status).toBe(201);
     const refused = await own("POST /rewards/adjust/", { body: { points: 7, note: "Sorry" } });
     expect([refused.status, refused.error?.code]).toEqual([403, 5300]);
     const below = await shop.call("POST /rewards/adjust/", { body: { ...body, points: -8 } });

@@ -35,6 +35,8 @@ interface Item {
 
 interface Walk {
   ctx: Ctx;
+  /** Orders that count towards the limits of their customer, and when they were made. */
+  limited: Map<string, number>;
   shop: Shop;
   items: Item[];
   users: string[];
@@ -73,7 +75,7 @@ async function beginWalk(): Promise<Walk> {
   const shop = await createShop(app);
   const found = await tenantContext(shop);
   // So that some points expire during the walk.
-  const ctx = { ...found, tenant: { ...found.tenant, pointsDays: 1, pointValue: 3 } };
+  const ctx = { ...found, tenant: { ...found.tenant, pointsDays: 1, pointValue: 3, ordersPerMinute: 3 } };
   const numbers = uniform(seed);
   const items: Item[] = [];
   const add = async (fields: Record<string, unknown>) => {
@@ -97,11 +99,19 @@ async function beginWalk(): Promise<Walk> {
   });
   const users: string[] = [];
   for (let i = 0; i < 4; i++) users.push((await makeUser(shop)).id);
-  return { ctx, shop, items, users, orders: new Map(), pick: (below) => Math.floor(numbers.next().value * below) };
+  return {
+    ctx,
+    limited: new Map(),
+    shop,
+    items,
+    users,
+    orders: new Map(),
+    pick: (below) => Math.floor(numbers.next().value * below),
+  };
 }
 
 /** Codes with which an act may be refused. */
-const refusals = new Set([5102, 5304, 5305, 5306]);
+const refusals = new Set([5102, 5107, 5304, 5305, 5306]);
 
 async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
   try {
@@ -139,26 +149,62 @@ async function takeStep(walk: Walk, step: number): Promise<void> {
   if (done) note(walk, before, JSON.parse(done.json) as OrderReply);
 }
 
-async function order({ ctx, items, users, orders, pick }: Walk): Promise<void> {
+async function order(walk: Walk): Promise<void> {
+  const { ctx, items, users, orders, pick } = walk;
   const lines = Array.from({ length: 1 + pick(4) }, () => {
     const { productId, variantId } = items[pick(items.length)] as Item;
     const quantity = 1 + pick(5);
     return variantId === null ? { product_id: productId, quantity } : { variant_id: variantId, quantity };
   });
-  const customer = pick(4) ? { customer_id: users[pick(users.length)] as string } : {};
+  const userId = pick(4) ? (users[pick(users.length)] as string) : undefined;
+  const given = { items: lines, ...(pick(3) === 0 && { use_points: pick(60) }) };
+  // The store itself may order without limits.
+  const isLimited = userId !== undefined && pick(2) === 0;
+  const allowed = isLimited ? await limitsOf(walk, userId) : undefined;
   const made = await attempt(
-    createOrder(ctx, {
-      items: lines,
-      ...customer,
-      ...(pick(3) === 0 && { shipping: pick(1000) / 100 }),
-      ...(pick(3) === 0 && { tax: pick(1000) / 100 }),
-      ...(pick(3) === 0 && { use_points: pick(60) }),
-    }),
+    isLimited
+      ? createOrder({ ...ctx, actor: { kind: "user", role: "customer", userId } }, given)
+      : createOrder(ctx, {
+          ...given,
+          ...(userId !== undefined && { customer_id: userId }),
+          ...(pick(3) === 0 && { shipping: pick(1000) / 100 }),
+          ...(pick(3) === 0 && { tax: pick(1000) / 100 }),
+        }),
   );
-  if (made) {
-    const reply = JSON.parse(made.json) as OrderReply;
-    orders.set(reply.id, reply);
+  if (!made) return;
+  const reply = JSON.parse(made.json) as OrderReply;
+  orders.set(reply.id, reply);
+  if (allowed === undefined) return;
+  walk.limited.set(reply.id, app.clock.now());
+  expect(allowed.isFree).toBe(true);
+  for (const { productId, variantId } of items) {
+    const ofItem = reply.items.filter((line) => line.product_id === productId && line.variant_id === variantId);
+    const quantity = ofItem.reduce((sum, line) => sum + line.quantity, 0);
+    if (quantity > 0) expect(quantity).toBeLessThanOrEqual(allowed.most(variantId ?? productId));
   }
+}
+
+/** What the limits leave to a customer: whether one more order, and how many pieces of an item. */
+async function limitsOf({ ctx, shop, items, orders, limited }: Walk, userId: string) {
+  const own = [...orders.values()].filter((one) => one.user_id === userId && limited.has(one.id));
+  const pending = own.filter(({ status }) => status === "pending");
+  const recent = own.filter(({ id }) => (limited.get(id) as number) > app.clock.now() - minute);
+  const most = new Map<string, number>();
+  for (const { productId, variantId, initial } of items) {
+    const id = variantId ?? productId;
+    const lines = pending.flatMap((one) => one.items);
+    const ofItem = lines.filter((line) => (line.variant_id ?? line.product_id) === id);
+    const held = ofItem.reduce((sum, { quantity }) => sum + quantity, 0);
+    const { stock, reserved } = await stockOf(shop, id);
+    const available = (stock ?? 0) - reserved + held;
+    // The item with five pieces can be ordered beyond its stock.
+    const isLimited = initial !== null && initial !== 5 && available > 10;
+    most.set(id, isLimited ? Math.floor((available * ctx.tenant.stockShare) / 100) - held : Number.POSITIVE_INFINITY);
+  }
+  return {
+    isFree: pending.length < ctx.tenant.pendingOrders && recent.length < ctx.tenant.ordersPerMinute,
+    most: (id: string) => most.get(id) as number,
+  };
 }
 
 /** Two processes expire due orders and points at once, some time later: each is expired once. */
@@ -200,7 +246,31 @@ function note({ items, orders }: Walk, before: OrderReply, after: OrderReply): v
   orders.set(after.id, after);
 }
 
-async function checkAll({ ctx, shop, items, orders, users }: Walk): Promise<void> {
+/** Points that orders gave back completely have the lifetimes that they had when they were spent, in milliseconds. */
+async function checkReturnedLots({ ctx, orders }: Walk): Promise<void> {
+  const { rows } = await ctx.db.execute({
+    sql: `select e.order_id, e.kind, e.lots, e.created_at, l.points, l.expires_at from reward_entries e
+      left join reward_lots l on l.sequence = e.sequence
+      where e.tenant_id = ? and e.order_id is not null and (e.kind = 'redeem' or e.kind = 'reverse' and e.points > 0)`,
+    args: [ctx.tenant.id],
+  });
+  const spent = new Map<string, number>();
+  const returned = new Map<string, number>();
+  const add = (sums: Map<string, number>, name: string, points: number) =>
+    sums.set(name, (sums.get(name) ?? 0) + points);
+  for (const { order_id, kind, lots, created_at, points, expires_at } of rows) {
+    const { status, payment_status } = orders.get(String(order_id)) as OrderReply;
+    if (!["cancelled", "expired"].includes(status) && payment_status !== "refunded") continue;
+    const name = (at: unknown) => `${order_id} ${Date.parse(String(at)) - Date.parse(String(created_at))}`;
+    if (kind === "reverse") add(returned, name(expires_at), Number(points));
+    else for (const [count, at] of JSON.parse(String(lots))) add(spent, name(at), count);
+  }
+  expect(spent.size).toBeGreaterThan(0);
+  expect(Object.fromEntries(returned)).toEqual(Object.fromEntries(spent));
+}
+
+async function checkAll(walk: Walk): Promise<void> {
+  const { ctx, shop, items, orders, users } = walk;
   const { rows } = await ctx.db.execute({
     sql: `select o.id, o.number, o.status, o.total_minor as total, o.shipping_minor as shipping,
         o.refunded_minor as refunded,
@@ -226,9 +296,14 @@ async function checkAll({ ctx, shop, items, orders, users }: Walk): Promise<void
       reserved: initial === null ? 0 : held.reduce((sum, { quantity }) => sum + quantity, 0),
     });
   }
-  for (const { payment_status, points_used, points_returned, points_earned, points_reversed } of orders.values()) {
+  for (const { items: lines, payment_status, subtotal_minor, ...points } of orders.values()) {
+    const { points_used, points_returned, points_earned, points_reversed } = points;
+    const shares = lines.map((line) => (line.subtotal_minor / line.quantity) * line.refunded_quantity);
+    const goods = shares.reduce((sum, share) => sum + share, 0);
+    expect(points_returned).toBe(Math.floor((points_used * goods) / Math.max(subtotal_minor, 1)));
     if (payment_status === "refunded") expect(points_returned).toBe(points_used);
     expect(points_reversed).toBeLessThanOrEqual(points_earned);
   }
+  await checkReturnedLots(walk);
   for (const userId of users) expect(await checkAccount(shop, userId)).toBeGreaterThanOrEqual(0);
 }

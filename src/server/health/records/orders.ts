@@ -105,7 +105,7 @@ const selectPoints = statement<Inconsistency>(sql`
   with booked as (
     select tenant_id, order_id, sum(case when kind = 'redeem' then -points else 0 end) as used,
       sum(case when kind = 'earn' then points else 0 end) as earned,
-      sum(case when kind = 'reverse' and source like '%:return' then points else 0 end) as returned,
+      sum(case when kind = 'reverse' and source like '%:return%' then points else 0 end) as returned,
       sum(case when kind = 'reverse' and source like '%:reverse' then -points else 0 end) as reversed
     from ${rewardEntries} e where order_id is not null and ${inScope("e")} group by tenant_id, order_id),
   compared as (

@@ -61,8 +61,7 @@ const updateOrder = statement(sql`
   where ${thisOrder}`);
 
 /**
- * Refunds lines of an order, or all that is left. Used points are returned and earned points reversed in the same
- * proportion.
+ * Refunds lines of an order, or all that is left. Used points are returned, and earned points reversed, in proportion.
  * @throws forbidden for customers, notFound, preconditionFailed, validationFailed, wrongState.
  */
 export async function refundOrder(
@@ -124,21 +123,22 @@ async function cannotRefund(tx: Ctx, values: { tenantId: string; id: string; ifM
   return orderStateError(id, state.status, "paid orders can be refunded");
 }
 
-/** Moves points in proportion to the refunded share. A later refund reverses those that the customer has spent. */
+/**
+ * Returns used points by the refunded share of the goods, and reverses earned ones by that of the total. A later refund
+ * reverses those that the customer has spent.
+ */
 async function movePoints(tx: Ctx, ids: { id: string; refundId: string }, order: PaidOrder, plan: RefundPlan) {
   const userId = order.user_id;
   if (userId === null) return { returned: 0, reversed: 0 };
-  // An order paid entirely with points has no total; its share is that of the goods.
-  const [part, whole] =
-    order.total_minor > 0
-      ? [order.refunded_minor + plan.amount, order.total_minor]
-      : [plan.refundedGoods, order.subtotal_minor];
-  const owed = (points: number, already: number) => Math.max(shareOf(points, part, whole) - already, 0);
-  const returned = owed(order.points_used, order.points_returned);
-  const toReverse = owed(order.points_earned, order.points_reversed);
+  // Points pay for goods only, and are earned with all that is paid.
+  const returnable = shareOf(order.points_used, plan.refundedGoods, order.subtotal_minor);
+  const reversible = shareOf(order.points_earned, order.refunded_minor + plan.amount, order.total_minor);
+  const returned = Math.max(returnable - order.points_returned, 0);
+  const toReverse = Math.max(reversible - order.points_reversed, 0);
   const booking = { userId, orderId: ids.id };
   const source = `order:${ids.id}:refund:${ids.refundId}`;
-  if (returned > 0) await returnPoints(tx, { ...booking, points: returned, source: `${source}:return` });
+  const returning = { ...booking, points: returned, source: `${source}:return` };
+  if (returned > 0) await returnPoints(tx, returning, order.points_returned);
   const reversed =
     toReverse > 0 ? await reversePoints(tx, { ...booking, points: toReverse, source: `${source}:reverse` }) : 0;
   return { returned, reversed };

@@ -1,6 +1,7 @@
+import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, bind, get, param, statement } from "../../db/statement.ts";
+import { all, bind, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -11,70 +12,49 @@ import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 /** SQL condition: rows of the user. */
 export const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 
-/** Prefix of sources given by callers, so that they cannot collide with the product's own sources. */
-export const givenPrefix = "given:";
+/**
+ * Prefixes of sources that callers give. Customers and the store have one each, so that neither can use up a source of
+ * the other, or of the product itself.
+ */
+export const customerPrefix = "customer:";
+export const storePrefix = "store:";
 /** Prefix of the source of entries without one. */
 export const ownPrefix = "entry:";
 
 /** SQL for a ledger entry as JSON text, in the order of the API. */
 export const entryJson = sql.raw(`json_object('id', id, 'user_id', user_id, 'kind', kind, 'points', points,
-  'balance', balance, 'source', case substr(source, 1, 6) when '${givenPrefix}' then substr(source, 7)
-    when '${ownPrefix}' then null else source end,
+  'balance', balance, 'source', case substr(source, 1, instr(source, ':')) when '${ownPrefix}' then null
+    when '${customerPrefix}' then substr(source, ${customerPrefix.length + 1})
+    when '${storePrefix}' then substr(source, ${storePrefix.length + 1}) else source end,
   'order_id', order_id, 'note', note, 'created_at', created_at)`);
 
 /** The part of a transaction's context that booking needs. */
 export type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
-/** A balance after a booking. */
-export interface Written {
-  balance: number;
-  version: number;
-}
-
-/** A ledger entry to write. */
-export interface Entry {
-  id: string;
+/** Ledger entries to write, of one kind and reason. */
+interface Entries {
   userId: string;
   kind: "earn" | "redeem" | "reverse" | "expire" | "adjust";
-  /** Negative if it reduces the balance. */
-  points: number;
-  balance: number;
-  source: string;
+  /** Points are negative if the entry reduces the balance. What follows the source is not part of the entry. */
+  rows: readonly (readonly [id: string, points: number, balance: number, source: string, ...more: unknown[]])[];
   orderId?: string | undefined;
   note?: string | null | undefined;
-  /** For spent points, when the last of them would have expired. */
-  expiresAt?: string | null;
+  /** For points that an order spends: JSON of the lots that they come from. */
+  lots?: string | null;
 }
 
-const raiseBalance = statement<Written>(sql`
-  insert into ${rewardBalances} (tenant_id, user_id, balance, updated_at)
-  values (${param("tenantId")}, ${param("userId")}, ${param("points")}, ${param("now")})
-  on conflict (tenant_id, user_id) do update set balance = balance + excluded.balance, version = version + 1,
-    updated_at = excluded.updated_at
-  returning balance, version`);
-const insertRow = statement<{ sequence: number }>(sql`
-  insert into ${rewardEntries} (id, tenant_id, user_id, kind, points, balance, source, order_id, note,
-    expires_at, created_at)
-  values (${param("id")}, ${param("tenantId")}, ${param("userId")}, ${param("kind")}, ${param("points")},
-    ${param("balance")}, ${param("source")}, ${param("orderId")}, ${param("note")},
-    ${param("expiresAt")}, ${param("now")})
-  returning sequence`);
+const insertEntries = statement(sql`
+  insert into ${rewardEntries} (id, tenant_id, user_id, kind, points, balance, source, order_id, note, lots, created_at)
+  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("userId")}, ${param("kind")},
+    json_extract(value, '$[1]'), json_extract(value, '$[2]'), json_extract(value, '$[3]'), ${param("orderId")},
+    ${param("note")}, ${param("lots")}, ${param("now")}
+  from json_each(${param("rows")}) order by key`);
 
-/** Adds points to a balance. */
-export async function addToBalance(tx: LedgerCtx, userId: string, points: number): Promise<Written> {
-  const values = { tenantId: tx.tenant.id, userId, points, now: toTimestamp(tx.now()) };
-  const written = await get(tx.db, raiseBalance, values);
-  if (!written) throw new Error("Writing a balance returned no row");
-  return written;
-}
-
-/** Writes a ledger entry and returns its sequence. A source that was booked before violates the unique index. */
-export async function writeEntry(tx: LedgerCtx, entry: Entry): Promise<number> {
-  const { orderId = null, note = null, expiresAt = null, ...others } = entry;
-  const values = { ...others, orderId, note, expiresAt, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
-  const row = await get(tx.db, insertRow, values);
-  if (!row) throw new Error("Writing an entry returned no row");
-  return row.sequence;
+/** The statement that writes entries. A source that was booked before violates the unique index. */
+export function writeEntries(tx: LedgerCtx, entries: Entries): InStatement {
+  const { orderId = null, note = null, lots = null, userId, kind } = entries;
+  const row = { tenantId: tx.tenant.id, userId, kind, orderId, note, lots, now: toTimestamp(tx.now()) };
+  return bind(insertEntries, { ...row, rows: JSON.stringify(entries.rows) });
 }
 
 const batchSize = 100;
@@ -83,11 +63,6 @@ const isDue = sql`remaining > 0 and expires_at is not null and expires_at <= ${p
 const selectDueLots = statement<{ sequence: number; remaining: number; balance: number | null }>(sql`
   select sequence, remaining, (select balance from ${rewardBalances} where ${ofUser}) as balance
   from ${rewardLots} where ${ofUser} and ${isDue} order by sequence`);
-const insertExpiries = statement(sql`
-  insert into ${rewardEntries} (id, tenant_id, user_id, kind, points, balance, source, created_at)
-  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("userId")}, 'expire', json_extract(value, '$[1]'),
-    json_extract(value, '$[2]'), json_extract(value, '$[3]'), ${param("now")}
-  from json_each(${param("rows")}) order by key`);
 const lowerBalance = statement(sql`
   update ${rewardBalances} set balance = balance - ${param("points")}, version = version + ${param("count")},
     updated_at = ${param("now")}
@@ -107,10 +82,10 @@ export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   let left = before;
   const rows = lots.map(({ sequence, remaining }) => {
     left -= remaining;
-    return [newId("rwd"), -remaining, left, `lot:${sequence}:expire`];
+    return [newId("rwd"), -remaining, left, `lot:${sequence}:expire`] as const;
   });
   await tx.db.batch([
-    bind(insertExpiries, { ...base, rows: JSON.stringify(rows) }),
+    writeEntries(tx, { userId, kind: "expire", rows }),
     bind(lowerBalance, { ...base, points: before - left, count: lots.length }),
     bind(emptyLots, base),
   ]);

@@ -1,15 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
 import { notEnoughPoints } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { addToBalance, expireLots, type LedgerCtx, ofUser, type Written, writeEntry } from "./entries.ts";
+import { expireLots, type LedgerCtx, ofUser, writeEntries } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 const dayMs = 86_400_000;
-/** Sorts after every timestamp. */
-const never = "~";
 
 /** Points to book on a user's account; positive unless said otherwise. */
 interface Booking {
@@ -21,26 +19,37 @@ interface Booking {
   note?: string | null | undefined;
 }
 
+/** Points that expire together, or never. */
+type Lot = readonly [points: number, expiresAt: string | null];
+
 const selectSource = statement<{ id: string }>(sql`
   select id from ${rewardEntries} where ${ofUser} and source = ${param("source")}`);
-const insertLot = statement(sql`
+const raiseBalance = statement<{ balance: number }>(sql`
+  insert into ${rewardBalances} (tenant_id, user_id, balance, version, updated_at)
+  values (${param("tenantId")}, ${param("userId")}, ${param("points")}, ${param("count")}, ${param("now")})
+  on conflict (tenant_id, user_id) do update set balance = balance + excluded.balance,
+    version = version + excluded.version, updated_at = excluded.updated_at
+  returning balance`);
+// Each lot belongs to the entry with its id.
+const insertLots = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
-  values (${param("sequence")}, ${param("tenantId")}, ${param("userId")}, ${param("points")}, ${param("points")},
-    ${param("expiresAt")}, ${param("now")})`);
+  select e.sequence, e.tenant_id, e.user_id, e.points, e.points, json_extract(j.value, '$[4]'), e.created_at
+  from json_each(${param("rows")}) j cross join ${rewardEntries} e on e.id = json_extract(j.value, '$[0]')`);
 // The statement checks the balance, so that concurrent bookings cannot make it negative.
-const debitBalance = statement<Written>(sql`
+const debitBalance = statement<{ balance: number }>(sql`
   update ${rewardBalances} set balance = balance - ${param("points")}, version = version + 1,
     updated_at = ${param("now")}
-  where ${ofUser} and balance >= ${param("points")} returning balance, version`);
+  where ${ofUser} and balance >= ${param("points")} returning balance`);
 const selectBalance = statement<{ balance: number }>(sql`select balance from ${rewardBalances} where ${ofUser}`);
 /** Lots in the order in which they are spent, with the points of older ones. */
 const openLots = sql`(select sequence, remaining, expires_at, sum(remaining) over (order by sequence) - remaining as older
     from ${rewardLots} where ${ofUser} and remaining > 0)`;
-const selectLatest = statement<{ latest: string | null }>(sql`
-  select nullif(max(coalesce(o.expires_at, ${never})), ${never}) as latest from ${openLots} o
-  where o.older < ${param("points")}`);
-const selectSpent = statement<{ expires_at: string | null; created_at: string }>(sql`
-  select expires_at, created_at from ${rewardEntries}
+const selectTaken = statement<{ lots: string }>(sql`
+  select json_group_array(json_array(points, expires_at)) as lots from (
+    select sum(min(o.remaining, ${param("points")} - o.older)) as points, o.expires_at from ${openLots} o
+    where o.older < ${param("points")} group by o.expires_at order by min(o.sequence))`);
+const selectSpent = statement<{ lots: string; created_at: string }>(sql`
+  select lots, created_at from ${rewardEntries}
   where ${ofUser} and order_id = ${param("orderId")} and kind = 'redeem' order by sequence limit 1`);
 const consumeLots = statement(sql`
   update ${rewardLots} set remaining = ${rewardLots}.remaining - min(o.remaining, ${param("points")} - o.older)
@@ -66,9 +75,17 @@ export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/** Returns points that an order spent, with their remaining lifetime. Returns how many; 0 if booked before. */
-export async function returnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
-  return credit(tx, "reverse", booking, await lifeBefore(tx, booking));
+/**
+ * Returns points that an order spent, each lot with the lifetime that it had left; the points spent last come back first.
+ * @param earlier how many of them were returned before.
+ * @returns how many; 0 if booked before.
+ */
+export async function returnPoints(
+  tx: LedgerCtx,
+  booking: Booking & { orderId: string },
+  earlier = 0,
+): Promise<number> {
+  return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
 
 /** Reverses earned points, at most the balance. Returns how many. */
@@ -85,52 +102,70 @@ export function adjustPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return points < 0 ? debit(tx, "adjust", { ...booking, points: -points }) : credit(tx, "adjust", booking);
 }
 
-/** @param life how long the points last, in milliseconds; null without expiry. */
+/** Adds lots to a balance, with one entry each. */
 async function credit(
   tx: LedgerCtx,
   kind: "earn" | "reverse" | "adjust",
-  booking: Booking,
-  life: number | null = lifeOfNew(tx),
+  { points: wanted, ...booking }: Booking,
+  lots: readonly Lot[] = [[wanted, expiryOfNew(tx)]],
 ): Promise<number> {
-  const { userId, points } = booking;
+  const { userId, source } = booking;
+  const points = lots.reduce((sum, [more]) => sum + more, 0);
   if (points <= 0 || (await isBooked(tx, booking))) return 0;
-  const now = toTimestamp(tx.now());
-  const { balance } = await addToBalance(tx, userId, points);
-  const sequence = await writeEntry(tx, { ...booking, id: newId("rwd"), kind, balance });
-  await run(tx.db, insertLot, {
-    sequence,
-    tenantId: tx.tenant.id,
-    userId,
-    points,
-    expiresAt: life === null ? null : toTimestamp(tx.now() + life),
-    now,
+  const values = { tenantId: tx.tenant.id, userId, points, count: lots.length, now: toTimestamp(tx.now()) };
+  let balance = ((await get(tx.db, raiseBalance, values))?.balance as number) - points;
+  const rows = lots.map(([more, expiresAt], index) => {
+    balance += more;
+    return [newId("rwd"), more, balance, index > 0 ? `${source}:${index + 1}` : source, expiresAt] as const;
   });
+  await tx.db.batch([writeEntries(tx, { ...booking, kind, rows }), bind(insertLots, { rows: JSON.stringify(rows) })]);
   return points;
 }
 
-async function debit(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", booking: Booking): Promise<number> {
-  const { userId, points } = booking;
+async function debit(
+  tx: LedgerCtx,
+  kind: "redeem" | "reverse" | "adjust",
+  { points, ...booking }: Booking,
+): Promise<number> {
+  const { userId, source, orderId } = booking;
   if (points <= 0 || (await isBooked(tx, booking))) return 0;
   await expireLots(tx, userId);
   const values = { tenantId: tx.tenant.id, userId, points, now: toTimestamp(tx.now()) };
   const left = await get(tx.db, debitBalance, values);
   if (!left) throw notEnoughPoints();
-  const expiresAt = kind === "redeem" ? ((await get(tx.db, selectLatest, values))?.latest ?? null) : null;
-  await writeEntry(tx, { ...booking, id: newId("rwd"), kind, points: -points, balance: left.balance, expiresAt });
-  await run(tx.db, consumeLots, values);
+  // Only an order can return points later.
+  const taken = kind === "redeem" && orderId !== undefined ? await get(tx.db, selectTaken, values) : undefined;
+  const rows = [[newId("rwd"), -points, left.balance, source] as const];
+  await tx.db.batch([
+    writeEntries(tx, { ...booking, kind, rows, lots: taken?.lots ?? null }),
+    bind(consumeLots, values),
+  ]);
   return points;
 }
 
-function lifeOfNew({ tenant: { pointsDays } }: LedgerCtx): number | null {
-  return pointsDays === null ? null : pointsDays * dayMs;
+function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null {
+  return pointsDays === null ? null : toTimestamp(now() + pointsDays * dayMs);
 }
 
-async function lifeBefore(tx: LedgerCtx, { userId, orderId }: Booking): Promise<number | null> {
-  const spent = await get(tx.db, selectSpent, { tenantId: tx.tenant.id, userId, orderId: orderId ?? null });
-  if (!spent) return lifeOfNew(tx);
-  return spent.expires_at === null ? null : Date.parse(spent.expires_at) - Date.parse(spent.created_at);
+/** The lots of an order that return now. They expire later by the time for which the order had them. */
+async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
+  const { userId, orderId, points } = booking;
+  const spent = await get(tx.db, selectSpent, { tenantId: tx.tenant.id, userId, orderId });
+  if (!spent) return [];
+  const heldMs = tx.now() - Date.parse(spent.created_at);
+  const lots: Lot[] = [];
+  let from = earlier;
+  let left = points;
+  for (const [count, expiresAt] of (JSON.parse(spent.lots) as Lot[]).reverse()) {
+    const returned = Math.min(Math.max(count - from, 0), left);
+    from = Math.max(from - count, 0);
+    left -= returned;
+    if (returned > 0) lots.push([returned, expiresAt && toTimestamp(Date.parse(expiresAt) + heldMs)]);
+  }
+  // The oldest is spent first again.
+  return lots.reverse();
 }
 
-async function isBooked(tx: LedgerCtx, { userId, source }: Booking): Promise<boolean> {
+async function isBooked(tx: LedgerCtx, { userId, source }: Pick<Booking, "userId" | "source">): Promise<boolean> {
   return (await get(tx.db, selectSource, { tenantId: tx.tenant.id, userId, source })) !== undefined;
 }

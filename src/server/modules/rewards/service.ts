@@ -12,7 +12,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { currencyDigits } from "../tenants/input.ts";
 import { isSelf, requireStoredUser, requireSubject } from "../users/guards.ts";
-import { entryJson, givenPrefix, ofUser, ownPrefix } from "./entries.ts";
+import { customerPrefix, entryJson, ofUser, ownPrefix, storePrefix } from "./entries.ts";
 import { adjustPoints, spendPoints } from "./ledger.ts";
 import { type AdjustInput, type RedeemInput, RewardEntry, type RewardHistoryQuery } from "./model.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
@@ -129,7 +129,8 @@ function book(
   write: (tx: Ctx, source: string) => Promise<boolean>,
 ): Promise<RewardsReply> {
   if (given !== undefined) requireText("source", given, 200);
-  const source = given === undefined ? ownPrefix + newId("rwd") : givenPrefix + given;
+  const prefix = isSelf(ctx, userId) ? customerPrefix : storePrefix;
+  const source = given === undefined ? ownPrefix + newId("rwd") : prefix + given;
   return inTransaction(ctx, async (tx) => {
     const isNew = await write(tx, source);
     const entry = await get(tx.db, selectEntry, { tenantId: tx.tenant.id, userId, source });

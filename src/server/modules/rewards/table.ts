@@ -36,8 +36,8 @@ export const rewardEntries = sqliteTable(
     source: text("source").notNull(),
     orderId: text("order_id"),
     note: text("note"),
-    /** For spent points, when the last of them would have expired; null for never. */
-    expiresAt: text("expires_at"),
+    /** For points that an order spent: JSON of their lots, oldest first, as `[points, expires_at]`. */
+    lots: text("lots"),
     createdAt: text("created_at").notNull(),
   },
   (t) => [
