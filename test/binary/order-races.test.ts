@@ -1,4 +1,6 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { openShop } from "../support/binary.ts";
+import type { Call } from "../support/client.ts";
 import type { OrderReply } from "../support/orders.ts";
 import { type ServedShop, useServedShops } from "../support/served-shop.ts";
 
@@ -12,18 +14,24 @@ const atOnce = <T>(times: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 
 describe.each([1, 2])("with %d worker(s)", (workers) => {
-  let shop: ServedShop;
+  let served: ServedShop;
+  let stores = 0;
+  /** Calls the store of one test. */
+  let call: Call;
   beforeAll(async () => {
-    shop = await startServedShop({ workers, fakeClock: false });
+    served = await startServedShop({ workers, fakeClock: false });
+  });
+  beforeEach(async () => {
+    call = served.clientOf(await openShop(served.binary, `races-${++stores}`));
   });
 
   async function createProduct(): Promise<string> {
-    const { data } = await shop.call<{ id: string }>("POST /products/", { body: { title: "Lamp", price: 10, stock } });
+    const { data } = await call<{ id: string }>("POST /products/", { body: { title: "Lamp", price: 10, stock } });
     return data.id;
   }
 
   const piecesOf = async (id: string) => {
-    const { data } = await shop.call<{ stock: number; available: number }>(`GET /products/${id}/`);
+    const { data } = await call<{ stock: number; available: number }>(`GET /products/${id}/`);
     return [data.stock, data.available];
   };
 
@@ -34,7 +42,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     await atOnce(buyers, async (buyer) => {
       for (let attempt = 0; attempt < attempts; attempt++) {
         const items = Array.from({ length: 1 + ((buyer + attempt) % 2) }, () => ({ product_id, quantity: 1 }));
-        const { status, code, data } = await shop.call<OrderReply>("POST /orders/", { body: { items } });
+        const { status, code, data } = await call<OrderReply>("POST /orders/", { body: { items } });
         codes.add(code ?? status);
         if (status === 201) made.push(data);
       }
@@ -49,9 +57,9 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
   test("50 concurrent payments, cancellations and refunds of one order have one effect each", async () => {
     const product_id = await createProduct();
     const body = { items: [{ product_id, quantity: 5 }] };
-    const { data: order } = await shop.call<OrderReply>("POST /orders/", { body });
+    const { data: order } = await call<OrderReply>("POST /orders/", { body });
     const race = async (act: string) => {
-      const replies = await atOnce(50, () => shop.call(`POST /orders/${order.id}/${act}/`, { body: {} }));
+      const replies = await atOnce(50, () => call(`POST /orders/${order.id}/${act}/`, { body: {} }));
       const done = replies.filter(({ status }) => status === 200).length;
       expect(replies.filter(({ code }) => code === 5306)).toHaveLength(50 - done);
       return done;

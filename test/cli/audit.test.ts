@@ -141,9 +141,11 @@ test.each([
 });
 
 test("the actor is the account of the process, with any environment", async () => {
-  await run(["key", "unpublish", appId], { env: { USER: "mallory", LOGNAME: "mallory", SUDO_USER: "mallory" } });
-  const [row] = await json<{ actor_id: string }[]>("audit", "list", "--limit", "1");
-  expect(row?.actor_id).toBe(accountName());
+  const one = openCli();
+  const env = { USER: "mallory", LOGNAME: "mallory", SUDO_USER: "mallory" };
+  await one.run(["tenant", "create", "demo"], { env });
+  const [row] = await one.json<{ event: string; actor_id: string }[]>("audit", "list", "--limit", "1");
+  expect(row).toMatchObject({ event: "tenant.created", actor_id: accountName() });
   expect(accountName()).not.toBe("mallory");
   expect(accountName("/no/such/file")).toBe(`uid ${process.getuid?.()}`);
 });

@@ -22,7 +22,10 @@ interface Report {
 const { dataDir, environment, run, json, failure } = openCli();
 const backups = join(dataDir, "backups");
 
-beforeAll(() => json("tenant", "create", "demo"));
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  writeFileSync(join(dataDir, "secret.key"), `${"k".repeat(43)}\n`, { mode: 0o600 });
+});
 
 /** The content of a backup by file name, as `tar` unpacks it. */
 function unpack(path: string): Record<string, Buffer> {
@@ -38,7 +41,6 @@ function listLeftovers(...dirs: string[]): string[] {
 }
 
 test("a backup is an archive that tar opens, readable by its owner only: a correct manifest, the database, and no key", async () => {
-  writeFileSync(join(dataDir, "secret.key"), `${"k".repeat(43)}\n`, { mode: 0o600 });
   const report = await json<Report>("db", "backup");
   expect(report.backup).toBe(join(backups, `bodega-${report.created_at.replace(/[-:]/g, "")}.tar.gz`));
   expect(statSync(report.backup).mode & 0o777).toBe(0o600);

@@ -1,14 +1,15 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { watchServer } from "../support/serving.ts";
 import { command, makeDir, openCli } from "./run-bodega.ts";
 
 const { dataDir, environment, json, failure, run } = openCli();
+/** The key of one test. */
 let id = "";
 
-beforeAll(async () => {
-  await json("tenant", "create", "demo");
+beforeAll(() => json("tenant", "create", "demo"));
+beforeEach(async () => {
   id = (await json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web")).app_id;
 });
 
@@ -39,7 +40,7 @@ test("--any allows every origin; --allow-no-origin alone excludes browsers", asy
 });
 
 describe("check prints the server's verdict, and exits with 0 or 1", () => {
-  beforeAll(() => json("origin", "set", id, "shop.example.com", "*.example.org"));
+  beforeEach(() => json("origin", "set", id, "shop.example.com", "*.example.org"));
   test.each([
     ["https://shop.example.com", 0, "shop.example.com"],
     ["https://SHOP.example.com:443", 0, "shop.example.com"],

@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 import { closeReceivers, openReceiver } from "../support/webhooks.ts";
 import { command, makeDir, openCli } from "./run-bodega.ts";
 
-const { environment, json, failure, run } = openCli();
+const { json, failure, run } = openCli();
 const running: Serving[] = [];
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const whkId = expect.stringMatching(/^whk_[0-9a-z]{26}$/);
@@ -128,8 +128,12 @@ test("replay requires exactly one choice, and an event that is not purged", asyn
 });
 
 test("a running server of two processes sends each event once, and again when it is replayed", async () => {
+  const { environment, json } = openCli();
+  await json("tenant", "create", "demo");
   const receiver = await openReceiver();
-  const { webhook_id, secret } = await add("--url", receiver.url, "--allow-private");
+  const { webhook_id, secret } = await json<Added>(
+    ...["webhook", "add", "-n", "demo", "--url", receiver.url, "--allow-private"],
+  );
   const key = await json<{ app_id: string; app_secret: string }>(
     ...["key", "issue", "-n", "demo", "--name", "web", "--publish"],
   );

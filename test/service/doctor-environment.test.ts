@@ -12,6 +12,7 @@ import { mail } from "../../src/server/health/environment/mail.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { runSmtpSession } from "../../src/server/modules/mail/smtp-session.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
+import { openTestDatabase } from "../support/backend.ts";
 import { certificate } from "../support/certificate.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
@@ -185,14 +186,13 @@ describe("the mail server", () => {
 });
 
 onEachDatabase((suite) => {
-  const url = () => (suite.kind === "file" ? {} : { BODEGA_DATABASE_URL: suite.database.url as string });
   /** The store's clock shows the present. */
   const openShop = () => {
     suite.app.clock.advance(Date.now() - suite.app.clock.now());
     return suite.shop();
   };
-  const look = (more: Partial<DoctorOptions> = {}) =>
-    runDoctor(readConfig({ "data-dir": suite.database.dataDir }, url()), {
+  const look = (more: Partial<DoctorOptions> = {}, { dataDir, url } = suite.database) =>
+    runDoctor(readConfig({ "data-dir": dataDir }, url === undefined ? {} : { BODEGA_DATABASE_URL: url }), {
       deps: { ...deps, makeContext: async (db) => ({ ...suite.app.system, db, now: Date.now }) },
       ...more,
     });
@@ -207,9 +207,10 @@ onEachDatabase((suite) => {
   });
 
   test("a check that fails is an error, and the others still run", async () => {
-    await suite.app.db.execute("alter table mail_outbox rename to mail_outbox_gone");
-    const { findings, checked } = await look();
-    await suite.app.db.execute("alter table mail_outbox_gone rename to mail_outbox");
+    const own = await openTestDatabase(suite.kind);
+    closers.push(own.close);
+    await own.db.execute("alter table mail_outbox rename to mail_outbox_gone");
+    const { findings, checked } = await look({}, own);
     const failed = findings.filter(({ severity, group }) => severity === "error" && group === "environment");
     expect(failed).toMatchObject([{ check: "mail", subject: "mail" }]);
     expect(checked).toContain("webhooks");
