@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
@@ -13,13 +13,14 @@ const { installBinary } = useBinaries();
 const password = "Vermilion-Kettle-4871";
 const email = "ada@example.com";
 
+/** The store, server, push service and browser of one test. */
 let binary: Binary;
 let server: Serving;
 let auth: string;
 let service: PushService;
 let browser: Subscriber;
 
-beforeAll(async () => {
+beforeEach(async () => {
   binary = installBinary();
   service = await startPushService(undefined, { secure: true });
   browser = service.subscribe();
@@ -30,7 +31,10 @@ beforeAll(async () => {
   server = await binary.serve("--workers", "2", "--allow-private-push", "--public-url", "https://shop.example.com");
 }, 60_000);
 
-afterAll(() => service.close());
+afterEach(async () => {
+  await server.end("SIGKILL");
+  await service.close();
+});
 
 async function send<T>(path: string, body?: object, headers: Record<string, string> = {}): Promise<T> {
   const response = await fetch(`${server.url}${path}`, {
@@ -42,7 +46,8 @@ async function send<T>(path: string, body?: object, headers: Record<string, stri
   return JSON.parse(text).data as T;
 }
 
-test("a browser that registers at a server with several processes is notified that its user's order is paid", async () => {
+/** Registers the browser for its user; returns the user's credentials and the server's public key. */
+async function register(): Promise<{ credentials: URLSearchParams; publicKey: string }> {
   const { user_id, token } = await send<{ user_id: string; token: string }>("/auth/login/?namespace=demo", {
     email,
     password,
@@ -52,6 +57,11 @@ test("a browser that registers at a server with several processes is notified th
   const { subscription } = browser;
   const registration = { platform: "web", subscription, lang: "es-MX", topics: ["news"] };
   await send(`/notifications/register/?${credentials}`, registration);
+  return { credentials, publicKey: offer.vapid_public_key };
+}
+
+/** Pays an order of the user; returns its number. */
+async function payOrder(credentials: URLSearchParams): Promise<number> {
   const authorization = { authorization: auth };
   const { id: product_id } = await send<{ id: string }>(
     "/products/?namespace=demo",
@@ -61,18 +71,24 @@ test("a browser that registers at a server with several processes is notified th
   const items = [{ product_id, quantity: 1 }];
   const order = await send<{ id: string; number: number }>(`/orders/?${credentials}`, { items });
   await send(`/orders/${order.id}/pay/?namespace=demo`, {}, authorization);
+  return order.number;
+}
+
+test("a browser that registers at a server with several processes is notified that its user's order is paid", async () => {
+  const { credentials, publicKey } = await register();
+  const number = await payOrder(credentials);
   const [message] = await until("the message", () => browser.messages().length > 0 && browser.messages());
   expect(message).toMatchObject({
     title: "demo",
-    body: `Hemos recibido el pago del pedido ${order.number}. ¡Gracias!`,
+    body: `Hemos recibido el pago del pedido ${number}. ¡Gracias!`,
   });
-  const vapid = readVapid(service.received[0]?.headers.authorization ?? "", offer.vapid_public_key);
+  const vapid = readVapid(service.received[0]?.headers.authorization ?? "", publicKey);
   expect(vapid).toMatchObject({ aud: service.origin, sub: "https://shop.example.com" });
 });
 
 test("a message sent from the terminal while no server runs is delivered once by the next server", async () => {
+  await register();
   expect(await server.end()).toBe(0);
-  const before = service.received.length;
   const sent = await binary.json<{ message_id: string }>(
     ...["notify", "send", "-n", "demo", "--topic", "news", "--title", "News", "--body", "Lamps", "--yes"],
   );
@@ -80,11 +96,14 @@ test("a message sent from the terminal while no server runs is delivered once by
   const list = () =>
     binary.json<{ deliveries: Record<string, number> }>("notify", "show", "-n", "demo", sent.message_id);
   await until("the delivery noted", async () => (await list()).deliveries.sent === 1);
-  expect(service.received).toHaveLength(before + 1);
+  expect(service.received).toHaveLength(1);
   expect(browser.messages().at(-1)).toMatchObject({ title: "News", body: "Lamps", tag: sent.message_id });
 });
 
 test("neither the log nor the data directory contains an endpoint or its keys", async () => {
+  const { credentials } = await register();
+  await payOrder(credentials);
+  await until("the message", () => browser.messages().length > 0);
   await server.end();
   const secrets = [service.origin, browser.path, browser.keys.p256dh, browser.keys.auth];
   expect(secrets.filter((secret) => server.log().includes(secret))).toEqual([]);

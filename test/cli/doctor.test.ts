@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -6,8 +6,13 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
-const cli = openCli();
-const { json, run, failure } = cli;
+type Cli = ReturnType<typeof openCli>;
+
+/** Commands on the data directory of one test. */
+let cli: Cli;
+let json: Cli["json"];
+let run: Cli["run"];
+let failure: Cli["failure"];
 
 /** Changes the file in a way that the program never does. */
 async function tamper(...statements: string[]): Promise<void> {
@@ -23,7 +28,9 @@ const addGap = `insert into orders (id, tenant_id, number, status, payment_statu
   currency_digits, lang, created_at, updated_at, expires_at)
   select 'ord_late', id, 3, 'cancelled', 'unpaid', 'unfulfilled', 'EUR', 2, 'en', 'a', 'a', 'b' from tenants where namespace = 'demo'`;
 
-beforeAll(async () => {
+beforeEach(async () => {
+  cli = openCli();
+  ({ json, run, failure } = cli);
   await json("tenant", "create", "demo");
   await json("tenant", "create", "other");
 });

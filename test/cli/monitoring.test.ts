@@ -15,13 +15,14 @@ const longDir = join(makeDir(), "d".repeat(120));
 mkdirSync(longDir);
 const cli = openCli(join(longDir, "data"));
 const env = cli.environment();
+type Cli = typeof cli;
 const started: Serving[] = [];
 const watching: Bun.Subprocess[] = [];
 
 /** Starts a server from the source on a free port. */
-async function serve(args: string[] = [], more: Record<string, string> = {}): Promise<Serving> {
+async function serve({ environment }: Cli, args: string[] = [], more: Record<string, string> = {}): Promise<Serving> {
   const child = Bun.spawn([...command, "serve", "--port", "0", ...args], {
-    env: { ...env, ...more },
+    env: environment(more),
     cwd: makeDir(),
     stdin: "ignore",
     stdout: "pipe",
@@ -34,11 +35,11 @@ async function serve(args: string[] = [], more: Record<string, string> = {}): Pr
 }
 
 /** Starts `top` in its own terminal. */
-function openTop() {
+function openTop({ environment }: Cli) {
   const decoder = new TextDecoder();
   let screen = "";
   const child = Bun.spawn([...command, "top", "--interval", "1s"], {
-    env: { TERM: "xterm", ...env },
+    env: { TERM: "xterm", ...environment() },
     terminal: {
       cols: 100,
       rows: 24,
@@ -57,13 +58,20 @@ function openTop() {
   };
 }
 
-const status = async () => (await (await askServer(cli.dataDir, "/status"))?.json()) as ServerStatus;
+const status = async ({ dataDir }: Cli) => (await (await askServer(dataDir, "/status"))?.json()) as ServerStatus;
 
+/** Starts a server with one store, which has refused five requests. */
+async function serveShop(shop: Cli, args?: string[], more?: Record<string, string>): Promise<Serving> {
+  await shop.json("tenant", "create", "demo");
+  const served = await serve(shop, args, more);
+  for (let number = 0; number < 5; number++) await fetch(`${served.url}/products/?namespace=demo`);
+  return served;
+}
+
+/** Shared by tests that neither end it nor call its store. */
 let server: Serving;
 beforeAll(async () => {
-  await cli.json("tenant", "create", "demo");
-  server = await serve(["--metrics", "127.0.0.1:0"], { BODEGA_METRICS_TOKEN: token });
-  for (let number = 0; number < 5; number++) await fetch(`${server.url}/products/?namespace=demo`);
+  server = await serveShop(cli, ["--metrics", "127.0.0.1:0"], { BODEGA_METRICS_TOKEN: token });
 });
 afterAll(async () => {
   for (const child of watching) child.kill("SIGKILL");
@@ -71,7 +79,7 @@ afterAll(async () => {
 });
 
 test("metrics without a token on a public address give a warning", async () => {
-  const open = await serve(["--metrics", "0.0.0.0:0", "--data-dir", makeDir()]);
+  const open = await serve(openCli(), ["--metrics", "0.0.0.0:0"]);
   await until("the warning", () =>
     /WARN http:\/\/0\.0\.0\.0:\d+\/metrics can be read without a token/.test(open.log()),
   );
@@ -86,7 +94,7 @@ describe("the control socket", () => {
   });
 
   test("returns the status of the server with its counts", async () => {
-    const said = await status();
+    const said = await status(cli);
     expect(said).toMatchObject({ pid: server.pid, url: server.url, workers: 1, queues: { mail: { waiting: 0 } } });
     expect(said.processes.map(({ name, pid }) => [name, pid])).toEqual([["main", server.pid]]);
     expect(said.tenants).toEqual([{ namespace: "demo", requests: 5, errors: 5 }]);
@@ -164,11 +172,13 @@ describe("top", () => {
   });
 
   test("follows the activity and the size of the terminal", async () => {
-    const top = openTop();
+    const own = openCli();
+    const busy = await serveShop(own);
+    const top = openTop(own);
     await until("the first picture", () => top.picture().includes("GET /products/"));
     top.terminal.resize(50, 7);
     await until("requests", async () => {
-      await fetch(`${server.url}/products/?namespace=demo`);
+      await fetch(`${busy.url}/products/?namespace=demo`);
       return /Requests +[1-9]\d*(\.\d)?\/s/.test(top.picture());
     });
     const lines = top.picture().trimEnd().split("\n");
@@ -182,7 +192,7 @@ describe("top", () => {
     ["SIGHUP", 129],
     ["SIGTERM", 143],
   ] as const)("ends with the exit code of %s", async (signal, code) => {
-    const top = openTop();
+    const top = openTop(cli);
     await until("the first picture", () => top.picture().startsWith("Bodega"));
     top.kill(signal);
     expect(await top.exited).toBe(code);
@@ -202,7 +212,7 @@ describe("the level of the log", () => {
   test("at warn, refusals are logged and nothing below", async () => {
     const other = openCli();
     await other.json("tenant", "create", "demo");
-    const quiet = await serve(["--log-level", "warn", "--log", "json", "--data-dir", other.dataDir]);
+    const quiet = await serve(other, ["--log-level", "warn", "--log", "json"]);
     await fetch(`${quiet.url}/products/?namespace=none`);
     await fetch(`${quiet.url}/products/?namespace=demo`);
     expect(await quiet.end()).toBe(0);
@@ -215,29 +225,30 @@ describe("the level of the log", () => {
   });
 });
 
-// Ends the server that the tests above share.
 test("the socket is removed with its server, and one that a killed server left behind is replaced", async () => {
-  const before = await status();
+  const own = openCli(join(longDir, "own"));
+  const killed = await serveShop(own);
+  const before = await status(own);
   // A running `top` continues with the next server.
-  const top = openTop();
+  const top = openTop(own);
   await until("the first picture", () => top.picture().startsWith("Bodega"));
-  await server.end("SIGKILL");
-  expect(existsSync(join(cli.dataDir, "server.sock"))).toBe(true);
-  expect(await askServer(cli.dataDir, "/status")).toBeNull();
-  expect((await cli.failure("top")).code).toBe(1);
+  await killed.end("SIGKILL");
+  expect(existsSync(join(own.dataDir, "server.sock"))).toBe(true);
+  expect(await askServer(own.dataDir, "/status")).toBeNull();
+  expect((await own.failure("top")).code).toBe(1);
   await until("its absence", () => top.picture().startsWith("The server does not answer."));
 
-  server = await serve();
+  const next = await serve(own);
   await until("its return", () => top.picture().startsWith("Bodega"));
   top.terminal.write("q");
   expect(await top.exited).toBe(0);
-  const after = await status();
-  expect(after.pid).toBe(server.pid);
+  const after = await status(own);
+  expect(after.pid).toBe(next.pid);
   expect(after.pid).not.toBe(before.pid);
-  expect(await server.end()).toBe(0);
-  expect(readdirSync(cli.dataDir)).not.toContain("server.sock");
+  expect(await next.end()).toBe(0);
+  expect(readdirSync(own.dataDir)).not.toContain("server.sock");
 
   // A file that is not a socket is no server either.
-  writeFileSync(join(cli.dataDir, "server.sock"), "");
-  expect(await askServer(cli.dataDir, "/status")).toBeNull();
+  writeFileSync(join(own.dataDir, "server.sock"), "");
+  expect(await askServer(own.dataDir, "/status")).toBeNull();
 }, 20_000);
