@@ -47,15 +47,28 @@ export class Semaphore {
   }
 
   /**
-   * Waits for a permit and returns the function that releases it; calling that twice does no harm. Errors: unavailable
-   * when too many wait, or none is released within `timeoutMs`.
+   * Runs `work` while it holds a permit; at once if one is free. Errors: those of `work`; unavailable when too many wait,
+   * or no permit is released within `timeoutMs`.
    */
-  acquire(timeoutMs?: number): Promise<() => void> {
-    const release = this.#tryAcquire();
-    if (release !== undefined) return Promise.resolve(release);
+  async run<T>(work: () => Promise<T>, timeoutMs?: number): Promise<T> {
+    if (this.#held < this.#permits) this.#held++;
+    else await this.#wait(timeoutMs);
+    try {
+      return await work();
+    } finally {
+      this.#release();
+    }
+  }
+
+  /** Resolves when no permit is held and nobody waits. */
+  drain(): Promise<void> {
+    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  #wait(timeoutMs: number | undefined): Promise<void> {
     if (this.#waiting.length >= this.#maxWaiting) return Promise.reject(this.#refusal(this.#fullMessage));
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { start: () => resolve(this.#releaser()), timer: undefined };
+      const waiter: Waiter = { start: resolve, timer: undefined };
       if (timeoutMs !== undefined) {
         waiter.timer = setTimeout(() => {
           this.#waiting = this.#waiting.filter((one) => one !== waiter);
@@ -66,41 +79,16 @@ export class Semaphore {
     });
   }
 
-  /** Runs `work` while it holds a permit; at once if one is free. Errors: those of `acquire` and of `work`. */
-  async run<T>(work: () => Promise<T>, timeoutMs?: number): Promise<T> {
-    const release = this.#tryAcquire() ?? (await this.acquire(timeoutMs));
-    try {
-      return await work();
-    } finally {
-      release();
+  /** Passes the permit to the first that waits. */
+  #release(): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      clearTimeout(next.timer);
+      next.start();
+      return;
     }
-  }
-
-  /** Resolves when no permit is held and nobody waits. */
-  drain(): Promise<void> {
-    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
-  }
-
-  #tryAcquire(): (() => void) | undefined {
-    if (this.#held >= this.#permits) return undefined;
-    this.#held++;
-    return this.#releaser();
-  }
-
-  #releaser(): () => void {
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      const next = this.#waiting.shift();
-      if (next !== undefined) {
-        clearTimeout(next.timer);
-        next.start();
-        return;
-      }
-      this.#held--;
-      if (this.#held === 0) for (const resolve of this.#idle.splice(0)) resolve();
-    };
+    this.#held--;
+    if (this.#held === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   #refusal(message: string): AppError {
