@@ -248,6 +248,32 @@ describe("bounds", () => {
 });
 
 describe("a lock held by another process", () => {
+  test("is shared fairly: a process gets its writes in between those of one that writes without a pause", async () => {
+    await open();
+    let isDone = false;
+    let next = 0;
+    // Holds the lock for some 50 ms, releases it for a moment, and takes it again.
+    const writer = async () => {
+      while (!isDone) {
+        await db.transaction(async (tx) => {
+          await tx.execute(insertRow(`mine-${next++}`));
+          await Bun.sleep(20);
+        });
+      }
+    };
+    const writers = [writer(), writer(), writer()];
+    const child = spawnChild("write", dir, "theirs", "80");
+    const line = await Promise.race([child.nextLine(), Bun.sleep(10_000)]);
+    isDone = true;
+    child.kill();
+    await Promise.all([...writers, child.exited]);
+    const { rows } = await db.execute(`SELECT count(*) AS mine FROM things WHERE name LIKE 'mine-%'
+      AND id BETWEEN (SELECT min(id) FROM things WHERE name LIKE 'theirs-%')
+        AND (SELECT max(id) FROM things WHERE name LIKE 'theirs-%')`);
+    // The other process commits four rows at a time; this one three in about the same time.
+    expect([line, Number(rows[0]?.mine) < 300]).toEqual(["done", true]);
+  });
+
   test("is waited for without blocking the event loop", async () => {
     await open();
     const child = spawnChild("hold-lock", dir, "400");

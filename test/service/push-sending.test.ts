@@ -5,7 +5,13 @@ import type { PushProvider } from "../../src/server/modules/notifications/provid
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
 import { fanOut } from "../../src/server/modules/notifications/sending/fan-out.ts";
-import { claimPushes, purgeMessages, purgePushes } from "../../src/server/modules/notifications/sending/queue.ts";
+import {
+  claimPushes,
+  type PushTask,
+  purgeMessages,
+  purgePushes,
+  pushClaims,
+} from "../../src/server/modules/notifications/sending/queue.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -427,6 +433,23 @@ onDatabase("file", (suite) => {
     clock.advance(leaseMs);
     expect(await sender.runUntilIdle()).toBe(1);
     expect(await deliveries()).toMatchObject([{ status: "sent", attempts: 2 }]);
+  });
+
+  test("a delivery released after its lease ended stays with the process that claimed it since", async () => {
+    const { service, register, queue, clock, deliveries, ctx } = await openPushes(suite);
+    await register({ target: service.subscribe().subscription });
+    await queue();
+    await fanOut(ctx);
+    const claim = () => claimPushes(ctx, { key: ctx.tenant.id, tenantId: ctx.tenant.id, pool: 3 }, 8);
+    const release = (tasks: PushTask[]) =>
+      ctx.db.execute(pushClaims.released(tasks.map((task) => ({ task, next: clock.now() }))));
+    const late = await claim();
+    clock.advance(leaseMs);
+    const [current] = await claim();
+    await release(late);
+    expect(await deliveries()).toMatchObject([{ attempts: 2, leased_until: current?.lease }]);
+    await release([current as PushTask]);
+    expect(await deliveries()).toMatchObject([{ attempts: 1, leased_until: null }]);
   });
 
   test("an engine that stops releases interrupted deliveries, and their attempts do not count", async () => {

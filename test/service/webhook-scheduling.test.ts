@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { Scheduler } from "../../src/server/delivery/scheduler.ts";
 import { recordEvent } from "../../src/server/modules/events/service.ts";
+import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { webhookPolicy } from "../../src/server/modules/webhooks/delivery.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { createClock } from "../support/clock.ts";
@@ -37,6 +38,24 @@ onDatabase("file", (suite) => {
     expect(held.filter((response) => response.closed)).toEqual([]);
     await sender.stop(0);
     await run;
+  });
+
+  test("a store that is suspended while an event is sent sends no further ones until it is resumed", async () => {
+    const held: ServerResponse[] = [];
+    const { record, sender, receiver, shop } = await openHook(suite, {
+      answer: (response) => (held.length > 0 ? response.writeHead(204).end() : held.push(response)),
+    });
+    for (let i = 0; i < 3; i++) await record();
+    await sender.poll();
+    await until("the first is being sent", () => receiver.received.length === 1);
+    await suspendTenant(suite.app.system, shop.namespace);
+    // Its answer makes room for the next event of the webhook.
+    held[0]?.writeHead(204).end();
+    await sender.runUntilIdle();
+    expect(receiver.received).toHaveLength(1);
+    await resumeTenant(suite.app.system, shop.namespace);
+    await sender.runUntilIdle();
+    expect(receiver.received).toHaveLength(3);
   });
 
   test("a receiver that is down gets one message at a time, with longer pauses, until it is back", async () => {
