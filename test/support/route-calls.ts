@@ -311,6 +311,14 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     const { path, proof } = await makeRegistration(world);
     return { request: `DELETE ${path}`, body: proof };
   },
+  listOwnDevices: async ({ customer }) => {
+    for (let n = 0; n < 2; n++) await registerWith(customer.call);
+    return { request: "GET /users/me/devices/", by: customer, isOwned: true };
+  },
+  removeOwnDevice: async ({ customer }) => {
+    const { id } = await registerWith(customer.call);
+    return { request: `DELETE /users/me/devices/${id}/`, by: customer, isOwned: true };
+  },
   // Users
   listUsers: async (world) => {
     for (let n = 0; n < 2; n++) await makeCustomer(world);

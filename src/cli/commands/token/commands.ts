@@ -63,7 +63,10 @@ const revoke = defineCommand({
     "bodega token revoke -n demo --token-id tok_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
     "bodega token revoke -n demo --all --yes",
   ],
-  notes: ["Takes effect on the server's next request."],
+  notes: [
+    "Takes effect on the server's next request.",
+    "Devices of these users are detached: they get no notifications about orders until they register again.",
+  ],
   done: "Revoked {revoked token}.",
   async run(args, console) {
     const { user, all, "token-id": tokenId } = args;

@@ -1,6 +1,8 @@
-import { anyone } from "../../http/access.ts";
+import { Type } from "@sinclair/typebox";
+import { anyone, token } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
+import { listOwnDevices, removeOwnDevice } from "./registrations/own-devices.ts";
 import {
   changeRegistration,
   describeOffer,
@@ -8,6 +10,8 @@ import {
   removeOwnRegistration,
 } from "./registrations/registration.ts";
 import {
+  Device,
+  DeviceListQuery,
   NewRegistration,
   PushOffer,
   Registration,
@@ -22,7 +26,7 @@ import {
 const tag = "Notifications";
 const access = [anyone] as const;
 
-/** The endpoints with which browsers and devices register. */
+/** The endpoints with which browsers and devices register, and users list and remove theirs. */
 export const registrationRoutes = [
   defineRoute("GET", "/notifications/register/", "getPushOffer", {
     tag,
@@ -44,7 +48,7 @@ export const registrationRoutes = [
       data: NewRegistration,
       existing: "The device was already registered. Its registration was renewed.",
     },
-    errors: ["tooManyRequests", "notFound", "conflict"],
+    errors: ["tooManyRequests", "conflict"],
     handle: async ({ ctx, body, lang, subject }) => {
       const { isNew, ...registration } = await registerDevice(ctx, { ...body, lang, subject });
       return reply(registration, { status: isNew ? 201 : 200 });
@@ -74,6 +78,27 @@ export const registrationRoutes = [
     errors: ["tooManyRequests", "notFound"],
     handle: async ({ ctx, params, query, body }) => {
       await removeOwnRegistration(ctx, params.id, query.management_secret ?? body.management_secret);
+      return reply({ id: params.id, deleted: true });
+    },
+  }),
+  defineRoute("GET", "/users/me/devices/", "listOwnDevices", {
+    tag,
+    summary: "List the devices of the signed-in user",
+    access: [token],
+    query: DeviceListQuery,
+    reply: { data: Type.Array(Device), page: true },
+    errors: ["malformedRequest"],
+    handle: ({ ctx, query }) => listOwnDevices(ctx, query),
+  }),
+  defineRoute("DELETE", "/users/me/devices/:id/", "removeOwnDevice", {
+    tag,
+    summary: "Remove a device of the signed-in user",
+    access: [token],
+    params: RegistrationParams,
+    reply: { data: RemovedRegistration },
+    errors: ["notFound"],
+    handle: async ({ ctx, params }) => {
+      await removeOwnDevice(ctx, params.id);
       return reply({ id: params.id, deleted: true });
     },
   }),

@@ -7,6 +7,7 @@ import { notFound, userTokenInvalid } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
+import { pushRegistrations } from "../notifications/table.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 import { hashToken, newToken } from "./verify.ts";
@@ -28,6 +29,12 @@ const revokeWhere = (condition: SQL) =>
     where tenant_id = ${param("tenantId")} and ${condition} and ended_at is null returning user_id, expires_at`);
 const endOfTenant = revokeWhere(sql`true`);
 const endOne = revokeWhere(sql`id = ${param("tokenId")}`);
+const detachWhere = (condition: SQL) =>
+  statement(sql`
+    update ${pushRegistrations} set user_id = null, updated_at = ${param("now")}
+    where tenant_id = ${param("tenantId")} and ${condition}`);
+const detachOfUser = detachWhere(sql`user_id = ${param("userId")}`);
+const detachOfTenant = detachWhere(sql`user_id is not null`);
 // Checked and ended in one statement, so that of concurrent calls with one token only one succeeds.
 const endAlive = statement<{ id: string }>(sql`
   update ${userTokens} set ended_at = ${param("now")}, ended_as = ${param("endedAs")}
@@ -105,7 +112,15 @@ export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "r
   return countAlive(ended, now);
 }
 
-/** Revokes one token of the tenant. Returns 1, or 0 when it had ended before. Errors: notFound. */
+/**
+ * Takes a user's devices from them, inside the transaction of an act: a thief may have registered one, which would
+ * continue to receive notifications about their orders. The user's own devices must register again.
+ */
+export async function detachDevices(tx: Ctx, userId: string): Promise<void> {
+  await run(tx.db, detachOfUser, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
+}
+
+/** Revokes one token of the tenant and detaches its user's devices. Returns 1, or 0 when it had ended before. Errors: notFound. */
 export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -115,25 +130,28 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
       if (await get(tx.db, selectToken, which)) return 0;
       throw notFound("token", undefined, { remedy: `List tokens: bodega token list -n ${tx.tenant.namespace}` });
     }
+    await detachDevices(tx, ended.user_id);
     await recordAudit(tx, { event: "token.revoked", subject: ended.user_id, details: { token_id: tokenId } });
     return countAlive([ended], now);
   });
 }
 
-/** Revokes the token of a user. Returns how many were still valid: 0 or 1. */
+/** Revokes the token of a user and detaches their devices. Returns how many tokens were still valid: 0 or 1. */
 export function revokeTokensOf(ctx: Ctx, userId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const revoked = await endTokens(tx, userId, "revoked");
+    await detachDevices(tx, userId);
     if (revoked > 0) await recordAudit(tx, { event: "token.revoked", subject: userId, details: { revoked } });
     return revoked;
   });
 }
 
-/** Revokes all tokens of the tenant. Returns how many were still valid. */
+/** Revokes all tokens of the tenant and detaches all users' devices. Returns how many tokens were still valid. */
 export function revokeAllTokens(ctx: Ctx): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
     const revoked = countAlive(await all(tx.db, endOfTenant, { tenantId: tx.tenant.id, now }), now);
+    await run(tx.db, detachOfTenant, { tenantId: tx.tenant.id, now });
     await recordAudit(tx, { event: "token.revoked", details: { revoked, of: "all" } });
     return revoked;
   });

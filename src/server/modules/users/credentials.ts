@@ -3,6 +3,7 @@ import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import { detachDevices } from "../tokens/service.ts";
 import type { Role, UserStatus } from "./model.ts";
 import { users } from "./table.ts";
 
@@ -41,9 +42,9 @@ export function findSignInUserById(db: Executor, tenantId: string, id: string): 
 }
 
 /**
- * Replaces the password hash, inside the transaction of the act. Revokes no tokens by itself.
+ * Replaces the password hash and detaches the user's devices, inside the transaction of the act. Revokes no tokens.
  * @param change `from`: the hash that must be stored (null: none). `isRenewal`: the same password with another hash, as
- * after the first login of an imported user; it does not count as a password change.
+ * after the first login of an imported user; it does not count as a password change, and devices stay.
  * @returns false when the user was deleted or another hash is stored.
  */
 export async function changePasswordHash(
@@ -54,5 +55,7 @@ export async function changePasswordHash(
   const { to, from, isRenewal = false } = change;
   const params = { tenantId: tx.tenant.id, id: userId, to, from: from ?? null, isGuarded: from === undefined ? 0 : 1 };
   if (isRenewal) return (await run(tx.db, renewHash, params)) === 1;
-  return (await run(tx.db, changeHash, { ...params, now: toTimestamp(tx.now()) })) === 1;
+  if ((await run(tx.db, changeHash, { ...params, now: toTimestamp(tx.now()) })) === 0) return false;
+  await detachDevices(tx, userId);
+  return true;
 }

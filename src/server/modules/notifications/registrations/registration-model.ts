@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { listParts } from "../../../pagination/list-query.ts";
 import { nullable, timestamp } from "../../../values/schema.ts";
 
 /** The form of a topic; also a JSON Schema pattern. */
@@ -102,6 +103,22 @@ export const NewRegistration = Type.Object(
   { $id: "NewRegistration" },
 );
 export type NewRegistration = Static<typeof NewRegistration>;
+
+/** A registration as its user sees it. */
+export const Device = Type.Object(
+  {
+    id: shown.id,
+    platform,
+    lang: shown.lang,
+    topics: shown.topics,
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { $id: "Device" },
+);
+
+export const DeviceListQuery = Type.Object(listParts, { additionalProperties: false });
+export type DeviceListQuery = Static<typeof DeviceListQuery>;
 
 /** The reply to a removal. */
 export const RemovedRegistration = Type.Object(

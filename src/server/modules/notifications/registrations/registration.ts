@@ -3,11 +3,10 @@ import { defaultPushOptions, type PushPlatform } from "../../../config/push-conf
 import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { bind, get, param, run, statement } from "../../../db/statement.ts";
-import { conflict, invalidField, notFound } from "../../../errors.ts";
+import { conflict, invalidField, notFound, tokenExpired } from "../../../errors.ts";
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
-import { noSuchUser } from "../../users/guards.ts";
-import { users } from "../../users/table.ts";
+import { userTokens } from "../../tokens/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
 import { sealTarget } from "../providers/provider.ts";
 import { findVapidPublicKey } from "../providers/vapid.ts";
@@ -35,8 +34,9 @@ import { parseTarget } from "./target-input.ts";
 /** Maximum number of devices of one user. Each receives notifications about every order, and some may be endpoints of strangers. */
 const maxOfUser = 50;
 
-const hasUser = sql`(${param("userId")} is null
-  or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}))`;
+// The token may have been revoked meanwhile, which detached the user's devices.
+const isLive = sql`(${param("userId")} is null or exists (select 1 from ${userTokens}
+  where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id = ${param("tokenId")} and ended_at is null))`;
 const isSame = sql`proof_key is excluded.proof_key`;
 // The same keys prove that it is the same browser; other keys require the current secret.
 const upsert = statement<{ id: string }>(sql`
@@ -44,7 +44,7 @@ const upsert = statement<{ id: string }>(sql`
     created_at, updated_at)
   select ${param("id")}, ${param("tenantId")}, ${param("platform")}, ${param("targetKey")}, ${param("proofKey")},
     ${param("target")}, ${param("userId")}, ${param("lang")}, ${param("secretHash")}, ${param("now")}, ${param("now")}
-  where ${hasUser}
+  where ${isLive}
   on conflict (tenant_id, target_key) do update set
     target = case when ${isSame} then target else excluded.target end,
     is_proven = case when ${isSame} then is_proven else 0 end, proof_key = excluded.proof_key,
@@ -68,7 +68,7 @@ const removeOldest = statement(sql`
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
     order by secret_hash = ${param("secretHash")} desc, updated_at desc, id desc
     limit -1 offset ${sql.raw(String(maxOfUser))})`);
-const selectUser = statement<{ hasUser: number }>(sql`select ${hasUser} as hasUser`);
+const selectLive = statement<{ isLive: number }>(sql`select ${isLive} as isLive`);
 const selectKnown = statement<{ id: string; secretHash: string }>(sql`
   select id, secret_hash as secretHash from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and target_key = ${param("targetKey")}`);
@@ -106,9 +106,9 @@ export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
  * Registers a browser or device. If its endpoint or token is registered already, that registration gets a new secret,
  * and its user, language and topics are replaced.
  * @returns the registration with its secret, which is shown only here, and whether it is new.
- * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests, notFound when the
- * user was removed, conflict when the endpoint is registered with other keys and `management_secret` is not that
- * registration's.
+ * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests, tokenExpired when
+ * the token has ended meanwhile, conflict when the endpoint is registered with other keys and `management_secret` is not
+ * that registration's.
  */
 export async function registerDevice(
   ctx: Ctx,
@@ -122,7 +122,7 @@ export async function registerDevice(
   const known = knownSecret === undefined ? undefined : await findOwn(ctx, keys.targetKey, knownSecret);
   const id = known?.id ?? newId("reg");
   const secret = newManagementSecret();
-  const userId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
+  const { userId = null, tokenId = null } = ctx.actor.kind === "user" ? ctx.actor : {};
   const values = {
     ...keys,
     id,
@@ -130,24 +130,25 @@ export async function registerDevice(
     platform,
     target: sealTarget(ctx.vault, id, target),
     userId,
+    tokenId,
     lang: lang ?? null,
     topics: JSON.stringify([...new Set(topics)]),
     secretHash: hashManagementSecret(secret),
     knownHash: known?.secretHash ?? null,
     now: toTimestamp(ctx.now()),
   };
-  const [, , , found, userRow] = await ctx.db.batch([
+  const [, , , found, live] = await ctx.db.batch([
     bind(upsert, values),
     bind(clearTopics, values),
     bind(writeTopics, values),
     bind(selectOwn, values),
-    bind(selectUser, values),
+    bind(selectLive, values),
     ...(userId === null ? [] : [bind(removeOldest, values)]),
   ]);
   const row = found?.rows[0] as unknown as RegistrationRow | undefined;
   if (row) return { ...toRegistration(ctx, row), management_secret: secret, isNew: !known && row.id === id };
-  const user = userRow?.rows[0] as unknown as { hasUser: number };
-  if (!user.hasUser) throw noSuchUser();
+  const token = live?.rows[0] as unknown as { isLive: number };
+  if (token.isLive === 0) throw tokenExpired();
   throw conflict("This endpoint is registered with other keys. Send the `management_secret` of that registration.");
 }
 
