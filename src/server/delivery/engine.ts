@@ -80,7 +80,6 @@ export class DeliveryEngine<Task> {
     // One poll at a time makes deliveries; others wait for it.
     this.#creating ??= this.#createDeliveries();
     const isMore = await this.#creating;
-    if (this.#isStopping) return false;
     this.#scheduler.reopen();
     for (const source of await this.#channel.listReady()) this.#scheduler.ask(source);
     this.#startWork();
