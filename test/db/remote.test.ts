@@ -104,7 +104,7 @@ describe.if(hasSqld)("a database server", () => {
 
     /** Connects through a proxy that passes requests on, unless `answer` has a reply of its own for one with this body. */
     function connectThrough(
-      answer: (body: string, headers: Headers) => Response | Promise<Response> | undefined,
+      answer: (body: string, headers: Headers) => Response | undefined | Promise<Response | undefined>,
       options: Partial<DatabaseOptions> = {},
     ) {
       const proxy = Bun.serve({
@@ -113,7 +113,7 @@ describe.if(hasSqld)("a database server", () => {
         async fetch(request) {
           const { method, headers } = request;
           const body = await request.text();
-          const own = answer(body, headers);
+          const own = await answer(body, headers);
           if (own !== undefined) return own;
           maxUnderWay = Math.max(maxUnderWay, ++underWay);
           const reply = await fetch(server.url + new URL(request.url).pathname, { method, headers, body });
@@ -176,6 +176,26 @@ describe.if(hasSqld)("a database server", () => {
         expect(one).toMatchObject({ status: "rejected", reason: { code: 5001 } });
       }
     }, 20_000);
+
+    test("a transaction has its five seconds from when it got the lock", async () => {
+      const db = await connectThrough(async (body) => {
+        if (body.includes("BEGIN IMMEDIATE")) await Bun.sleep(5200);
+        return undefined;
+      });
+      await db.execute(createTable);
+      await db.transaction(async (tx) => {
+        await tx.execute(insertRow("one"));
+        await tx.execute(insertRow("two"));
+      });
+      expect(await namesIn(db)).toEqual(["one", "two"]);
+    }, 20_000);
+
+    test("a commit that the server refuses is 5001, and nothing is written", async () => {
+      const db = await connectThrough((body) => (body.includes('"COMMIT"') ? busy(body) : undefined));
+      await db.execute(createTable);
+      await expect(db.transaction((tx) => tx.execute(insertRow("one")))).rejects.toMatchObject({ code: 5001 });
+      expect(await namesIn(db)).toEqual([]);
+    });
 
     test("every request carries the token", async () => {
       const seen: unknown[] = [];
