@@ -89,7 +89,7 @@ test("with decimal commas, a dot before three digits is refused as ambiguous", a
 });
 
 test("the first hundred errors are listed, the others counted", async () => {
-  const path = fileOf("faults.csv", `title,price\n${"x,\n".repeat(103)}`);
+  const path = fileOf("faults.csv", `title,price\n${"Incomplete,\n".repeat(103)}`);
   const { stdout } = await importing(path, "--on-error", "skip", "--json");
   const { errors, ...counts } = JSON.parse(stdout);
   expect(errors).toHaveLength(100);
@@ -115,6 +115,21 @@ test("a missing file, a directory and a binary file are reported", async () => {
   expect(await failure("product", "import", "-n", "demo", dir, "--format", "csv")).toMatchObject({ code: 2 });
   const { code, stderr } = await importing(fileOf("junk.csv", new Uint8Array([0, 255, 254, 10, 200, 0])));
   expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: is not valid UTF-8")]);
+});
+
+test("an import that stops early in a large file ends with its result alone", async () => {
+  const lines = Array.from({ length: 10_000 }, (_, index) =>
+    JSON.stringify({ sku: `S${index}`, title: `Lamp ${index} with text`, price: index === 2 ? "none" : 1 }),
+  );
+  const { code, stderr } = await importing(fileOf("large.ndjson", lines.join("\n")), "--dry-run");
+  expect([code, stderr.trimEnd().split("\n")]).toEqual([
+    1,
+    [
+      "line 3: price: must be a number of at least 0",
+      expect.stringContaining("warning: Stopped at an error after line 3."),
+      "Dry run: nothing was saved.",
+    ],
+  ]);
 });
 
 test("an export appears complete, replaces a file only with --yes, and a full disk is an error", async () => {

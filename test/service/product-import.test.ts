@@ -109,6 +109,39 @@ onEachDatabase((suite) => {
     }
   });
 
+  test("a file without ids and SKUs changes nothing when it is imported again: products are found by their slug", async () => {
+    const rows = ["Desk lamp,39,,", "🎁,5,,", "Shirt,10,,S", "Renamed mug,4,mug,"];
+    const csv = `title,price,slug,variant_title\n${rows.join("\n")}\n`;
+    const lines = [
+      { title: "Chair", price: 9 },
+      { title: "Sofa", price: 9, variants: [{ options: { size: "S" } }] },
+    ];
+    const ndjson = lines.map((line) => JSON.stringify(line)).join("\n");
+    await createProduct(ctx, { title: "Mug", price: 4 });
+    expect(await importCsv(csv)).toMatchObject({ created: 3, updated: 1, failed: 0 });
+    expect(await importNdjson(ndjson)).toMatchObject({ created: 2 });
+    const before = [await exported(), await countEvents()];
+    expect(await importCsv(csv)).toMatchObject({ created: 0, updated: 0, unchanged: 4, errors: [] });
+    expect(await importNdjson(ndjson)).toMatchObject({ created: 0, updated: 0, unchanged: 2, errors: [] });
+    expect([await exported(), await countEvents()]).toEqual(before);
+    expect(await importCsv(csv.replace("39", "38"))).toMatchObject({ updated: 1, unchanged: 3 });
+    expect((await products()).find(({ slug }) => slug === "desk-lamp")).toMatchObject({ price: 38, version: 2 });
+  });
+
+  test("two lines with the same slug are an error, unless they have SKUs", async () => {
+    const twice = "title,price,sku\nLamp,1,\nLamp!,2,\n";
+    for (const isDryRun of [true, false]) {
+      const outcome = await importCsv(twice, { onError: "skip", isDryRun });
+      expect(outcome).toMatchObject({ created: 1, updated: 0, failed: 1 });
+      expect(outcome.errors).toEqual([
+        { line: 3, field: "title", message: "has the slug of line 2. Give both products a SKU" },
+      ]);
+    }
+    const skus = "title,price,sku\nLamp,1,L-1\nLamp,2,L-2\n";
+    expect(await importCsv(skus)).toMatchObject({ created: 2, failed: 0 });
+    expect((await products()).map(({ price }) => price)).toEqual([1, 1, 2]);
+  });
+
   test("an invalid row is rolled back alone; stop ends there, skip continues", async () => {
     await createProduct(ctx, { title: "Lamp", price: 1, sku: "TAKEN" });
     const file = [

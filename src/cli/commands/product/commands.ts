@@ -18,7 +18,7 @@ import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
 import { openSource } from "./product-file.ts";
 
-const productArg = {
+export const productArg = {
   type: "positional",
   required: true,
   completes: "product",
@@ -138,8 +138,8 @@ const importProduct = defineCommand({
     "bodega product import -n demo - --format csv < products.csv",
   ],
   notes: [
-    "A line updates the product with the same id, or else with the same SKU; otherwise it creates a product. Fields that are not " +
-      "in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
+    "A line updates the product with the same id; without an id, that with the same SKU; without both, that with the same slug, " +
+      "which is made from the title unless the file has one. Otherwise it creates a product. Fields that are not in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
     "With --on-error stop, products before the error are saved and later ones are not. Correct the file and import it " +
       "again. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
     "The first line of a CSV file has the column names that `bodega product export` writes. With semicolons as delimiters, decimals " +
@@ -185,7 +185,7 @@ const importProduct = defineCommand({
       await printImport(console, error.result, isDryRun);
       throw error.cause;
     } finally {
-      await source.close();
+      source.close();
     }
   },
 });

@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import type { Console } from "../../terminal/console.ts";
 import { invalidFlag, type UsageError } from "../../terminal/usage-error.ts";
 
@@ -8,7 +9,7 @@ export interface ProductSource {
   bytes: AsyncIterable<Uint8Array>;
   size: number | undefined;
   /** Must be called at the end. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 /**
@@ -16,19 +17,18 @@ export interface ProductSource {
  * @throws UsageError for a file that cannot be read.
  */
 export async function openSource(path: string, console: Console, signal: AbortSignal): Promise<ProductSource> {
-  if (path === "-") return { bytes: console.streamInput(signal), size: undefined, close: async () => {} };
-  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
-    throw fileFault("<file>", path, "cannot be read", error);
-  });
-  const stat = await file.stat();
-  if (stat.isDirectory()) {
-    await file.close();
-    throw fileFault("<file>", path, "is a directory");
-  }
-  const bytes = createReadStream(path, { fd: file.fd, autoClose: false, signal, highWaterMark: 256 * 1024 });
-  return { bytes, size: stat.isFile() ? stat.size : undefined, close: () => file.close() };
+  if (path === "-") return { bytes: console.streamInput(signal), size: undefined, close: () => {} };
+  const refuse = (error: NodeJS.ErrnoException): never => {
+    throw fileFault(path, `cannot be read (${error.code ?? "unknown"})`);
+  };
+  const found = await stat(path).catch(refuse);
+  if (found.isDirectory()) throw fileFault(path, "is a directory");
+  // The stream alone owns the descriptor: it may be in the middle of a read when the import stops.
+  const bytes = createReadStream(path, { signal, highWaterMark: 256 * 1024 });
+  await once(bytes, "open").catch(refuse);
+  return { bytes, size: found.isFile() ? found.size : undefined, close: () => void bytes.destroy() };
 }
 
-function fileFault(field: string, path: string, what: string, error?: NodeJS.ErrnoException): UsageError {
-  return invalidFlag(field, `${what}${error ? ` (${error.code ?? "unknown"})` : ""}: ${path}`);
+function fileFault(path: string, what: string): UsageError {
+  return invalidFlag("<file>", `${what}: ${path}`);
 }

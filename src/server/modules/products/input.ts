@@ -5,7 +5,7 @@ import { metadataText } from "../../values/metadata.ts";
 import { parseMoney } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
-import type { ProductPatch } from "./model.ts";
+import { maxTitle, type ProductPatch } from "./model.ts";
 import { isSlug } from "./slug.ts";
 import { maxStock } from "./variants/variant-model.ts";
 
@@ -37,7 +37,7 @@ export interface ProductColumns {
 /** Validates what a schema cannot, and converts fields to columns. Errors: validationFailed naming the field. */
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   const columns: ProductColumns = {};
-  if (input.title !== undefined) columns.title = requireText("title", input.title, 300);
+  if (input.title !== undefined) columns.title = requireText("title", input.title, maxTitle);
   if (input.slug !== undefined) columns.slug = slug(input.slug);
   if (input.description !== undefined)
     columns.description = input.description && requireSafeText("description", input.description);
@@ -135,7 +135,7 @@ function translationsText(input: Record<string, Texts | null>): string {
 function checkTexts(field: string, given: Texts | null): Texts | null {
   if (given === null) return null;
   const { title, description } = given;
-  if (typeof title === "string") requireText(`${field}.title`, title, 300);
+  if (typeof title === "string") requireText(`${field}.title`, title, maxTitle);
   if (typeof description === "string") requireSafeText(`${field}.description`, description);
   return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
 }

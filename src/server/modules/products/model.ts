@@ -18,7 +18,9 @@ const price = Type.Number({
   description: "Amount in the store's currency, with at most as many decimals as the currency has.",
   examples: [19.99],
 });
-const title = Type.String({ minLength: 1, maxLength: 300 });
+/** Maximum length of a title, in UTF-16 units. */
+export const maxTitle = 300;
+const title = Type.String({ minLength: 1, maxLength: maxTitle });
 const description = Type.String({ maxLength: 50_000 });
 const languageTag = Type.String({ maxLength: 35 });
 const fields = {

@@ -13,7 +13,7 @@ import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts, requireProductId } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
-import { slugFrom } from "./slug.ts";
+import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
@@ -71,7 +71,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     ...columns,
     id,
     tenantId: ctx.tenant.id,
-    slug: columns.slug ?? (slugFrom(input.title) || "product"),
+    slug: columns.slug ?? defaultSlug(input.title),
     isSlugGiven: columns.slug === undefined ? 0 : 1,
     lang: language,
     now,

@@ -12,6 +12,11 @@ export function slugFrom(title: string): string {
   return [...words.join("-")].slice(0, maxLength).join("").replace(/-+$/, "");
 }
 
+/** The slug that a product gets from its title. */
+export function defaultSlug(title: string): string {
+  return slugFrom(title) || "product";
+}
+
 const valid = /^[\p{L}\p{M}\p{N}]+(?:[-_][\p{L}\p{M}\p{N}]+)*$/u;
 
 /** Whether a text can be a slug: letters and digits in lowercase, single hyphens or underscores between them. */

@@ -6,8 +6,9 @@ import { isId } from "../../../values/ids.ts";
 import { validate } from "../../../values/validate.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { normalizeSku } from "../input.ts";
-import { ProductInput, ProductPatch } from "../model.ts";
+import { maxTitle, ProductInput, ProductPatch } from "../model.ts";
 import { createProduct, patchProduct } from "../service.ts";
+import { defaultSlug } from "../slug.ts";
 import { products, productVariants } from "../table.ts";
 import { type Fields, findChanges, isObject } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
@@ -21,6 +22,8 @@ const selectById = statement<Found>(sql`
   select rendered as json, sku from ${products} where ${living} and id = ${param("key")}`);
 const selectBySku = statement<Found>(sql`
   select rendered as json, sku from ${products} where ${living} and sku = ${param("key")}`);
+const selectBySlug = statement<Found>(sql`
+  select rendered as json, sku from ${products} where ${living} and slug = ${param("key")}`);
 const selectByVariantSku = statement<Found>(sql`
   select rendered as json, sku from ${products} where ${living}
     and id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`);
@@ -29,8 +32,8 @@ const selectByVariantSku = statement<Found>(sql`
 export type ImportOutcome = "created" | "updated" | "unchanged";
 
 /**
- * Writes one product of a file: an existing one with its id, its SKU or a variant's SKU, otherwise a new one. Omitted
- * fields are not changed.
+ * Writes one product of a file: an existing one with its id, its SKU or a variant's SKU, or without all of these its
+ * slug; otherwise a new one. Omitted fields are not changed.
  * @throws AppError as creating and changing a product do; validationFailed for an unknown id and another currency.
  */
 export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOutcome> {
@@ -65,7 +68,8 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
   return isChanged || hasChangedVariants ? "updated" : "unchanged";
 }
 
-async function findExisting(tx: Ctx, { document, variants, isCsv }: ImportItem): Promise<ExistingProduct | undefined> {
+async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct | undefined> {
+  const { document, variants, isCsv } = item;
   const find = async (select: typeof selectById, key: string) => {
     const found = await get(tx.db, select, { tenantId: tx.tenant.id, key });
     return found && ({ ...JSON.parse(found.json), ownSku: found.sku } as ExistingProduct);
@@ -87,13 +91,28 @@ async function findExisting(tx: Ctx, { document, variants, isCsv }: ImportItem):
     const found = variantSku === undefined ? undefined : await find(selectByVariantSku, variantSku);
     if (found) return found;
   }
-  return undefined;
+  const slug = identifyingSlug(item);
+  return slug === undefined ? undefined : find(selectBySlug, slug);
+}
+
+/**
+ * The slug that identifies the product of an item without id and SKUs: its own, or that of its title. Undefined for
+ * other items, and for fields that are refused when the product is written.
+ */
+export function identifyingSlug({ document: { id, sku, slug, title }, variants }: ImportItem): string | undefined {
+  if ((id ?? sku ?? null) !== null || variants.some(({ document }) => (document.sku ?? null) !== null))
+    return undefined;
+  if (isSearchable(slug)) return slug.normalize("NFC");
+  return isSearchable(title) && title.length <= maxTitle ? defaultSlug(title) : undefined;
 }
 
 /** The SKU of a document if it is valid enough to look up; an invalid one is refused when the product is written. */
 function searchableSku({ sku }: Fields): string | undefined {
-  if (typeof sku !== "string" || sku === "" || sku.includes("\0") || !sku.isWellFormed()) return undefined;
-  return normalizeSku(sku);
+  return isSearchable(sku) ? normalizeSku(sku) : undefined;
+}
+
+function isSearchable(text: unknown): text is string {
+  return typeof text === "string" && text !== "" && !text.includes("\0") && text.isWellFormed();
 }
 
 /** The fields in the form in which they are stored, so that equal ones are recognised. */

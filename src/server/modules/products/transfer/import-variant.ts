@@ -104,8 +104,9 @@ function withoutPrice({ price: _, compare_at_price: __, ...fields }: Fields): Fi
 function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields): ExistingVariant | undefined {
   if (id !== undefined && id !== null) return variants.find((variant) => variant.id === id);
   const found = typeof sku === "string" ? variants.find((variant) => variant.sku === sku) : undefined;
-  if (found || options === undefined) return found;
-  return variants.find((variant) => isSame(variant.options, options));
+  if (found || (options === undefined && typeof sku === "string")) return found;
+  // A product has at most one variant without options.
+  return variants.find((variant) => isSame(variant.options, options ?? {}));
 }
 
 /** SKU and options in the form in which they are stored. */

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../../context.ts";
 import { inDryRun, inSavepoint, inTransaction } from "../../../db/transaction.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError, invalidField } from "../../../errors.ts";
 import type { ImportItem, RowFault } from "./import-item.ts";
-import { type ImportOutcome, importProduct } from "./import-product.ts";
+import { type ImportOutcome, identifyingSlug, importProduct } from "./import-product.ts";
 
 /** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait for it. */
 const batchSize = 500;
@@ -65,11 +65,12 @@ export async function importProducts(
     stopped: null,
     last_line: 0,
   };
+  const lines: SlugLines = new Map();
   try {
     for await (const batch of inBatches(items)) {
       for (let done = 0; done < batch.length && result.stopped === null; ) {
         if (options.signal?.aborted) result.stopped = "interrupted";
-        else done += await importBatch(ctx, batch.slice(done), result, options);
+        else done += await importBatch(ctx, batch.slice(done), result, { ...options, lines });
       }
       if (result.stopped !== null) break;
     }
@@ -94,14 +95,19 @@ async function* inBatches(items: AsyncIterable<ImportItem>): AsyncGenerator<Impo
 }
 
 /** Imports items in one transaction until its time is up, and adds them to the result. Returns the number of imported items. */
-async function importBatch(ctx: Ctx, items: ImportItem[], result: ImportResult, options: ImportOptions) {
+async function importBatch(
+  ctx: Ctx,
+  items: ImportItem[],
+  result: ImportResult,
+  { lines, ...options }: ImportOptions & { lines: SlugLines },
+) {
   const isLast = (item: ImportItem) => item.isLast || options.onError === "stop";
   const transact = options.isDryRun ? inDryRun<Ctx, Done[]> : inTransaction<Ctx, Done[]>;
   const all = await transact(ctx, async (tx) => {
     const done: Done[] = [];
     const until = performance.now() + maxTransactionMs;
     for (const item of items) {
-      const outcome = await importOne(tx, item);
+      const outcome = await importOne(tx, item, lines);
       done.push({ item, outcome });
       if (performance.now() > until || (Array.isArray(outcome) && isLast(item))) break;
     }
@@ -123,15 +129,29 @@ async function importBatch(ctx: Ctx, items: ImportItem[], result: ImportResult, 
   return all.length;
 }
 
+/** The lines whose products are identified by their slug: the second of a file would change the first. */
+type SlugLines = Map<string, number>;
+
 interface Done {
   item: ImportItem;
   outcome: ImportOutcome | RowFault[];
 }
 
-async function importOne(tx: Ctx, item: ImportItem): Promise<ImportOutcome | RowFault[]> {
+async function importOne(tx: Ctx, item: ImportItem, lines: SlugLines): Promise<ImportOutcome | RowFault[]> {
   if (item.faults.length > 0) return item.faults;
   try {
-    return await inSavepoint(tx, () => importProduct(tx, item));
+    const slug = identifyingSlug(item);
+    const line = slug === undefined ? undefined : lines.get(slug);
+    // A transaction that is repeated meets its own lines again.
+    if (line !== undefined && line !== item.line) {
+      throw invalidField(
+        item.document.slug ? "slug" : "title",
+        `has the slug of line ${line}. Give both products a SKU`,
+      );
+    }
+    const outcome = await inSavepoint(tx, () => importProduct(tx, item));
+    if (slug !== undefined) lines.set(slug, item.line);
+    return outcome;
   } catch (error) {
     // Errors of the database, and bugs, are not errors of a line.
     if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") throw error;
