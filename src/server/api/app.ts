@@ -55,6 +55,9 @@ export interface AppDeps {
 /** 1 MiB, and ten seconds to send it. */
 export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
 
+/** The methods that a preflight for an unknown route allows. */
+const everyMethod = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
 /** Label of requests without a route in the metrics. */
 const noRoute = "(none)";
 
@@ -160,6 +163,11 @@ function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: R
 }
 
 function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request): Response {
+  // A page can read that there is no such route only if its preflight succeeds.
+  const method = request.method === "OPTIONS" && request.headers.get("access-control-request-method");
+  if (method && everyMethod.includes(method)) {
+    return answerOtherMethod(pipeline, meter, request, everyMethod.join(", "));
+  }
   return answerElsewhere(pipeline, request, { meter }, () => {
     throw routeNotFound();
   });

@@ -44,7 +44,10 @@ function withoutPort(hop: string): string {
 
 /** Headers that scripts of other origins may read. */
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";
-const allowedHeaders = "Authorization, Content-Type, If-Match, Idempotency-Key, X-Request-Id";
+// The wildcard covers what else libraries send, but not Authorization; browsers of before 2022 do not know it.
+const allowedHeaders =
+  "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control, Pragma, " +
+  "X-Requested-With, traceparent, tracestate, baggage, sentry-trace, *";
 
 /** Lets the page at `origin` read the reply. */
 export function allowOrigin(headers: Record<string, string>, origin: string): void {
@@ -63,5 +66,5 @@ export function preflightHeaders(headers: Record<string, string>, origin: string
   allowOrigin(headers, origin);
   headers["Access-Control-Allow-Methods"] = methods;
   headers["Access-Control-Allow-Headers"] = allowedHeaders;
-  headers["Access-Control-Max-Age"] = "600";
+  headers["Access-Control-Max-Age"] = "86400";
 }
