@@ -7,9 +7,10 @@ type Json = Record<string, unknown>;
 export interface Operation {
   operationId: string;
   summary: string;
+  tags: string[];
   parameters: { name: string; in: string }[];
   requestBody?: unknown;
-  responses: Record<string, { description: string }>;
+  responses: Record<string, { description: string; content?: Record<string, unknown> }>;
 }
 
 /** The API's own description, and checks of calls against it. */

@@ -66,7 +66,7 @@ function decode(text: string): string {
 
 const tagForm = /^(W\/)?"([^"]*)"$/;
 /** More tags than any client needs; each may cost an attempt. */
-const maxTags = 10;
+export const maxTags = 10;
 
 /**
  * The versions in `If-Match`, in its order: null without the header or with `*`. Weak and foreign tags never match.

@@ -1,19 +1,36 @@
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import type { Route } from "../http/route.ts";
 import { isOptional } from "../values/validate.ts";
+import { maxTags } from "./check-input.ts";
 import { commonParameters as commonParameterNames } from "./credentials.ts";
 import { takesKey } from "./idempotency.ts";
 
 type Json = Record<string, unknown>;
+
+/** The forms of what the server refuses with an error of its own, so that its schemas do not check them. */
+const namespaceForm = { type: "string", minLength: 1 };
+const languageForm = {
+  type: "string",
+  minLength: 2,
+  maxLength: 35,
+  pattern:
+    "^([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
+};
+/** The base64url of a JSON array that begins with a text. */
+const cursorForm = { pattern: "^WyI[A-Za-z0-9_-]+$" };
+const tag = '(W/)?"[^",]*"';
+const ifMatchForm = { type: "string", pattern: `^(\\*|${tag}( *, *${tag}){0,${maxTags - 1}})$` };
 
 /** The parameters of a route in path, query and headers, as the API description lists them. */
 export function parametersOf(route: Route): Json[] {
   const parameters = [
     parameter("query", "namespace", {
       required: route.method === "GET",
+      schema: namespaceForm,
       description: "Namespace of the store. Required in the query or in the JSON body; the query takes precedence.",
     }),
     parameter("query", "lang", {
+      schema: languageForm,
       description: "Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language.",
     }),
     ...objectParameters(route.params, "path"),
@@ -22,7 +39,7 @@ export function parametersOf(route: Route): Json[] {
   if (route.conditional) {
     const description =
       "One or more `ETag` values. If none matches the record's current version, the request fails with 5303.";
-    parameters.push(parameter("header", "If-Match", { description }));
+    parameters.push(parameter("header", "If-Match", { description, schema: ifMatchForm }));
   }
   if (takesKey(route)) {
     const description =
@@ -46,7 +63,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query"):
       in: where,
       required: where === "path" || !isOptional(property),
       ...(description !== undefined && { description }),
-      schema: rest,
+      schema: name === "cursor" ? { ...rest, ...cursorForm } : rest,
     };
   });
 }
@@ -63,7 +80,8 @@ export function bodyReference(schema: TSchema, schemas: Record<string, unknown>)
   const target = schema.$id === undefined ? body : schemas[schema.$id];
   const properties = (target as { properties?: Record<string, unknown> }).properties ?? {};
   for (const name of commonParameterNames) {
-    properties[name] ??= { type: "string", description: commonHelp[name] ?? inQuery };
+    const form = name === "namespace" ? namespaceForm : name === "lang" ? languageForm : { type: "string" };
+    properties[name] ??= { ...form, description: commonHelp[name] ?? inQuery };
   }
   return body;
 }

@@ -39,6 +39,38 @@ const PageSchema = Type.Object({
   total: Type.Optional(Type.Integer({ description: "Number of records on all pages; with `include_total=true`." })),
 });
 
+interface SystemPage {
+  id: string;
+  summary: string;
+  /** Schema of `data`; undefined for a page without the envelope. */
+  data?: TSchema;
+  /** Content type; JSON by default. */
+  type?: string;
+  errors: readonly ErrorKind[];
+}
+
+const systemTag = "System";
+const statusOk = Type.Object({ status: Type.Literal("ok") });
+/** The pages outside the API by path; they need no namespace. */
+export const systemPages = {
+  "/health/live": { id: "getLiveness", summary: "Check that the process runs", data: statusOk, errors: [] },
+  "/health/ready": {
+    id: "getReadiness",
+    summary: "Check that the server can work",
+    data: statusOk,
+    errors: ["unavailable"],
+  },
+  "/openapi.json": { id: "getDescription", summary: "Get this description", errors: [] },
+  "/metrics": {
+    id: "getMetrics",
+    summary: "Get metrics for Prometheus, if the server has a token for them",
+    type: "text/plain",
+    errors: ["notAuthenticated", "routeNotFound", "unavailable"],
+  },
+} as const satisfies Record<string, SystemPage>;
+/** The answer of the HTTP parser, which any path can get. */
+const fromParser = { 431: { $ref: "#/components/responses/HeadersTooLarge" } };
+
 /** All errors that a route can answer, by code: its own and those that its access and input imply. */
 export function errorsOf(route: Route): ErrorKind[] {
   const errors = new Set<ErrorKind>([...always, ...route.errors, "validationFailed"]);
@@ -62,20 +94,25 @@ export function describeApi(routes: readonly Route[], version: string): Json {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
   }
+  for (const [path, page] of Object.entries(systemPages)) paths[path] = describePage(page);
   return {
     openapi: "3.1.0",
     info: {
       title: "Bodega",
       version,
       description:
-        "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`.",
+        "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`. " +
+        "The exceptions are `/openapi.json`, `/metrics`, and replies to requests that are not valid HTTP.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    tags: [...new Set([...routes.map((route) => route.tag), systemTag])].map((name) => ({ name })),
     paths,
     components: {
       schemas,
+      responses: {
+        HeadersTooLarge: { description: "The headers are too large. The reply has no body and no `X-Request-Id`." },
+      },
       securitySchemes: {
         app: {
           type: "http",
@@ -87,6 +124,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
         appSecret: { type: "apiKey", in: "query", name: "app_secret" },
         userId: { type: "apiKey", in: "query", name: "user_id" },
         token: { type: "apiKey", in: "query", name: "token" },
+        metrics: { type: "http", scheme: "bearer", description: "The value of `BODEGA_METRICS_TOKEN`." },
       },
     },
   };
@@ -110,8 +148,16 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     ...(route.body && {
       requestBody: { required: isRequired(route.body), content: json(bodyReference(route.body, schemas)) },
     }),
-    responses: { [status]: success, ...notCreated(route, success), ...errorResponses(errorsOf(route)) },
+    responses: { [status]: success, ...notCreated(route, success), ...errorResponses(errorsOf(route)), ...fromParser },
   };
+}
+
+function describePage({ id, summary, data, type = "application/json", errors }: SystemPage): Json {
+  const content = { [type]: { schema: data ? envelope(plain(data)) : {} } };
+  const success = { description: "Success", headers: requestIdHeader(), content };
+  const responses = { 200: success, ...errorResponses(["internalError", ...errors]), ...fromParser };
+  const security = errors.includes("notAuthenticated") ? [{ metrics: [] }] : [{}];
+  return { get: { operationId: id, tags: [systemTag], summary, security, parameters: [], responses } };
 }
 
 /** The schema of a successful reply with this schema of `data`. */

@@ -4,7 +4,7 @@ import type { Route } from "../http/route.ts";
 import { hasToken, metricsType } from "../monitoring/metrics/http.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
-import { describeApi } from "./openapi.ts";
+import { describeApi, type systemPages } from "./openapi.ts";
 import { answerElsewhere, type PipelineDeps } from "./pipeline.ts";
 
 interface SystemPages {
@@ -56,7 +56,7 @@ type Answer = Parameters<typeof answerElsewhere>[3];
 function mountPage(
   server: Elysia,
   pipeline: PipelineDeps,
-  path: string,
+  path: keyof typeof systemPages,
   decide: (request: Request) => Promise<Answer | AppError> | Answer | AppError,
 ): void {
   const meterOf = pipeline.meter.anyMethod(path);

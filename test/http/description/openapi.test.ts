@@ -14,6 +14,8 @@ type Schema = Record<string, unknown> & { $ref?: string };
 onDatabase("file", (suite) => {
   let document: ApiDescription["document"];
   let operations: [name: string, operation: Operation][];
+  /** The pages outside the API. */
+  let pages: [name: string, operation: Operation][];
   beforeAll(async () => {
     const response = await fetch(`${suite.app.url}/openapi.json`, { headers: { origin: "https://tools.example" } });
     expect(response.status).toBe(200);
@@ -23,6 +25,8 @@ onDatabase("file", (suite) => {
     operations = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, one]): [string, Operation] => [`${method.toUpperCase()} ${path}`, one]),
     );
+    pages = operations.filter(([, { tags }]) => tags?.includes("System"));
+    operations = operations.filter((one) => !pages.includes(one));
   });
 
   test("the description is valid OpenAPI 3.1", async () => {
@@ -36,6 +40,53 @@ onDatabase("file", (suite) => {
     const expected = routes.map(nameOf);
     expect(operations.map(([name]) => name).toSorted()).toEqual(expected.toSorted());
     expect(new Set(operations.map(([, { operationId }]) => operationId)).size).toBe(operations.length);
+  });
+
+  test("the pages outside the API are described with their statuses", async () => {
+    const statuses = pages.map(([name, { responses }]) => [name, Object.keys(responses).join(" ")]);
+    expect(Object.fromEntries(statuses)).toEqual({
+      "GET /health/live": "200 431 500",
+      "GET /health/ready": "200 431 500 503",
+      "GET /openapi.json": "200 431 500",
+      "GET /metrics": "200 401 404 431 500 503",
+    });
+    for (const [name] of pages) {
+      const path = name.split(" ")[1] as string;
+      const { status, headers } = await fetch(`${suite.app.url}${path}`);
+      const described = pages.find(([one]) => one === name)?.[1].responses[status];
+      expect(Object.keys(described?.content ?? {})).toEqual([headers.get("content-type")?.split(";")[0] ?? ""]);
+    }
+  });
+
+  test("parameters refuse what the server refuses, and every operation knows the answer of the HTTP parser", async () => {
+    const shop = await suite.shop();
+    const { page } = await shop.call("GET /users/", { query: { limit: 1 } });
+    const wrong = {
+      namespace: [""],
+      lang: ["", "e", "en_US", "x".repeat(36)],
+      cursor: ["", "a b", "e30"],
+      "If-Match": ["", "1", '"1",'],
+    };
+    const right = {
+      namespace: [shop.namespace],
+      lang: ["en", "pt-BR", "zh-Hant-TW", "de-CH-1996"],
+      cursor: [page?.next_cursor ?? "WyI1"],
+      "If-Match": ["*", '"1"', 'W/"2", "3"'],
+    };
+    for (const [name, { parameters, responses }] of operations) {
+      expect([name, responses[431]]).toEqual([name, { $ref: "#/components/responses/HeadersTooLarge" } as never]);
+      for (const parameter of parameters) {
+        if (!(parameter.name in wrong)) continue;
+        const { schema } = parameter as unknown as { schema: { minLength?: number; pattern?: string } };
+        const accepts = (text: string) =>
+          text.length >= (schema.minLength ?? 0) && new RegExp(schema.pattern ?? "", "u").test(text);
+        const given = parameter.name as keyof typeof wrong;
+        expect([name, given, wrong[given].filter(accepts)]).toEqual([name, given, []]);
+        expect([name, given, right[given].filter((text) => !accepts(text))]).toEqual([name, given, []]);
+      }
+    }
+    for (const lang of right.lang) expect((await shop.call("GET /products/", { query: { lang } })).status).toBe(200);
+    for (const lang of wrong.lang) expect((await shop.call("GET /products/", { query: { lang } })).code).toBe(5102);
   });
 
   test("every reference resolves", () => {
