@@ -62,6 +62,14 @@ describe.each([
     expect(Math.max(...seconds)).toBeLessThan(idleSeconds);
   });
 
+  test("compresses JSON, and lets pages read the replies of its own", () => {
+    expect(recipe).toMatch(/^\s*(?:encode zstd gzip|gzip on;)$/m);
+    const own = recipe.split(/(?=location @|handle_errors)/).slice(1);
+    expect(own.length).toBe(recipe === nginx ? 2 : 1);
+    for (const block of own) expect(block).toMatch(/header Access-Control-Allow-Origin \*(?: always;)?$/m);
+    expect(own.at(-1)).toMatch(/OPTIONS/);
+  });
+
   test("replies in the envelope, with the code's own status", () => {
     const answers = [...recipe.matchAll(/(?:return (\d+) '(.*)';|respond `(.*)` (\d+))/g)];
     expect(answers.length).toBeGreaterThan(0);
