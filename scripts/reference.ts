@@ -44,6 +44,8 @@ const variablesWithoutFlag: [name: string, text: string][] = [
   ["BODEGA_S3_SECRET_ACCESS_KEY", "Secret of that access key"],
   ["BODEGA_SECRET", "Secret key (default: `secret.key` in the data directory)"],
   ["BODEGA_SMTP_URL", "Mail server, with user and password; without it, mail stays queued"],
+  ["BUN_TMPDIR", "Directory in which to unpack the database engine; must allow executables"],
+  ["NODE_EXTRA_CA_CERTS", "File with further certificate authorities (PEM) for outgoing connections"],
   ["NO_COLOR", "Any value: print without colours"],
 ];
 
@@ -58,7 +60,7 @@ export async function renderReference(tree: CommandTree): Promise<string> {
       exitCodes.map(([code, meaning]) => [String(code), meaning]),
     )}`,
     `## Flags of every command\n\n${renderArgs("flag", Object.entries(sharedArgs))}`,
-    `## Environment\n\nFlags take precedence over the environment, and the environment over the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. To read a value from a file, append \`_FILE\` to the variable's name and set it to the path (not for \`BODEGA_NAMESPACE\`).\n\n${renderVariables(commands)}`,
+    `## Environment\n\nFlags take precedence over the environment, and the environment over the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. To read a value from a file, append \`_FILE\` to the variable's name and set it to the path (not for \`BODEGA_NAMESPACE\`, \`BUN_TMPDIR\`, \`NO_COLOR\` and \`NODE_EXTRA_CA_CERTS\`).\n\n${renderVariables(commands)}`,
     ...commands.flatMap(([path, command], index) => {
       const heading = path[0] === commands[index - 1]?.[0][0] ? [] : renderHeading(tree, path[0] as string);
       return [...heading, renderCommand(path, command)];

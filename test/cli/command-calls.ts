@@ -126,6 +126,16 @@ export const commandCalls: Record<string, CommandCall> = {
   "origin check": record(({ appId }) => [appId, "--none"], { quiet: /^rejected$/, code: 1 }),
   "order list": list(() => demo),
   "order show": record(() => ["1", ...demo]),
+  "order pay": record(({ pendingOrder }) => [pendingOrder, ...demo], {
+    asks: () => confirmed("as paid?"),
+    instead: yes,
+  }),
+  "order fulfill": record(() => ["1", ...demo], { asks: () => confirmed("as fulfilled?"), instead: yes }),
+  "order cancel": record(({ pendingOrder }) => [pendingOrder, ...demo], {
+    asks: () => confirmed("Cancel order 2"),
+    instead: yes,
+  }),
+  "order refund": record(() => ["1", ...demo], { asks: () => confirmed("Refund "), instead: yes }),
   "order export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "orders.csv")], quiet: /,/ }),
   "webhook add": record(() => [...demo, "--url", "https://example.com/more"], {
     makesSecret: true,
@@ -156,6 +166,10 @@ export const commandCalls: Record<string, CommandCall> = {
   "notify key": record(() => []),
   "product list": list(() => demo),
   "product show": record(() => ["LAMP-1", ...demo]),
+  "product create": record(() => [...demo, "--title", "Chair", "--price", "49"]),
+  "product update": record(() => ["LAMP-1", ...demo, "--price", "21.50"]),
+  "product delete": record(() => ["LAMP-1", ...demo], { asks: () => confirmed("permanently?"), instead: yes }),
+  "product stock": record(() => ["LAMP-1", "-2", ...demo]),
   "product import": record(({ productFile }) => [productFile, ...demo], { quiet: /^$/ }),
   "product export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "exported.csv")], quiet: /,/ }),
   "mail list": list(() => []),

@@ -41,6 +41,8 @@ export interface PreparedShop {
   tokenId: string;
   productId: string;
   orderId: string;
+  /** The number of an order that is not paid. */
+  pendingOrder: string;
   webhookId: string;
   eventId: string;
   failedMailId: string;
@@ -124,7 +126,7 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
   const { id: userId } = await createUser(ctx, { email: "ada@example.com", name: "Ada Lovelace", role: "staff" });
   const { tokenId } = await inTransaction(ctx, (tx) => issueToken(tx, userId));
   const webhook = await addWebhook(ctx, { url: "https://example.com/hooks", types: undefined, allowPrivate: false });
-  const { productId, orderId } = await sellProduct(ctx, userId);
+  const { productId, orderId, pendingOrder } = await sellProduct(ctx, userId);
   const eventId = await failDelivery(ctx);
   return {
     namespace,
@@ -133,6 +135,7 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
     tokenId,
     productId,
     orderId,
+    pendingOrder,
     webhookId: webhook.webhook_id,
     eventId,
     failedMailId: await failMail(ctx),
@@ -156,7 +159,10 @@ async function sellProduct(ctx: Ctx, customer_id: string) {
   await payOrder(ctx, order.id, { payment_reference: "pay-1" });
   const lines = order.items.map((line) => ({ line_id: line.id, quantity: 1 }));
   await refundOrder(ctx, order.id, { lines, reason: "broken", restock: true });
-  return { productId, orderId: order.id };
+  const pending = JSON.parse(
+    (await createOrder(ctx, { items: [{ product_id: productId, quantity: 1 }] })).json,
+  ) as OrderReply;
+  return { productId, orderId: order.id, pendingOrder: String(pending.number) };
 }
 
 /** Delivers events to the webhook, one of which fails. */

@@ -24,6 +24,7 @@ onDatabase("file", (suite) => {
     ids.user = (await createUser(here, { email: "Ada@example.com", name: "Ada" })).id;
     await createUser(here, { email: "a'da@example.com" });
     ids.product = idOf(await createProduct(here, { title: "Desk lamp", price: 1, sku: "LAMP-1", stock: 5 }));
+    await createProduct(here, { title: "Shirt", price: 1, variants: [{ title: "M", sku: "SHIRT-M" }] });
     ids.order = idOf(await createOrder(here, { items: [{ product_id: ids.product, quantity: 1 }] }));
     ids.webhook = (await addWebhook(here, { url: "https://hooks.example.com/in", allowPrivate: true })).webhook_id;
     await addWebhook(here, { url: "https://hooks.example.com/?a=1&b=2", allowPrivate: true });
@@ -42,6 +43,7 @@ onDatabase("file", (suite) => {
       ["order", ids.order as string, [ids.order as string]],
       ["product", "desk", ["desk-lamp"]],
       ["product", "LAMP", ["LAMP-1"]],
+      ["product", "SHIRT", ["SHIRT-M"]],
       ["product", ids.product as string, [ids.product as string]],
       ["webhook", "https", ["https://hooks.example.com/in"]],
       ["webhook", ids.webhook as string, [ids.webhook as string]],

@@ -38,8 +38,11 @@ export const commandTree: CommandTree = {
     commands: fromModule(() => import("./origin/commands.ts"), "add remove list set check"),
   },
   order: {
-    description: "List, show and export orders",
-    commands: fromModule(() => import("./order/commands.ts"), "list show export"),
+    description: "Manage orders",
+    commands: {
+      ...fromModule(() => import("./order/commands.ts"), "list show export"),
+      ...fromModule(() => import("./order/change.ts"), "pay fulfill cancel refund"),
+    },
   },
   webhook: {
     description: "Manage webhooks, which receive the events of a store",
@@ -53,8 +56,11 @@ export const commandTree: CommandTree = {
     },
   },
   product: {
-    description: "List, show, import and export products",
-    commands: fromModule(() => import("./product/commands.ts"), "list show import export"),
+    description: "Manage products",
+    commands: {
+      ...fromModule(() => import("./product/commands.ts"), "list show import export"),
+      ...fromModule(() => import("./product/change.ts"), "create update delete stock"),
+    },
   },
   mail: {
     description: "List, show, retry and test mail",

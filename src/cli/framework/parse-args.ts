@@ -26,7 +26,13 @@ export function tokenize(argv: string[], args: CommandArgs) {
     }
     options[long] = { type: arg.type === "boolean" ? "boolean" : "string", ...(arg.alias && { short: arg.alias }) };
   }
-  const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
+  const parsed = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true }).tokens;
+  const tokens = parsed.flatMap((token, place) => {
+    const value = argv[token.index] as string;
+    if (token.kind !== "option" || !/^-\d+$/.test(value)) return [token];
+    // A number such as -2 is a word, because no flag is a digit. The parser makes a token of each digit.
+    return parsed[place - 1]?.index === token.index ? [] : [{ kind: "positional" as const, index: token.index, value }];
+  });
   return { tokens, typed };
 }
 

@@ -41,3 +41,18 @@ export function parseCount(flag: string, text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw invalidFlag(flag, "must be a whole number of at least 1");
 }
+
+/**
+ * A number of at most 16 characters, which a double represents exactly.
+ * @throws UsageError naming the flag.
+ */
+export function parseDecimal(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);
+  throw invalidFlag(flag, "must be a number such as 1.5");
+}
+
+/** Null for an empty flag, which clears its field. */
+export function clearEmpty(value: string | undefined): string | null | undefined {
+  return value === "" ? null : value;
+}

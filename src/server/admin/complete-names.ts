@@ -4,7 +4,7 @@ import { all, type CompiledStatement, get, param, statement } from "../db/statem
 import { appKeys } from "../modules/app-keys/table.ts";
 import { auditEvents } from "../modules/audit/service.ts";
 import { orders } from "../modules/orders/table.ts";
-import { products } from "../modules/products/table.ts";
+import { products, productVariants } from "../modules/products/table.ts";
 import { tenants } from "../modules/tenants/table.ts";
 import { nameKey } from "../modules/users/input.ts";
 import { users } from "../modules/users/table.ts";
@@ -59,6 +59,9 @@ const selectSlugs = statement<OfferedName>(sql`
 const selectSkus = statement<OfferedName>(sql`
   select sku as value, title as description from ${products}
   where ${ofTenant} and ${begins("sku")} and deleted_at is null and not has_variants order by sku ${first}`);
+const selectVariantSkus = statement<OfferedName>(sql`
+  select sku as value, title as description from ${productVariants}
+  where ${ofTenant} and ${begins("sku")} and deleted_at is null order by sku ${first}`);
 const selectWebhookIds = statement<OfferedName>(sql`
   select id as value, url as description from ${webhooks} where ${ofTenant} and ${begins("id")} order by id ${first}`);
 const selectUrls = statement<OfferedName>(sql`
@@ -82,7 +85,7 @@ const kinds: Record<string, Kind> = {
   key: { id: "app_", ids: selectKeyIds, names: [selectKeyNames], hasNameless: true },
   user: { id: "usr_", ids: selectUserIds, names: [selectEmails], toPrefix: nameKey },
   order: { id: "ord_", ids: selectOrderIds, names: [selectOrderNumbers] },
-  product: { id: "prod_", ids: selectProductIds, names: [selectSlugs, selectSkus] },
+  product: { id: "prod_", ids: selectProductIds, names: [selectSlugs, selectSkus, selectVariantSkus] },
   webhook: { id: "whk_", ids: selectWebhookIds, names: [selectUrls], hasNameless: true },
 };
 

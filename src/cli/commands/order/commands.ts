@@ -1,9 +1,8 @@
 import type { Ctx } from "../../../server/context.ts";
-import { notFound } from "../../../server/errors.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { withTenant } from "../../context/context.ts";
-import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import {
   limitArg,
@@ -19,6 +18,13 @@ import { fileFormatArg, formatOf, outputArg, writeExport } from "../../terminal/
 import { info, printJson, printList } from "../../terminal/output.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
+
+export const orderArg = {
+  type: "positional",
+  required: true,
+  completes: "order",
+  description: "Id or number of the order",
+} as const satisfies PositionalArg;
 
 const orderFilterFlags = {
   status: {
@@ -97,19 +103,13 @@ const list = defineCommand({
 const show = defineCommand({
   name: "show",
   description: "Show an order with its lines, refunds and address",
-  args: {
-    order: { type: "positional", required: true, completes: "order", description: "Id or number of the order" },
-    namespace: requiredNamespaceArg,
-  },
+  args: { order: orderArg, namespace: requiredNamespaceArg },
   examples: ["bodega order show -n demo 17", "bodega order show -n demo ord_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
   async run(args, console) {
-    const view = await withTenant(args, console, async (ctx) => {
-      const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
-      const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
-      return (await listOrderViews(ctx, { ids: await resolveOrderId(ctx, args.order) }, 1)).views[0];
-    });
-    if (view === undefined) throw notFound("order", args.order);
-    await printOrder(console, view);
+    const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
+    const { getOrderView } = await import("../../../server/modules/orders/views.ts");
+    const load = async (ctx: Ctx) => getOrderView(ctx, await resolveOrderId(ctx, args.order));
+    await printOrder(console, await withTenant(args, console, load));
   },
 });
 

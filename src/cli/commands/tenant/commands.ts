@@ -1,7 +1,7 @@
 import { beginContext, withContext } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, namespaceArg, type PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration } from "../../framework/parse-values.ts";
+import { clearEmpty, parseDecimal, parseDuration } from "../../framework/parse-values.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
@@ -82,8 +82,8 @@ function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
     logo: clearEmpty(args.logo),
     language: args.language,
     tokenLifetime: lifetime === undefined ? undefined : parseDuration("--token-lifetime", lifetime) / 1000,
-    pointsRate: readDecimal("--points-rate", args["points-rate"]),
-    pointValue: readDecimal("--point-value", args["point-value"]),
+    pointsRate: parseDecimal("--points-rate", args["points-rate"]),
+    pointValue: parseDecimal("--point-value", args["point-value"]),
     pointsDays: days === "none" ? null : readWhole("--points-days", days, "days, or none"),
     addressWrites: readWhole("--address-writes", args["address-writes"], "writes per minute"),
     visitorWrites: readWhole("--visitor-writes", args["visitor-writes"], "writes per minute"),
@@ -93,21 +93,10 @@ function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
   };
 }
 
-/** At most 16 characters, which a double represents exactly. */
-function readDecimal(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);
-  throw invalidFlag(flag, "must be a number such as 1.5");
-}
-
 function readWhole(flag: string, text: string | undefined, what: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw invalidFlag(flag, `must be a whole number of ${what}`);
-}
-
-function clearEmpty(value: string | undefined): string | null | undefined {
-  return value === "" ? null : value;
 }
 
 const tenantArgs = { tenant: tenantArg, namespace: namespaceArg };

@@ -2,6 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, param, statement } from "../../db/statement.ts";
+import { notFound } from "../../errors.ts";
 import { users } from "../users/table.ts";
 import { listOrders } from "./list.ts";
 import type { Order, OrderListQuery } from "./model.ts";
@@ -60,6 +61,13 @@ export async function* readOrderPages(
     yield await viewOrders(ctx, page.json);
   } while (cursor !== undefined && left > 0);
   return cursor !== undefined;
+}
+
+/** One order. Errors: notFound. */
+export async function getOrderView(ctx: Ctx, id: string): Promise<OrderView> {
+  const [view] = (await listOrderViews(ctx, { ids: id }, 1)).views;
+  if (view === undefined) throw notFound("order", id);
+  return view;
 }
 
 /** The newest matching orders, at most `limit`, and whether there are more. */

@@ -3,6 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { isId } from "../../values/ids.ts";
 import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
+import type { StockItem } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 
 const selectById = statement<{ id: string }>(sql`
@@ -16,6 +17,9 @@ const selectByName = statement<{ id: string }>(sql`
   where tenant_id = ${param("tenantId")} and sku = ${param("name")} and deleted_at is null and not has_variants
   union select product_id from ${productVariants}
   where tenant_id = ${param("tenantId")} and sku = ${param("name")} and deleted_at is null`);
+const selectVariant = statement<{ productId: string; variantId: string }>(sql`
+  select product_id as productId, id as variantId from ${productVariants}
+  where tenant_id = ${param("tenantId")} and (id = ${param("name")} or sku = ${param("name")}) and deleted_at is null`);
 const selectNames = statement<{ slug: string; sku: string | null }>(sql`
   select slug, case when has_variants then null else sku end as sku from ${products}
   where tenant_id = ${param("tenantId")} and deleted_at is null order by created_at desc, id desc
@@ -37,4 +41,15 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
   }
   if (others.length === 0) return only.id;
   throw ambiguousName("products", named, namespace, [only.id, ...others.map(({ id }) => id)]);
+}
+
+/**
+ * Finds the item with stock of its own by id, slug or SKU: a variant by its id or SKU, otherwise a product.
+ * @throws as resolveProductId.
+ */
+export async function resolveStockItem(ctx: Ctx, named: string): Promise<StockItem> {
+  const [variant] = await all(ctx.db, selectVariant, { tenantId: ctx.tenant.id, name: named });
+  if (variant && isId("var", named)) return variant;
+  const productId = await resolveProductId(ctx, named);
+  return { productId, variantId: variant?.variantId ?? null };
 }

@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, get, param, statement } from "../../db/statement.ts";
+import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, outOfStock } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -132,6 +132,45 @@ const move = (set: SQL) => ({
 });
 const moves = { release: move(unreserve), commit: move(sell), restock: move(putBack) };
 const touchProduct = statement(sql`update ${products} set ${touched} where ${ofProduct}`);
+
+// What unpaid orders reserve cannot be taken away. Without `isRelative`, the amount is the new stock.
+const edit = sql`
+  stock = case when ${param("isRelative")} then stock else 0 end + ${param("amount")}, ${touched}`;
+const editable = sql`deleted_at is null
+  and case when ${param("isRelative")} then stock else 0 end + ${param("amount")} <= ${max}
+  and (not ${param("isRelative")} or ${param("amount")} > 0 or stock - reserved + ${param("amount")} >= 0)`;
+const editProduct = statement<{ id: string }>(sql`
+  update ${products} set ${edit} where ${ofProduct} and not has_variants and ${editable} returning id`);
+const editVariant = statement<{ id: string }>(sql`
+  update ${productVariants} set ${edit} where ${ofVariant} and ${editable} returning id`);
+
+const selectFree = statement<{ free: number | null; hasVariants: number }>(sql`
+  select stock - reserved as free, has_variants as hasVariants from ${products}
+  where ${ofProduct} and ${param("variantId")} is null
+  union all select stock - reserved, 0 from ${productVariants} where ${ofVariant}`);
+
+/** Adds to the stock of an item or sets it, in one statement. Errors: validationFailed where that is not possible. */
+export async function changeStock(tx: StockCtx, item: StockItem, change: { isRelative: boolean; amount: number }) {
+  const { isRelative, amount } = change;
+  const values = {
+    ...item,
+    tenantId: tx.tenant.id,
+    isRelative: isRelative ? 1 : 0,
+    amount,
+    now: toTimestamp(tx.now()),
+  };
+  if (await get(tx.db, item.variantId === null ? editProduct : editVariant, values)) {
+    if (item.variantId !== null) await run(tx.db, touchProduct, values);
+    return tx.db.execute(stockChanged(tx, item, "edit"));
+  }
+  const found = await get(tx.db, selectFree, values);
+  if (found?.hasVariants) throw invalidField("product", "has variants. Name one of them by its id or SKU");
+  if (found?.free === null) throw invalidField("change", "must be a number such as =10: the stock is not counted yet");
+  throw invalidField(
+    "change",
+    `must leave 0 to ${maxStock}. Of the stock, ${found?.free ?? 0} are not reserved by orders`,
+  );
+}
 
 const subject = sql`${param("productId")}`;
 const type = sql`'stock.changed'`;

@@ -1,0 +1,140 @@
+import type { Ctx } from "../../../server/context.ts";
+import type { OrderView } from "../../../server/modules/orders/views.ts";
+import { withTenant } from "../../context/context.ts";
+import type { FlagArg, SharedValues } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import type { Console } from "../../terminal/console.ts";
+import { info } from "../../terminal/output.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
+import { orderArg } from "./commands.ts";
+import { formatAmount, formatCustomer, printOrder } from "./print.ts";
+
+const orderArgs = { order: orderArg, namespace: requiredNamespaceArg };
+const dryRunArg = {
+  type: "boolean",
+  description: "Show the changed order and save nothing",
+} as const satisfies FlagArg;
+
+type Order = OrderView["order"];
+
+/**
+ * Tries a change, asks about its result, does it, and prints the order. A dry run only tries and prints.
+ * @param question such as `Cancel {order}?`; `{amount}` is the amount of the newest refund.
+ */
+async function changeOrder(
+  args: SharedValues & { namespace: string; order: string; "dry-run"?: boolean },
+  console: Console,
+  question: string,
+  act: (tx: Ctx, order: Order) => Promise<unknown>,
+): Promise<void> {
+  const isDryRun = args["dry-run"] === true;
+  if (!isDryRun) requireAnswer(console, question.replace("{amount} of ", "").replace("{order}", `order ${args.order}`));
+  const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
+  const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
+  const { getOrderView } = await import("../../../server/modules/orders/views.ts");
+  const view = await withTenant(args, console, async (ctx) => {
+    const id = await resolveOrderId(ctx, args.order);
+    const change = async (tx: Ctx) => {
+      await act(tx, (await getOrderView(tx, id)).order);
+      return getOrderView(tx, id);
+    };
+    const tried = await inDryRun(ctx, change);
+    if (isDryRun) return tried;
+    const { number, total_minor, refunds } = tried.order;
+    const name = `order ${number} of ${formatCustomer(tried)} (${formatAmount(total_minor, tried)})`;
+    const amount = formatAmount(refunds.at(-1)?.amount_minor ?? 0, tried);
+    await confirmAction(
+      console,
+      question.replace("{amount}", amount).replace("{order}", () => name),
+    );
+    return inTransaction(ctx, change);
+  });
+  await printOrder(console, view);
+  if (isDryRun) await info(console, "Dry run: nothing was saved.");
+}
+
+const pay = defineCommand({
+  name: "pay",
+  description: "Mark a pending order as paid",
+  args: {
+    ...orderArgs,
+    reference: { type: "string", valueHint: "text", field: "payment_reference", description: "Id of the payment" },
+    "dry-run": dryRunArg,
+  },
+  examples: ["bodega order pay -n demo 17 --reference bank-2030-01-31", "bodega order pay -n demo 17 --dry-run --json"],
+  notes: ["The order's stock is sold, and its customer earns points. A reference books a payment only once."],
+  async run(args, console) {
+    const { payOrder } = await import("../../../server/modules/orders/service.ts");
+    const input = args.reference === undefined ? {} : { payment_reference: args.reference };
+    await changeOrder(args, console, "Mark {order} as paid?", (tx, { id }) => payOrder(tx, id, input));
+  },
+});
+
+const fulfill = defineCommand({
+  name: "fulfill",
+  description: "Mark a paid order as fulfilled",
+  args: orderArgs,
+  examples: ["bodega order fulfill -n demo 17", "bodega order fulfill -n demo 17 --yes --json"],
+  async run(args, console) {
+    const { fulfillOrder } = await import("../../../server/modules/orders/service.ts");
+    await changeOrder(args, console, "Mark {order} as fulfilled?", (tx, { id }) => fulfillOrder(tx, id));
+  },
+});
+
+const cancel = defineCommand({
+  name: "cancel",
+  description: "Cancel a pending order and release its stock and points",
+  args: { ...orderArgs, "dry-run": dryRunArg },
+  examples: ["bodega order cancel -n demo 17", "bodega order cancel -n demo 17 --dry-run"],
+  notes: ["A full refund cancels a paid order: bodega order refund -n <namespace> <order>"],
+  async run(args, console) {
+    const { cancelOrder } = await import("../../../server/modules/orders/service.ts");
+    await changeOrder(args, console, "Cancel {order}?", (tx, { id }) => cancelOrder(tx, id));
+  },
+});
+
+const refund = defineCommand({
+  name: "refund",
+  description: "Record the refund of a paid order, or of some of its lines",
+  args: {
+    ...orderArgs,
+    line: {
+      type: "string",
+      valueHint: "id|SKU[:quantity]",
+      multiple: true,
+      field: "lines",
+      description: "Line to refund (default: the whole order with shipping); all that is left of it without a quantity",
+    },
+    restock: { type: "boolean", description: "Return the refunded items to stock" },
+    reason: { type: "string", valueHint: "text", description: "Reason" },
+    "dry-run": dryRunArg,
+  },
+  examples: [
+    "bodega order refund -n demo 17 --dry-run",
+    'bodega order refund -n demo 17 --line LAMP-1:1 --restock --reason "arrived broken"',
+  ],
+  notes: ["Bodega moves no money: pay it back where it was paid. Points are returned and reversed in proportion."],
+  async run(args, console) {
+    const { refundOrder } = await import("../../../server/modules/orders/refund.ts");
+    const { line, restock, reason = null } = args;
+    await changeOrder(args, console, "Refund {amount} of {order}?", (tx, order) => {
+      const lines = line.length > 0 && { lines: line.map((text) => findLine(order, text)) };
+      return refundOrder(tx, order.id, { ...lines, restock, reason });
+    });
+  },
+});
+
+/** The line that `line_…`, `LAMP-1` or `LAMP-1:2` names. Errors: UsageError unless the order has exactly one. */
+function findLine({ items }: Order, text: string) {
+  const [, name = text, digits] = /^(.+):([1-9]\d{0,6})$/.exec(text) ?? [];
+  const [line, ...others] = items.filter(({ id, sku }) => id === name || sku === name);
+  if (!line || others.length > 0) {
+    const names = items.map(({ id, sku }) => sku ?? id).join(", ");
+    throw invalidFlag("--line", `names ${line ? "several lines" : "no line"} of the order`, `Lines: ${names}`);
+  }
+  return { line_id: line.id, quantity: Number(digits ?? Math.max(line.quantity - line.refunded_quantity, 1)) };
+}
+
+export default [pay, fulfill, cancel, refund];

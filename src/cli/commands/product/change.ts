@@ -1,0 +1,126 @@
+import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
+import type { ProductInput } from "../../../server/modules/products/model.ts";
+import { withTenant } from "../../context/context.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import { clearEmpty, parseDecimal } from "../../framework/parse-values.ts";
+import { info, printRecord } from "../../terminal/output.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
+import { productArg } from "./commands.ts";
+import { printProduct } from "./print.ts";
+
+const productArgs = { product: productArg, namespace: requiredNamespaceArg };
+const fieldArgs = {
+  title: { type: "string", valueHint: "text", description: "Title" },
+  price: { type: "string", valueHint: "amount", description: "Price in the store's currency, such as 19.90" },
+  sku: { type: "string", valueHint: "text", allowEmpty: true, description: "SKU" },
+  description: { type: "string", valueHint: "text", allowEmpty: true, description: "Description" },
+  status: { type: "enum", options: ["draft", "published", "archived"], description: "Status" },
+} as const satisfies CommandArgs;
+
+/** The given fields; an empty flag clears its field. Errors: UsageError for a price that is no number. */
+function readFields({ title, price, sku, description, status }: ArgValues<typeof fieldArgs>): Partial<ProductInput> {
+  const texts = { title, sku: clearEmpty(sku), description: clearEmpty(description), status };
+  const fields = { ...texts, price: parseDecimal("--price", price) };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+const create = defineCommand({
+  name: "create",
+  description: "Create a product",
+  args: {
+    namespace: requiredNamespaceArg,
+    ...fieldArgs,
+    title: { ...fieldArgs.title, required: true },
+    price: { ...fieldArgs.price, required: true },
+    stock: { type: "string", valueHint: "number", description: "Stock on hand (default: not counted)" },
+  },
+  examples: ['bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1'],
+  notes: ["It is published unless --status says otherwise. Variants, pictures and the rest: bodega product import -h"],
+  async run(args, console) {
+    const stock = parseDecimal("--stock", args.stock) ?? null;
+    const input = { ...readFields(args), stock } as ProductInput;
+    const { createProduct } = await import("../../../server/modules/products/service.ts");
+    const { json } = await withTenant(args, console, (ctx) => createProduct(ctx, input));
+    await printProduct(console, JSON.parse(json));
+  },
+});
+
+const update = defineCommand({
+  name: "update",
+  description: "Update a product",
+  args: { ...productArgs, ...fieldArgs },
+  examples: [
+    "bodega product update -n demo desk-lamp --price 35",
+    "bodega product update -n demo LAMP-1 --status draft",
+  ],
+  notes: ["Fields without a flag keep their value. An empty --sku= or --description= clears the field."],
+  async run(args, console) {
+    const patch = readFields(args);
+    if (Object.keys(patch).length === 0) {
+      const flags = Object.keys(fieldArgs).join(", --");
+      throw new UsageError("Nothing to change.", { hint: `Give at least one of --${flags}.` });
+    }
+    const { patchProduct } = await import("../../../server/modules/products/service.ts");
+    const { resolveProductId } = await import("../../../server/modules/products/resolve.ts");
+    const { json } = await withTenant(args, console, async (ctx) =>
+      patchProduct(ctx, await resolveProductId(ctx, args.product), patch, { ifMatch: null }),
+    );
+    await printProduct(console, JSON.parse(json));
+  },
+});
+
+const deleteCommand = defineCommand({
+  name: "delete",
+  description: "Delete a product; orders keep their lines",
+  args: productArgs,
+  examples: ["bodega product delete -n demo desk-lamp", "bodega product delete -n demo LAMP-1 --yes --json"],
+  async run(args, console) {
+    requireAnswer(console, `Delete product ${args.product}?`);
+    const { deleteProduct, getProduct } = await import("../../../server/modules/products/service.ts");
+    const { resolveProductId } = await import("../../../server/modules/products/resolve.ts");
+    const deleted = await withTenant(args, console, async (ctx) => {
+      const id = await resolveProductId(ctx, args.product);
+      const { title, slug } = JSON.parse((await getProduct(ctx, id)).json) as ProductDocument;
+      await confirmAction(console, `Delete product ${slug} (${title}) permanently?`);
+      await deleteProduct(ctx, id, null);
+      return { product_id: id, slug, title, deleted: true };
+    });
+    await printRecord(console, deleted, "product_id");
+  },
+});
+
+const stock = defineCommand({
+  name: "stock",
+  description: "Change the stock of a product or variant",
+  args: {
+    ...productArgs,
+    change: { type: "positional", required: true, description: "Such as +5 or -2, or =10 to set the stock" },
+    "dry-run": { type: "boolean", description: "Show the changed product and save nothing" },
+  },
+  examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2 --dry-run"],
+  notes: ["Stock that unpaid orders reserve cannot be taken away, but = sets any number, and begins to count."],
+  async run(args, console) {
+    const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(args.change) ?? [];
+    if (sign === undefined) throw invalidFlag("<change>", "must be such as +5, -2 or =10");
+    const change = { isRelative: sign !== "=", amount: Number(sign === "-" ? `-${digits}` : digits) };
+    const isDryRun = args["dry-run"];
+    const { changeStock } = await import("../../../server/modules/products/stock.ts");
+    const { getProduct } = await import("../../../server/modules/products/service.ts");
+    const { resolveStockItem } = await import("../../../server/modules/products/resolve.ts");
+    const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
+    const { json } = await withTenant(args, console, (ctx) =>
+      (isDryRun ? inDryRun : inTransaction)(ctx, async (tx) => {
+        const item = await resolveStockItem(tx, args.product);
+        await changeStock(tx, item, change);
+        return getProduct(tx, item.productId);
+      }),
+    );
+    await printProduct(console, JSON.parse(json));
+    if (isDryRun) await info(console, "Dry run: nothing was saved.");
+  },
+});
+
+export default [create, update, deleteCommand, stock];

@@ -1,0 +1,178 @@
+import { beforeAll, expect, test } from "bun:test";
+import type { Ctx } from "../../src/server/context.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { createOrder } from "../../src/server/modules/orders/create.ts";
+import { requireTenant } from "../../src/server/modules/tenants/service.ts";
+import { vault } from "../support/app.ts";
+import { openCli } from "./run-bodega.ts";
+
+const { dataDir, json, failure, run } = openCli();
+const demo = ["-n", "demo"];
+
+interface Product {
+  product_id: string;
+  slug: string;
+  price: number;
+  stock: number | null;
+  available: number | null;
+  version: number;
+  variants: { id: string; sku: string | null; stock: number | null }[];
+}
+interface Order {
+  order_id: string;
+  number: number;
+  status: string;
+  payment_status: string;
+  payment_reference: string | null;
+  refunded: number;
+  items: { id: string }[];
+}
+
+const show = (name: string) => json<Product>("product", "show", name, ...demo);
+const stock = (...args: string[]) => json<Product>("product", "stock", ...args, ...demo);
+const order = (verb: string, number: string, ...args: string[]) => json<Order>("order", verb, number, ...args, ...demo);
+
+/** Orders pieces of a product, as a guest. Returns the order's number. */
+async function reserve(product_id: string, quantity: number): Promise<string> {
+  const db = await openDatabase({ dataDir });
+  const actor = { kind: "terminal" as const, account: "ada" };
+  const system = { db, actor, vault, requestId: "test", clientIp: null, now: Date.now };
+  const ctx = { ...system, tenant: await requireTenant(system, "demo") } as Ctx;
+  const { json: text } = await createOrder(ctx, { items: [{ product_id, quantity }] });
+  await db.close();
+  return String((JSON.parse(text) as Order).number);
+}
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo", "--currency", "EUR");
+});
+
+test("a product is created, changed and deleted", async () => {
+  const made = await json<Product>(
+    "product",
+    "create",
+    ...demo,
+    "--title",
+    "Tea pot",
+    "--price",
+    "19.90",
+    "--sku",
+    "POT",
+  );
+  expect(made).toMatchObject({
+    title: "Tea pot",
+    slug: "tea-pot",
+    price: 19.9,
+    sku: "POT",
+    stock: null,
+    status: "published",
+  });
+  const changed = await json("product", "update", "POT", ...demo, "--price", "18", "--sku=", "--status", "draft");
+  expect(changed).toMatchObject({ product_id: made.product_id, price: 18, sku: null, status: "draft", version: 2 });
+  expect(await json("product", "delete", "tea-pot", ...demo, "--yes")).toEqual({
+    product_id: made.product_id,
+    slug: "tea-pot",
+    title: "Tea pot",
+    deleted: true,
+  });
+  expect(await failure("product", "show", made.product_id, ...demo)).toMatchObject({ code: 3 });
+});
+
+test.each([
+  [["create", "--title", "A", "--price", "1.999"], 2, "--price must have at most 2 decimals"],
+  [["create", "--title", "A", "--price", "1e3"], 2, "--price must be a number"],
+  [["create", "--title", " ", "--price", "1"], 2, "--title must not be blank"],
+  [["create", "--title", "A", "--price", "1", "--stock", "1.5"], 2, "--stock must be"],
+  [["update", "nothing", "--price", "1"], 3, 'Product "nothing" not found'],
+  [["update", "nothing"], 2, "Nothing to change"],
+  [["delete", "nothing"], 2, "needs --yes"],
+  [["stock", "nothing", "5"], 2, "must be such as +5, -2 or =10"],
+  [["stock", "nothing", "+5"], 3, 'Product "nothing" not found'],
+] as const)("product %j is refused", async (args, code, message) => {
+  const failed = await failure("product", ...args, ...demo);
+  expect([failed.code, failed.error.message]).toEqual([code, expect.stringContaining(message)]);
+});
+
+test("stock is added, taken away and set, but what orders reserve is not taken away", async () => {
+  const { product_id } = await json<Product>(
+    "product",
+    "create",
+    ...demo,
+    "--title",
+    "Mug",
+    "--price",
+    "4",
+    "--sku",
+    "MUG",
+  );
+  const uncounted = await failure("product", "stock", "MUG", "+5", ...demo);
+  expect([uncounted.code, uncounted.error.message]).toEqual([2, expect.stringContaining("not counted yet")]);
+  expect(await stock("MUG", "=10")).toMatchObject({ product_id, stock: 10, available: 10, version: 2 });
+  expect(await stock(product_id, "-2")).toMatchObject({ stock: 8, version: 3 });
+  expect(await stock("-12", "mug").catch(String)).toContain("<change>");
+  expect(await stock("mug", "+12", "--dry-run")).toMatchObject({ stock: 20 });
+  expect(await show("mug")).toMatchObject({ stock: 8, version: 3 });
+  await reserve(product_id, 3);
+  const failed = await failure("product", "stock", "mug", "-6", ...demo);
+  expect([failed.code, failed.error.message]).toEqual([2, expect.stringContaining("5 are not reserved")]);
+  expect(await stock("mug", "-5")).toMatchObject({ stock: 3, available: 0 });
+  expect(await stock("mug", "=1")).toMatchObject({ stock: 1, available: -2 });
+  expect((await failure("product", "stock", "mug", "+1000000000000", ...demo)).code).toBe(2);
+});
+
+test("the stock of a variant is changed by its SKU or id", async () => {
+  const input =
+    '{"title":"Shirt","price":9,"variants":[{"sku":"S-S","options":{"size":"S"},"stock":1},{"sku":"S-M","options":{"size":"M"},"stock":2}]}';
+  await run(["product", "import", "-", "--format", "ndjson", ...demo], { input });
+  const { variants, version } = await stock("S-M", "+5");
+  expect([variants.map((variant) => variant.stock), version]).toEqual([[1, 7], (await show("shirt")).version]);
+  expect(await stock(variants[0]?.id as string, "-1")).toMatchObject({ stock: 7 });
+  const failed = await failure("product", "stock", "shirt", "+1", ...demo);
+  expect([failed.code, failed.error.message]).toEqual([2, "<product> has variants. Name one of them by its id or SKU"]);
+});
+
+test("an order is paid, fulfilled and refunded, and its stock follows", async () => {
+  const lamp = ["--title", "Lamp", "--price", "10", "--sku", "LAMP", "--stock", "9"];
+  const { product_id } = await json<Product>("product", "create", ...demo, ...lamp);
+  const number = await reserve(product_id, 3);
+  expect(await order("pay", number, "--dry-run")).toMatchObject({ status: "paid" });
+  expect(await order("show", number)).toMatchObject({ status: "pending" });
+  expect(await failure("order", "pay", number, ...demo)).toMatchObject({ code: 2 });
+  const paid = await order("pay", number, "--reference", "bank-1", "--yes");
+  expect(paid).toMatchObject({ status: "paid", payment_status: "paid", payment_reference: "bank-1" });
+  expect(await show("LAMP")).toMatchObject({ stock: 6, available: 6 });
+  expect(await failure("order", "cancel", number, "--yes", ...demo)).toMatchObject({ code: 4 });
+  expect(await order("fulfill", paid.order_id, "--yes")).toMatchObject({ status: "completed" });
+  const one = ["--line", "LAMP:1", "--restock", "--reason", "broken"];
+  expect(await order("refund", number, ...one, "--dry-run")).toMatchObject({ refunded: 10 });
+  expect(await order("refund", number, ...one, "--yes")).toMatchObject({
+    payment_status: "partially_refunded",
+    refunded: 10,
+  });
+  expect(await show("LAMP")).toMatchObject({ stock: 7 });
+  const wrong = await failure("order", "refund", number, "--line", "MUG", "--yes", ...demo);
+  expect([wrong.code, wrong.error.message]).toEqual([2, expect.stringContaining("names no line of the order")]);
+  expect(await order("refund", number, "--line", paid.items[0]?.id as string, "--yes")).toMatchObject({
+    payment_status: "refunded",
+    refunded: 30,
+  });
+});
+
+test("a pending order is cancelled, and its stock is free again", async () => {
+  const { product_id } = await json<Product>(
+    "product",
+    "create",
+    ...demo,
+    "--title",
+    "Sofa",
+    "--price",
+    "1",
+    "--stock",
+    "2",
+  );
+  const number = await reserve(product_id, 2);
+  expect(await order("cancel", number, "--dry-run")).toMatchObject({ status: "cancelled" });
+  expect(await show("sofa")).toMatchObject({ available: 0 });
+  expect(await order("cancel", number, "--yes")).toMatchObject({ status: "cancelled" });
+  expect(await show("sofa")).toMatchObject({ available: 2 });
+});
