@@ -49,7 +49,7 @@ class HeldMemory {
 const smallBytes = 64 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 /** Maximum number of bytes of a too large body that are read and dropped. */
-const maxDropped = 16 * 1024 * 1024;
+const maxDropped = 64 * 1024 * 1024;
 /** Maximum nesting of arrays and objects. */
 const deepest = 64;
 /** Maximum number of values; the largest product has about 8,500. */
