@@ -19,7 +19,6 @@ interface Sent {
   [field: string]: unknown;
 }
 const send = (...args: string[]) => json<Sent>("notify", "send", "-n", "demo", ...text, ...args);
-const show = (id: string) => json<Sent>("notify", "show", "-n", "demo", id);
 
 afterAll(closePushServices);
 afterEach(async () => {
@@ -39,17 +38,11 @@ beforeAll(async () => {
 });
 
 test("send queues a message, show and list print its state, and the audit log has none of its text", async () => {
-  const sent = await send(
-    "--topic",
-    "sale",
-    "--url",
-    "/sale",
-    "--data",
-    "campaign=7",
-    "--data",
-    "a=b=c",
-    "--ttl",
-    "1h",
+  const { json, run } = openCli();
+  await json("tenant", "create", "demo");
+  const sent = await json<Sent>(
+    ...["notify", "send", "-n", "demo", ...text, "--topic", "sale", "--url", "/sale"],
+    ...["--data", "campaign=7", "--data", "a=b=c", "--ttl", "1h"],
   );
   const parts = {
     message_id: msgId,
@@ -65,7 +58,7 @@ test("send queues a message, show and list print its state, and the audit log ha
   };
   expect(sent).toEqual({ ...parts, recipients: { web: 0, ios: 0, android: 0 }, undeliverable: [] } as never);
   expect(Date.parse(String(sent.expires_at)) - Date.parse(String(sent.created_at))).toBe(3_600_000);
-  const shown = await show(sent.message_id);
+  const shown = await json<Sent>("notify", "show", "-n", "demo", sent.message_id);
   expect(shown).toEqual({ ...parts, is_complete: false, deliveries: none } as never);
   expect(Object.keys(shown)).toEqual([...Object.keys(parts), "is_complete", "deliveries"]);
   expect(await json<unknown[]>("notify", "list", "-n", "demo")).toEqual([shown]);

@@ -35,6 +35,7 @@ beforeAll(async () => {
     made++;
   }
   await db.close();
+  await json("user", "disable", "-n", "demo", "user-007@example.com");
 });
 
 test("all users of the tenant and of no other are listed, newest first, over several pages", async () => {
@@ -64,7 +65,6 @@ test("filters list matching users", async () => {
   ]);
   expect(await list("--query", "USER-00", "--role", "staff")).toEqual(["user-001@example.com"]);
   expect(await list("--query", "name 204")).toEqual(["user-204@example.com"]);
-  await json("user", "disable", "-n", "demo", "user-007@example.com");
   expect(await list("--status", "disabled")).toEqual(["user-007@example.com"]);
 });
 
