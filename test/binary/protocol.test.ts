@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
+import { formatHead } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { type Call, call } from "./calls.ts";
@@ -86,15 +87,97 @@ test("a health check without a usable Host gets a reply, as from simple HTTP/1.0
   }
 });
 
-test("a request that the HTTP parser refuses gets no reply of the application and has no effect", async () => {
-  for (const bytes of ["GET /products/\0/ HTTP/1.1\r\nHost: a\r\n\r\n", "garbage\r\n\r\n", "\0\0\0\0\r\n\r\n"]) {
-    const connection = server.connect();
-    connection.write(bytes);
-    const reply = await connection.read();
-    if (reply !== null) expect(reply).toMatchObject({ status: expect.any(Number), text: "" });
-    await connection.closed;
-  }
-  expect(await send({ path: products })).toMatchObject({ status: 200 });
+const get = "GET /health/live HTTP/1.1\r\nHost: a\r\n";
+const post = "POST /products/?namespace=demo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+const lines = (count: number) => Array.from({ length: count }, (_, n) => `X-${n}: v\r\n`).join("");
+const parserReplies: [status: number | null, requests: string[]][] = [
+  [
+    400,
+    [
+      "garbage\r\n\r\n",
+      "\0\0\0\0\r\n\r\n",
+      "\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03",
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+      `\r\n${get}\r\n`,
+      "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET /health/live HTTP/1.1\r\n\r\n",
+      ...["No colon", ": b", "X-A : b", "X(A): b", "X-A: b\r\n c", "X-A: a\x01b"].map(
+        (line) => `${get}${line}\r\n\r\n`,
+      ),
+      ...["2a", "-2", "+2", "2, 2", "", "2\r\nContent-Length: 3", "2\r\nTransfer-Encoding: chunked"].map(
+        (length) => `${post}Content-Length: ${length}\r\n\r\n{}`,
+      ),
+      ...["gzip", "gzip, chunked", "identity", "chunked\r\nTransfer-Encoding: chunked"].map(
+        (encoding) => `${post}Transfer-Encoding: ${encoding}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      ),
+      `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+    ],
+  ],
+  [
+    505,
+    [
+      "GET /products/\0/ HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
+      "GET /health/live HTTP/1.2\r\nHost: a\r\n\r\n",
+      "GET /health/live\r\nHost: a\r\n\r\n",
+      "GET /health/live HTTP/1.1\nHost: a\n\n",
+    ],
+  ],
+  [431, [`${get}X-A: ${"a".repeat(33_000)}\r\n\r\n`, `${get}${lines(198)}\r\n`]],
+  [null, ["FROB", "get", "GETS"].map((method) => `${method} /health/live HTTP/1.1\r\nHost: a\r\n\r\n`)],
+];
+
+test.each(parserReplies)(
+  "the HTTP parser refuses with %p and nothing else, as the manual says",
+  async (status, all) => {
+    for (const bytes of all) {
+      const connection = server.connect();
+      connection.write(Buffer.from(bytes, "latin1"));
+      const reply = await connection.read();
+      const shown = reply && { ...reply, headers: [...reply.headers] };
+      const refusal = { status, headers: [["connection", "close"]], text: "" };
+      expect([bytes, shown as unknown]).toEqual([bytes, status === null ? null : refusal]);
+      await connection.closed;
+    }
+    expect(await send({ path: products })).toMatchObject({ status: 200 });
+  },
+);
+
+test("headers of 31 KiB, as cookies of a shared domain may have, are accepted", async () => {
+  expect(await send({ path: products, headers: { cookie: "a".repeat(31 * 1024) } })).toMatchObject({ status: 200 });
+});
+
+test("pipelined requests are answered in order", async () => {
+  const connection = server.connect();
+  const paths = ["/health/live", products, "/nowhere/", "/health/ready", products];
+  const headers = { authorization };
+  connection.write(paths.map((path) => formatHead({ head: `GET ${path} HTTP/1.1`, headers })).join(""));
+  const statuses: (number | undefined)[] = [];
+  for (const _ of paths) statuses.push((await connection.read())?.status);
+  expect(statuses).toEqual([200, 200, 404, 200, 200]);
+  connection.end();
+});
+
+test("a request pipelined behind a write closes the connection, and the write is repeated with its key", async () => {
+  const body = '{"title":"Pipelined","price":1}';
+  const headers = { authorization, "content-type": "application/json", "idempotency-key": "pipelined" };
+  const connection = server.connect();
+  const write = formatHead({
+    head: `POST ${products} HTTP/1.1`,
+    headers: { ...headers, "content-length": String(body.length) },
+  });
+  connection.write(`${write}${body}${formatHead({ head: `GET ${products} HTTP/1.1`, headers: { authorization } })}`);
+  const reply = await connection.read();
+  // Whatever was answered, the end is seen at once.
+  if (reply !== null) expect(reply.status).toBe(201);
+  await connection.closed;
+  const again = await until("the write has ended", async () => {
+    const answer = await send({ path: products, headers, body });
+    return answer.status === 201 ? answer : undefined;
+  });
+  expect(again.status).toBe(201);
+  const { body: list } = await send({ path: `${products}&q=pipelined` });
+  expect(list.data).toHaveLength(1);
 });
 
 test("the reply of a handler that throws reveals no internals, and the log has the error without source paths", async () => {

@@ -1,3 +1,4 @@
+import http from "node:http";
 import type { Config } from "../config/config.ts";
 import { errnoOf, unavailable } from "../errors.ts";
 import type { KeyPair } from "../tls/certificate.ts";
@@ -17,6 +18,8 @@ interface PortOptions {
 
 /** Longer than a body may take, so that a slow one gets an answer before Bun closes the connection. */
 export const idleSeconds = 30;
+/** Of the request line and all headers together; cookies of a shared domain may need more than Bun's default of 16 KiB. */
+const maxHeaderBytes = 32_768;
 /** How long the previous listener still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
 
@@ -25,6 +28,8 @@ const handoverMs = 500;
  * @throws unavailable when the port is in use or the host is not an address of this machine.
  */
 export function openPort(config: Config, { shared, certificate, fetch }: PortOptions) {
+  // Bun's only way to set it, for the whole process; the types declare it as a constant.
+  Object.assign(http, { maxHeaderSize: maxHeaderBytes });
   const servers = new Set<Server>();
   let current = begin(config.port, certificate);
   const port = current.server.port ?? config.port;
