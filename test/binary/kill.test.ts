@@ -86,3 +86,44 @@ test("workers whose parent is killed exit, so that the next server can use port 
   expect(integrity).toBe("ok");
   expect(load.created.filter((id) => !products.has(id))).toEqual([]);
 }, 30_000);
+
+test("workers that are killed again and again are replaced, for as long as the server runs", async () => {
+  const binary = installBinary();
+  await openShop(binary);
+  const server = await binary.serve("--workers", "2");
+  const isReady = () =>
+    fetch(`${server.url}/health/ready`, { keepalive: false }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  for (let round = 0; round < 5; round++) {
+    const workers = await until("both workers", () => {
+      const running = childrenOf(server.pid).filter(isRunning);
+      return running.length === 2 && running;
+    });
+    for (const worker of workers) process.kill(worker, "SIGKILL");
+    await until("their ends", () => !workers.some(isRunning));
+  }
+  await until("an answer", isReady);
+  expect(server.log().match(/ended \(signal SIGKILL\); starting another/g)?.length).toBeGreaterThanOrEqual(9);
+  expect(await server.end()).toBe(0);
+}, 30_000);
+
+test("a worker that hangs from its start is named by the doctor, and killed and replaced after ten seconds", async () => {
+  const binary = installBinary();
+  await openShop(binary);
+  const server = await binary.serve("--workers", "2");
+  const [victim = 0, other = 0] = childrenOf(server.pid);
+  process.kill(victim, "SIGKILL");
+  const hung = await until("a new worker", () => childrenOf(server.pid).find((pid) => pid !== victim && pid !== other));
+  process.kill(hung, "SIGSTOP");
+  const since = performance.now();
+  await until("the warning", () => server.log().includes(`(process ${hung}) hangs`));
+  const { stdout } = await binary.run("doctor", "--json");
+  const { findings } = JSON.parse(stdout) as { findings: { check: string; remedy: string }[] };
+  expect(findings.find(({ check }) => check === "server")?.remedy).toBe(`kill -KILL ${hung}`);
+  await until("its end", () => !isRunning(hung));
+  expect(performance.now() - since).toBeWithin(7500, 13_000);
+  await until("its replacement", () => childrenOf(server.pid).filter(isRunning).length === 2);
+  expect(await server.end()).toBe(0);
+}, 40_000);

@@ -105,23 +105,44 @@ describe("the counts of workers", () => {
   });
 });
 
-test("a hanging worker is logged once, and again when it answers; one that has not started yet is not", () => {
+test("a hanging worker is logged once, and again when it answers; after ten seconds it is killed, also at its start", async () => {
   const notices: string[] = [];
   const registry = new WorkerRegistry({
     answer: () => undefined,
     timeoutMs: 1,
     notice: (level, message) => notices.push(`${level}: ${message}`),
   });
-  const [hanging, sound] = [1, 2, 3].map((place) => registry.add(place, () => {}, 100 + place));
+  const killed: number[] = [];
+  const [hanging, sound] = [1, 2, 3].map((place) =>
+    registry.add(place, () => {}, { pid: 100 + place, kill: () => killed.push(place) }),
+  );
   hanging?.receive("ready");
-  for (let look = 0; look < 5; look++) {
-    sound?.receive("ready");
-    registry.checkSilence();
-  }
-  expect(notices.splice(0)).toEqual([expect.stringMatching(/^warn: worker 1 \(process 101\) hangs/)]);
+  const check = (times: number) => {
+    for (let time = 0; time < times; time++) {
+      sound?.receive("ready");
+      registry.checkSilence();
+    }
+  };
+  const names = async () => (await registry.readFigures()).map(({ name, answers }) => [name, answers]);
+  check(2);
+  // They are still starting.
+  expect(await names()).toEqual([]);
+  check(1);
+  expect(notices.splice(0)).toEqual(
+    [1, 3].map((n) => expect.stringMatching(new RegExp(`^warn: worker ${n} .process 10${n}. hangs`))),
+  );
+  expect(await names()).toEqual([
+    ["1", false],
+    ["3", false],
+  ]);
+  check(1);
   hanging?.receive("ready");
-  registry.checkSilence();
-  expect(notices).toEqual(["info: worker 1 (process 101) answers again"]);
+  expect(notices.splice(0)).toEqual(["info: worker 1 (process 101) answers again"]);
+  expect(killed).toEqual([]);
+  check(3);
+  expect(killed).toEqual([3]);
+  check(5);
+  expect(killed).toEqual([3, 1]);
 });
 
 test("requests of the doctor are kept for a minute, at most a hundred", () => {

@@ -1,3 +1,4 @@
+import type { Subprocess } from "bun";
 import { addCounts, type Counts } from "./metrics/counts.ts";
 import { createChannel, type ProcessChannel, type Question } from "./process-channel.ts";
 import type { ProcessFigures } from "./process-monitor.ts";
@@ -5,15 +6,21 @@ import type { RecentRequest } from "./server-status.ts";
 
 /** A hanging worker delays the figures of the others by at most this time. */
 const defaultTimeoutMs = 500;
-/** After this many checks without a message a worker counts as hanging. */
+/** After this many checks without a message a worker counts as hanging, and after more of them it is killed. */
 const maxSilentChecks = 3;
+const killAfterChecks = 5;
+/** For a worker that has hung since its start. */
+const noFigures = {
+  ...{ memory_bytes: 0, cpu_seconds: 0, event_loop_lag_ms: 0, in_flight: 0, writes_waiting: 0, write_wait_ms: 0 },
+  ...{ started_at: new Date(0).toISOString(), counts: { routes: [], tenants: [] } },
+};
 
 interface Worker {
   /** The number of the worker, from 1; its replacement gets the same. */
   place: number;
   label: string;
-  /** Undefined until its first message. */
-  silentChecks: number | undefined;
+  child: Pick<Subprocess, "pid" | "kill"> | undefined;
+  silentChecks: number;
   channel: ProcessChannel;
   last: ProcessFigures | undefined;
 }
@@ -24,7 +31,7 @@ interface RegistryOptions {
   /** How long a worker may take to answer; half a second unless given. */
   timeoutMs?: number;
   /** Called once when a worker hangs, and once when it answers again. */
-  notice?: (level: "info" | "warn", message: string) => void;
+  notice?: (level: "info" | "warn" | "error", message: string) => void;
 }
 
 /** The workers of a server and their counts. */
@@ -42,15 +49,15 @@ export class WorkerRegistry {
    * Adds a started worker.
    * @returns `receive` for its messages, and `remove` for when it has ended; its counts stay in the totals.
    */
-  add(place: number, send: (message: unknown) => void, pid?: number) {
+  add(place: number, send: (message: unknown) => void, child?: Worker["child"]) {
     const { answer, notice } = this.#options;
     const channel = createChannel({ send, answer, onReport: (value) => keepFigures(worker, value) });
-    const label = `worker ${place}${pid === undefined ? "" : ` (process ${pid})`}`;
-    const worker: Worker = { place, label, silentChecks: undefined, channel, last: undefined };
+    const label = `worker ${place}${child === undefined ? "" : ` (process ${child.pid})`}`;
+    const worker: Worker = { place, label, child, silentChecks: 0, channel, last: undefined };
     this.#workers.add(worker);
     return {
       receive: (message: unknown) => {
-        if ((worker.silentChecks ?? 0) >= maxSilentChecks) notice("info", `${label} answers again`);
+        if (worker.silentChecks >= maxSilentChecks) notice("info", `${label} answers again`);
         worker.silentChecks = 0;
         channel.receive(message);
       },
@@ -62,13 +69,19 @@ export class WorkerRegistry {
   }
 
   /**
-   * Finds workers that hang. Call it as often as workers report: it counts calls, because time also passes while the
-   * machine sleeps.
+   * Finds workers that hang, also from their start, and kills those that have been silent for too long. Call it as often
+   * as workers report: it counts calls, because time also passes while the machine sleeps.
    */
   checkSilence(): void {
+    const { notice } = this.#options;
     for (const worker of this.#workers) {
-      if (worker.silentChecks === undefined || ++worker.silentChecks !== maxSilentChecks) continue;
-      this.#options.notice("warn", `${worker.label} hangs or is overloaded: it has not reported for several seconds`);
+      const checks = ++worker.silentChecks;
+      const { label, child } = worker;
+      if (checks === maxSilentChecks)
+        notice("warn", `${label} hangs or is overloaded: it has not reported for several seconds`);
+      if (checks !== killAfterChecks) continue;
+      notice("error", `${label} still does not report and is killed`);
+      child?.kill("SIGKILL");
     }
   }
 
@@ -86,9 +99,11 @@ export class WorkerRegistry {
     });
     const known = (await Promise.all(asked)).toSorted((a, b) => a.worker.place - b.worker.place);
     return known.flatMap(({ worker, answers }) => {
+      const { last, silentChecks, place, child } = worker;
+      const isStarting = last === undefined && silentChecks < maxSilentChecks;
       // A worker that ended meanwhile is in `endedCounts` already.
-      if (worker.last === undefined || !this.#workers.has(worker)) return [];
-      return [{ name: String(worker.place), figures: worker.last, answers }];
+      if (isStarting || !this.#workers.has(worker)) return [];
+      return [{ name: String(place), figures: last ?? { pid: child?.pid ?? 0, ...noFigures }, answers }];
     });
   }
 

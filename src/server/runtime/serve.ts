@@ -46,8 +46,6 @@ interface Run extends ServerProcess {
 interface Answering {
   url: string;
   present(pair: KeyPair): void | Promise<void>;
-  /** Resolves when it cannot go on. */
-  failed?: Promise<AppError>;
   stop(graceMs: number): Promise<void>;
 }
 
@@ -101,7 +99,7 @@ async function runMain(config: Config, run: Run): Promise<number> {
     certificate?.start(async (pair) => answering.present(pair));
     await announce(config, run, answering.url, await monitor.open(answering.url));
     await run.onReady?.(answering.url);
-    const end = await Promise.race([stopSignal, jobs.databaseLost, ...(answering.failed ? [answering.failed] : [])]);
+    const end = await Promise.race([stopSignal, jobs.databaseLost]);
     if (typeof end === "string") log.notice("info", `${end}: finishing requests in flight`);
     limitShutdown(log);
     certificate?.stop();

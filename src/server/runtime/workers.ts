@@ -1,7 +1,7 @@
 import type { Subprocess } from "bun";
 import { type Config, inheritConfig } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
-import { type AppError, unavailable } from "../errors.ts";
+import { AppError, errnoOf, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { lastWritesMs } from "../modules/views/view-buffer.ts";
 import type { WorkerRegistry } from "../monitoring/worker-registry.ts";
@@ -15,16 +15,16 @@ interface WorkerOptions {
   registry: WorkerRegistry;
 }
 
-/** A worker that ends within this time of its start counts as failing. */
+/** A worker that ends within this time of its start is replaced more slowly each time. */
 const minUptimeMs = 10_000;
-const maxFailures = 5;
-/** A supervisor that stops the whole group may reach a worker first, and the parent within this time. */
-const replaceDelayMs = 100;
+/** A supervisor that stops the whole group may reach a worker first, and the parent within the shortest delay. */
+const minDelayMs = 100;
+const maxDelayMs = 10_000;
 /** A hanging worker blocks the others for at most this time; it presents the certificate later. */
 const presentTimeoutMs = 2000;
 
 /**
- * Starts the workers, and replaces those that end.
+ * Starts the workers, and replaces those that end, for as long as the server runs.
  * @throws unavailable when a worker cannot start.
  */
 export async function startWorkers(config: Config, options: WorkerOptions) {
@@ -35,23 +35,25 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
     for (const worker of workers) worker.kill("SIGKILL");
   });
   let isStopping = false;
-  let failures = 0;
-  const giveUp = Promise.withResolvers<AppError>();
 
-  async function start(place: number): Promise<void> {
+  async function start(place: number, lastDelayMs = 0): Promise<void> {
     const startedAt = performance.now();
-    const onEnd = (pid: number, how: string) => {
-      failures = performance.now() - startedAt < minUptimeMs ? failures + 1 : 0;
-      setTimeout(() => replace(place, pid, how), replaceDelayMs);
+    const onEnd = (what: string) => {
+      const isFailing = performance.now() - startedAt < minUptimeMs;
+      const delayMs = Math.min(maxDelayMs, Math.max(minDelayMs, isFailing ? lastDelayMs * 2 : 0));
+      setTimeout(() => {
+        if (isStopping) return;
+        log.notice("error", `${what}; starting another`);
+        // Its own end is logged and replaced like this one.
+        start(place, delayMs).catch(() => {});
+      }, delayMs).unref();
     };
-    await startWorker(config, options, { place, workers, onEnd });
-  }
-
-  function replace(place: number, pid: number, how: string): void {
-    if (isStopping) return;
-    log.notice("error", `worker ${pid} ended (${how}); starting another`);
-    if (failures >= maxFailures) giveUp.resolve(unavailable("Workers stop as soon as they start. See the log."));
-    else start(place).catch(() => {}); // Its own end is logged and counted like this one.
+    try {
+      await startWorker(config, options, { place, workers, onEnd });
+    } catch (error) {
+      if (!(error instanceof AppError)) onEnd(`worker ${place} cannot be started (${errnoOf(error)})`);
+      throw error;
+    }
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -77,8 +79,6 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   return {
     /** Ends all workers; kills those left after `graceMs` and the time of their last writes. */
     stop,
-    /** Resolves when the group gives up because its workers keep ending. */
-    failed: giveUp.promise,
     /** Has all workers present a certificate. Throws when one of them cannot. */
     async present({ cert, key }: KeyPair) {
       const answers = await registry.askAll({ kind: "present", cert, key }, presentTimeoutMs);
@@ -92,7 +92,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
 function startWorker(
   config: Config,
   options: WorkerOptions,
-  { place, workers, onEnd }: { place: number; workers: Set<Subprocess>; onEnd: (pid: number, how: string) => void },
+  { place, workers, onEnd }: { place: number; workers: Set<Subprocess>; onEnd: (what: string) => void },
 ): Promise<void> {
   const ready = Promise.withResolvers<void>();
   const inherited = { ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined };
@@ -109,10 +109,10 @@ function startWorker(
       workers.delete(ended);
       registered?.remove();
       ready.reject(unavailable("A worker ended before it answered requests. See the log."));
-      onEnd(ended.pid, signal === null ? `exit code ${exitCode}` : `signal ${signal}`);
+      onEnd(`worker ${ended.pid} ended (${signal === null ? `exit code ${exitCode}` : `signal ${signal}`})`);
     },
   });
   workers.add(worker);
-  const registered = options.registry.add(place, (message) => worker.send(message), worker.pid);
+  const registered = options.registry.add(place, (message) => worker.send(message), worker);
   return ready.promise;
 }

@@ -45,7 +45,7 @@ async function findHanging(dataDir: string, timeoutMs: number, first: Status): P
   const second = (await readStatus(dataDir, timeoutMs))?.processes ?? [];
   const hanging = silent.filter(({ pid }) => second.some((one) => one.pid === pid && !one.answers));
   return hanging.map(({ name, pid }) => {
-    const message = `Worker ${name} of the server (process ${pid}) hangs, and its requests get no answer. The server replaces it when it ends.`;
+    const message = `Worker ${name} of the server (process ${pid}) hangs, and its requests get no answer. The server replaces it after ten seconds.`;
     return finding("error", `worker ${name}`, message, `kill -KILL ${pid}`);
   });
 }
