@@ -129,6 +129,27 @@ describe.concurrent("requests in flight are finished", () => {
   );
 });
 
+test.concurrent.each([1, 2])(
+  "a request on a standing connection after the signal gets its reply and Connection: close, with %d worker(s)",
+  async (workers) => {
+    const binary = installBinary();
+    const { auth: authorization } = await openShop(binary);
+    const server = await binary.serve("--workers", String(workers));
+    const connections = Array.from({ length: 8 }, () => server.connect());
+    const ask = (on: RawConnection) => call(on, { path, headers: { authorization } });
+    for (const on of connections) expect((await ask(on)).headers.get("connection")).not.toBe("close");
+    server.signal("SIGTERM");
+    await until("the line of the log", () => server.log().includes("SIGTERM: finishing"));
+    for (const on of connections) {
+      const { status, headers } = await ask(on);
+      expect([status, headers.get("connection")]).toEqual([200, "close"]);
+      await on.closed;
+    }
+    expect(await server.exited).toBe(0);
+  },
+  timeoutMs,
+);
+
 describe.concurrent("connections and workers that delay a stop", () => {
   test(
     "a hanging worker is logged, as is its recovery, and ends with a server that stops at once",

@@ -220,3 +220,23 @@ test("an unusable certificate is refused before anything is changed; one with wa
   expect(server.log()).toContain("Every account of this machine can read");
   expect(await server.end()).toBe(0);
 }, 20_000);
+
+test.each(["RSA", "ECDSA"])("only cipher suites with forward secrecy are accepted, with a key of %s", async (kind) => {
+  const server = await installBinary().serve(...writePair(makeDir(), makeCertificate({ isRsa: kind === "RSA" })));
+  const suite = (ciphers: string, maxVersion: "TLSv1.2" | "TLSv1.3") =>
+    new Promise((resolve) => {
+      const options = { host: "127.0.0.1", port: server.port, rejectUnauthorized: false, ciphers, maxVersion };
+      const socket = connect(options, () => {
+        resolve(socket.getCipher().name);
+        socket.destroy();
+      });
+      socket.on("error", () => resolve("refused"));
+    });
+  const without = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA", "AES256-SHA", `ECDHE-${kind}-AES128-SHA`];
+  for (const name of without) expect([name, await suite(name, "TLSv1.2")]).toEqual([name, "refused"]);
+  const names = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"];
+  const offered = names.map((name) => `ECDHE-${kind}-${name}`);
+  for (const name of offered) expect(await suite(name, "TLSv1.2")).toBe(name);
+  expect(await suite(offered.join(":"), "TLSv1.3")).toStartWith("TLS_");
+  expect(await server.end()).toBe(0);
+});

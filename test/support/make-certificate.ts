@@ -11,15 +11,21 @@ export interface MadeCertificate {
 
 const dayMs = 86_400_000;
 
-/** Makes one with a new key. Times are epoch milliseconds; by default it is valid since yesterday and for 90 days. */
+const rsaAlgorithm = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b];
+const ecAlgorithm = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
+
+/** Makes one with a new key, of an elliptic curve unless RSA is wanted. Times are epoch milliseconds; by default it is valid since yesterday and for 90 days. */
 export function makeCertificate({
   names = ["localhost", "127.0.0.1"],
   from = Date.now() - dayMs,
   until = Date.now() + 90 * dayMs,
+  isRsa = false,
 } = {}): MadeCertificate {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const { privateKey, publicKey } = isRsa
+    ? generateKeyPairSync("rsa", { modulusLength: 2048 })
+    : generateKeyPairSync("ec", { namedCurve: "P-256" });
   const subject = sequence(set(sequence(oid(0x55, 0x04, 0x03), der(0x0c, Buffer.from(names[0] ?? "nobody")))));
-  const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
+  const algorithm = isRsa ? sequence(oid(...rsaAlgorithm), der(0x05)) : sequence(oid(...ecAlgorithm));
   const alternatives = names.map((name) =>
     isIPv4(name) ? der(0x87, Buffer.from(name.split(".").map(Number))) : der(0x82, Buffer.from(name)),
   );

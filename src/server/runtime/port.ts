@@ -20,8 +20,12 @@ interface PortOptions {
 export const idleSeconds = 30;
 /** Of the request line and all headers together; cookies of a shared domain may need more than Bun's default of 16 KiB. */
 const maxHeaderBytes = 32_768;
-/** How long the previous listener still answers, and asks clients to reconnect, before it drains. */
+/** How long a listener that will stop still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
+/** The suites of TLS 1.2 with forward secrecy and authenticated encryption; all of TLS 1.3 have both. */
+const ciphers = ["ECDSA", "RSA"]
+  .flatMap((auth) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((c) => `ECDHE-${auth}-${c}`))
+  .join(":");
 
 /**
  * Starts to serve a port.
@@ -31,6 +35,7 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
   // Bun's only way to set it, for the whole process; the types declare it as a constant.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
   const servers = new Set<Server>();
+  let isStopping = false;
   let current = begin(config.port, certificate);
   const port = current.server.port ?? config.port;
 
@@ -45,8 +50,8 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
         // Bun would answer a larger body itself, outside the envelope; ours is enforced while reading.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         development: false,
-        ...(pair && { tls: { cert: pair.cert, key: pair.key } }),
-        fetch: (request) => (isRetired ? closeAfter(fetch(request)) : fetch(request)),
+        ...(pair && { tls: { cert: pair.cert, key: pair.key, ciphers } }),
+        fetch: (request) => (isRetired || isStopping ? closeAfter(fetch(request)) : fetch(request)),
       }),
     );
     servers.add(server);
@@ -70,9 +75,14 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
       current = begin(port, pair);
       before.retire();
     },
-    /** Accepts no new connections, lets requests in flight finish, and closes what is left after `graceMs`. */
+    /**
+     * Asks clients to reconnect elsewhere, then accepts no new connections, lets requests in flight finish, and closes what
+     * is left after `graceMs`.
+     */
     async stop(graceMs: number) {
       const deadline = performance.now() + graceMs;
+      isStopping = true;
+      await Bun.sleep(Math.min(handoverMs, graceMs));
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));
       const isBusy = () => open.some((server) => server.pendingRequests > 0);
