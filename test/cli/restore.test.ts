@@ -115,6 +115,20 @@ test("the previous database is kept with its WAL, and can be restored itself", a
   expect(await readRows(dataDir)).toEqual(before);
 });
 
+test("a plain database file is restored with the rows that only its WAL has", async () => {
+  const { dataDir } = await openOther();
+  const copy = makeDir();
+  const db = await openDatabase({ dataDir });
+  await db.execute("update tenants set title = 'Only in the WAL'");
+  for (const suffix of ["", "-wal"]) copyFileSync(join(dataDir, `bodega.db${suffix}`), join(copy, `shop.db${suffix}`));
+  await db.close();
+  const next = openCli();
+  await next.json("db", "restore", join(copy, "shop.db"), "--yes");
+  expect(await next.json<unknown>("tenant", "list")).toMatchObject([{ namespace: "other", title: "Only in the WAL" }]);
+  // The source is left as it was.
+  expect(readdirSync(copy).toSorted()).toEqual(["shop.db", "shop.db-wal"]);
+});
+
 test("a dry run compares backup and database, and changes nothing, not even an empty directory", async () => {
   const { dataDir, run, json } = await openOther();
   const before = await readContents(dataDir);

@@ -10,7 +10,8 @@ let db: FileDatabase;
 let other: FileDatabase;
 
 const open = async () => (await openDatabase({ dataDir: dir })) as FileDatabase;
-const count = async () => (await db.execute("SELECT count(*) FROM things")).rows[0]?.[0];
+const countThings = "SELECT count(*) FROM things";
+const count = async () => (await db.execute(countThings)).rows[0]?.[0];
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(async () => {
@@ -72,3 +73,30 @@ test("reads without a version do not share the snapshot of a turn", async () => 
   other.writer.run("INSERT INTO things (name) VALUES ('theirs')");
   expect(await count()).toBe(1);
 });
+
+test("all reads of a batch see one state, although another process commits between them", async () => {
+  const counts = await db.batch([countThings, whileOtherWrites(), countThings], "read");
+  expect(counts.map(({ rows }) => rows[0]?.[0])).toEqual([0, 0, 0]);
+  expect(await count()).toBe(1);
+  // The batch joins the snapshot of its turn, and leaves it open.
+  db.dataVersion();
+  expect(await count()).toBe(1);
+  const later = await db.batch([whileOtherWrites(), countThings], "read");
+  expect(later.map(({ rows }) => rows[0]?.[0])).toEqual([1, 1]);
+  expect(await count()).toBe(1);
+  await nextTurn();
+  expect(await count()).toBe(2);
+});
+
+/** Counts, after another connection has committed a row. */
+function whileOtherWrites() {
+  let isWritten = false;
+  return {
+    args: [],
+    get sql() {
+      if (!isWritten) other.writer.run("INSERT INTO things (name) VALUES (hex(randomblob(8)))");
+      isWritten = true;
+      return countThings;
+    },
+  };
+}
