@@ -57,7 +57,7 @@ export function freeDiskBytes(folder: string): number | null {
 
 async function checkDatabase(db: Database): Promise<FieldError[]> {
   try {
-    const steps = await migrationStatus(db);
+    const [steps] = await Promise.all([migrationStatus(db), db.checkWrites()]);
     if (steps.every(({ appliedAt, isKnown }) => appliedAt !== null && isKnown)) return [];
     return [{ field: "schema", message: "The database has the schema of another version." }];
   } catch (error) {

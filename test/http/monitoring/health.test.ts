@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Connection } from "../../../src/server/db/local/connection.ts";
+import type { FileDatabase } from "../../../src/server/db/local/file-database.ts";
+import { loadLibsql } from "../../../src/server/db/local/load-libsql.ts";
+import { migrate } from "../../../src/server/db/migrate.ts";
 import { openDatabase } from "../../../src/server/db/open.ts";
+import { unavailable } from "../../../src/server/errors.ts";
 import { createReadiness } from "../../../src/server/monitoring/readiness.ts";
 import type { RecentRequest } from "../../../src/server/monitoring/server-status.ts";
+import { makeDir } from "../../db/kinds.ts";
 import { startTestApp } from "../../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";
 import { createClient } from "../../support/client.ts";
@@ -54,6 +61,39 @@ test("a database that does not answer is a reason, without its internal error", 
   const reply = await askReady({ db: broken.db });
   expect([reply.status, reply.fields]).toEqual([503, ["database"]]);
   expect(reply.text).not.toMatch(/sql|closed|missing_inside/i);
+});
+
+test("a server whose writes cannot be committed is not ready until they can, and a probe of a sound one writes nothing", async () => {
+  const dir = makeDir();
+  const db = (await openDatabase({ dataDir: dir, lockDeadlineMs: 50 })) as FileDatabase;
+  await migrate(db);
+  const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
+  const message = async () => (await findUnready())?.message;
+  const write = () =>
+    db.execute("UPDATE revision SET value = value + 1").then(
+      () => "written",
+      ({ message }) => message,
+    );
+  const other = new Connection(await loadLibsql(), join(dir, "bodega.db"));
+  other.run("BEGIN IMMEDIATE");
+  // No write has failed yet.
+  expect(await message()).toBeUndefined();
+  expect([await write(), await message(), await message()]).toEqual(Array(3).fill("The database is busy."));
+  other.run("ROLLBACK");
+  const before = db.queue.commits;
+  expect([await message(), db.queue.commits]).toEqual([undefined, before + 1]);
+  expect([await message(), db.queue.commits]).toEqual([undefined, before + 1]);
+
+  const { run } = db.writer;
+  db.writer.run = (sql, args) => {
+    if (sql === "COMMIT") throw unavailable("The database's disk cannot be read or written.");
+    return run.call(db.writer, sql, args);
+  };
+  expect([await write(), await message()]).toEqual(Array(2).fill("The database's disk cannot be read or written."));
+  db.writer.run = run;
+  expect([await message(), await write()]).toEqual([undefined, "written"]);
+  other.close();
+  await db.close();
 });
 
 test("a database server that hangs is reported in time, and gets one query for all callers", async () => {

@@ -21,6 +21,8 @@ const checkpointTimeoutMs = 2000;
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * 1024 * 1024;
 const refusedVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
+/** Only makes each process read its cached credentials again. SQLite would not write a row that stays the same. */
+const probe = "UPDATE revision SET value = value + 1";
 const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchronous|query_only|busy_timeout)\b/i;
 
 /** How file databases of servers, commands and tests differ. */
@@ -67,7 +69,11 @@ export class FileDatabase implements Database {
     this.#isFileInPlace = watchFile(path);
     this.#isWalInPlace = watchFile(`${path}-wal`);
     this.#fairness = new LockFairness(`${path}-turns`);
-    this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, onCommit: this.reader.dropSnapshot });
+    const beforeCommit = () => {
+      if (!this.isInPlace()) throw unavailable("The database file was removed or replaced.");
+    };
+    const callbacks = { beforeCommit, onCommit: this.reader.dropSnapshot };
+    this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, ...callbacks });
   }
 
   async execute(stmt: InStatement): Promise<Result> {
@@ -132,6 +138,12 @@ export class FileDatabase implements Database {
       this.writer.run("ROLLBACK");
       return this.#truncateWal(parts);
     });
+  }
+
+  async checkWrites(): Promise<void> {
+    if (!this.queue.hasLost) return;
+    await this.execute(probe);
+    this.queue.hasLost = false;
   }
 
   walBytes(): number {

@@ -18,7 +18,7 @@ export interface Job {
   deadline: number;
 }
 
-/** Limits of one group, and a callback. */
+/** Limits of one group, and callbacks. */
 export interface GroupOptions {
   /** Writes in one group. */
   maxGroup: number;
@@ -26,6 +26,8 @@ export interface GroupOptions {
   groupMs: number;
   /** Milliseconds that one write may take. */
   writeTimeoutMs: number;
+  /** Runs just before each COMMIT. An error that it throws loses the group. */
+  beforeCommit: () => void;
   /** Runs after each COMMIT, before its writes are answered. */
   onCommit: () => void;
 }
@@ -45,14 +47,14 @@ const rollbackTo = "ROLLBACK TO bodega_write";
 
 /**
  * Runs the jobs that `nextJob` returns inside the transaction that is already open, commits, and only then answers each of
- * them. Returns whether a change was committed. Errors go to the jobs: their own, or unavailable when the group is lost
- * because SQLite could not commit it or rolled the whole transaction back.
+ * them. Errors go to the jobs: their own, or unavailable when the group is lost because SQLite could not commit it or
+ * rolled the whole transaction back.
  */
 export async function runGroup(
   connection: Connection,
   nextJob: () => Job | undefined,
   options: GroupOptions,
-): Promise<boolean> {
+): Promise<"changed" | "unchanged" | "lost"> {
   const outcomes: Outcome[] = [];
   const endsAt = performance.now() + options.groupMs;
   const watchdog = new Watchdog(options.writeTimeoutMs);
@@ -70,7 +72,10 @@ export async function runGroup(
       }
       hasChanged ||= !outcome.hasFailed;
     }
-    if (loss === undefined) connection.run("COMMIT");
+    if (loss === undefined) {
+      options.beforeCommit();
+      connection.run("COMMIT");
+    }
   } catch (error) {
     loss = error;
     abandonGroup(connection);
@@ -79,7 +84,8 @@ export async function runGroup(
   }
   if (loss === undefined) options.onCommit();
   for (const outcome of outcomes) answer(outcome, loss);
-  return hasChanged && loss === undefined;
+  if (loss !== undefined) return "lost";
+  return hasChanged ? "changed" : "unchanged";
 }
 
 async function runWrite(connection: Connection, job: Job, afterOthers: boolean, watchdog: Watchdog): Promise<Outcome> {

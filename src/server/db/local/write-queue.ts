@@ -18,6 +18,7 @@ const defaults: WriteQueueOptions = {
   maxWaiting: 10_000,
   maxGroup: 1000,
   groupMs: 50,
+  beforeCommit: () => {},
   onCommit: () => {},
 };
 
@@ -35,6 +36,8 @@ export class WriteQueue {
   #isDriving = false;
   #idle: (() => void)[] = [];
   #commits = 0;
+  /** Whether a write was lost, because it could not be committed or the lock was not released, since this was last reset. */
+  hasLost = false;
 
   constructor(connection: Connection, fairness: LockFairness, options: Partial<WriteQueueOptions> = {}) {
     this.#connection = connection;
@@ -109,6 +112,7 @@ export class WriteQueue {
         else if (await this.#begin()) await this.#runGroup();
       } catch (error) {
         // Only the queue's own statements can fail here, so the first job cannot be served.
+        this.hasLost = true;
         this.#take()?.reject(mapDbError(error));
       }
       await this.#fairness.yieldLock();
@@ -119,7 +123,9 @@ export class WriteQueue {
 
   async #runGroup(): Promise<void> {
     const nextJob = () => (this.#peek()?.isExclusive ? undefined : this.#take());
-    if (await runGroup(this.#connection, nextJob, this.#options)) this.#commits++;
+    const outcome = await runGroup(this.#connection, nextJob, this.#options);
+    if (outcome === "changed") this.#commits++;
+    this.hasLost ||= outcome === "lost";
   }
 
   async #runExclusive(job: Job): Promise<void> {
@@ -135,6 +141,7 @@ export class WriteQueue {
       const now = performance.now();
       // Deadlines rise along the queue, except that exclusive work keeps its place.
       while (this.waiting > 0 && (this.#peek() as Job).deadline <= now) {
+        this.hasLost = true;
         this.#take()?.reject(unavailable("The database is busy.", { isInternal: true }));
       }
       if (this.waiting === 0 || this.#peek()?.isExclusive) return false;

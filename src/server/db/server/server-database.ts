@@ -84,6 +84,8 @@ export class ServerDatabase implements Database {
     return false;
   }
 
+  async checkWrites(): Promise<void> {}
+
   walBytes(): number {
     return 0;
   }
