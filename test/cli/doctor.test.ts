@@ -41,7 +41,20 @@ const environment = [
 ];
 const database = ["file", "integrity", "references", "schema"];
 const records = [
-  ...["states", "stock", "variants", "totals", "refunds", "numbers", "rewards", "points", "likes", "views", "counts"],
+  ...[
+    "states",
+    "stock",
+    "variants",
+    "replies",
+    "totals",
+    "refunds",
+    "numbers",
+    "rewards",
+    "points",
+    "likes",
+    "views",
+    "counts",
+  ],
   "search",
 ];
 

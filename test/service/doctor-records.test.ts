@@ -89,6 +89,7 @@ onEachDatabase((suite) => {
       "states",
       "stock",
       "variants",
+      "replies",
       "totals",
       "refunds",
       "numbers",

@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { giveToOwner } from "../../config/data-dir.ts";
 import { isDamaged } from "../../db/db-errors.ts";
 import { hasWal, mergeWal, removeWal } from "../../db/local/merge-wal.ts";
-import { syncFile } from "../../db/local/sync-file.ts";
+import { copyWhole, syncFile } from "../../db/local/sync-file.ts";
 import { makeBackupsFolder } from "../location.ts";
 import { keptPrefix } from "./temp-dir.ts";
 
@@ -73,12 +73,4 @@ function linkOrCopy(path: string, target: string): void {
   } catch {
     copyWhole(path, target);
   }
-}
-
-function copyWhole(path: string, target: string): void {
-  const partial = `${target}.partial`;
-  copyFileSync(path, partial);
-  giveToOwner(partial, path);
-  syncFile(partial);
-  renameSync(partial, target);
 }

@@ -70,7 +70,7 @@ export class FileDatabase implements Database {
     this.#isWalInPlace = watchFile(`${path}-wal`);
     this.#fairness = new LockFairness(`${path}-turns`);
     const beforeCommit = () => {
-      if (!this.isInPlace()) throw unavailable("The database file was removed or replaced.");
+      if (!this.isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
     };
     const callbacks = { beforeCommit, onCommit: this.reader.dropSnapshot };
     this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, ...callbacks });

@@ -1,6 +1,8 @@
 import { unavailable } from "../../errors.ts";
+import { keepDamagedWal } from "./damaged-wal.ts";
 import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
+import { hasWal } from "./merge-wal.ts";
 
 const pollMs = 20;
 /** Files are replaced within a moment; the wait is as long as a command's wait for the write lock. */
@@ -33,12 +35,17 @@ async function waitFor(
   const lock = new FileLock(await loadLibsql(), `${path}-users`);
   const deadline = performance.now() + timeoutMs;
   try {
-    while (!tryLock(lock)) {
+    for (;;) {
+      // The first process that opens the database makes SQLite apply the WAL.
+      if (hasWal(path) && lock.tryExclusive()) {
+        keepDamagedWal(path);
+        lock.release();
+      }
+      if (tryLock(lock)) return lock;
       if (performance.now() > deadline) throw unavailable(message);
       await Bun.sleep(pollMs);
       signal?.throwIfAborted();
     }
-    return lock;
   } catch (error) {
     lock.close();
     throw error;

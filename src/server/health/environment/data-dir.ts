@@ -5,7 +5,7 @@ import { type CheckSubject, type EnvironmentCheck, type Finding, finding, limitF
 
 const maxFiles = 1000;
 /** Files with secrets, and files that others must not write; locks and the like are empty. */
-const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.orphaned-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
+const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 

@@ -12,13 +12,13 @@ import { type ReportedFinding, reasonOf } from "../finding.ts";
 import type { CheckParams, Inconsistency, RecordCheck } from "./check.ts";
 import { productCounts, reactionCounts, viewCounts } from "./counts.ts";
 import { dueOrders, numbers, orderPoints, orderStates, orderTotals } from "./orders.ts";
-import { reservedStock, searchIndex, variantSums } from "./products.ts";
+import { reservedStock, searchIndex, storedReplies, variantSums } from "./products.ts";
 import { refunds } from "./refunds.ts";
 import { rewards } from "./rewards.ts";
 
 /** In the order in which they run: values that others are computed from come first. */
 const checks: readonly RecordCheck[] = [
-  ...[orderStates, reservedStock, variantSums, orderTotals, refunds, numbers, rewards],
+  ...[orderStates, reservedStock, variantSums, storedReplies, orderTotals, refunds, numbers, rewards],
   ...[orderPoints, reactionCounts, viewCounts, productCounts, searchIndex, dueOrders],
 ];
 

@@ -1,8 +1,9 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { all, bind, type CompiledStatement, param, statement } from "../../db/statement.ts";
 import { compileEvent } from "../../modules/events/service.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { indexProduct } from "../../modules/products/list/search.ts";
+import { productJson, variantJson } from "../../modules/products/rendering.ts";
 import { type StockItem, stockChanged } from "../../modules/products/stock.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
 import { newId } from "../../values/ids.ts";
@@ -95,6 +96,25 @@ export const variantSums: RecordCheck = {
     for (const { id } of fixed) await indexProduct(tx, id);
     return fixed.length;
   },
+};
+
+const staleReplies = (table: typeof products | typeof productVariants, json: SQL) => sql`
+  select tenant_id, id, case when json_valid(rendered) then rendered else '{}' end as found, ${json} as expected
+  from ${table} i where deleted_at is null and rendered is not ${json} and ${inScope("i")}`;
+const foundMember = sql`json_extract(s.found, '$.' || e.key)`;
+const selectReplies = statement<Inconsistency>(sql`
+  with stale as materialized (
+    ${staleReplies(products, productJson)} union all ${staleReplies(productVariants, variantJson)})
+  select s.tenant_id, s.id as record, 'reply' || coalesce('.' || e.key, '') as field,
+    case when e.key is null then 'another text' else substr(${foundMember}, 1, 100) end as found,
+    coalesce(substr(e.value, 1, 100), 'null') as expected, 0 as fixable
+  from stale s left join json_each(s.expected) e on e.value is not ${foundMember}`);
+
+/** The stored replies of products and variants agree with their columns. Which side is damaged is not known. */
+export const storedReplies: RecordCheck = {
+  id: "replies",
+  remedy: "Compare the product with a backup, and save it with the right values: its reply is then computed again.",
+  select: selectReplies,
 };
 
 // The index stores no texts; only its table of lengths has a row for each product.

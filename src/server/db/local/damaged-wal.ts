@@ -1,0 +1,88 @@
+import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { errnoOf, unavailable } from "../../errors.ts";
+import { copyWhole } from "./sync-file.ts";
+
+/** Sizes and offsets of https://sqlite.org/fileformat2.html#walformat, for pages as this program creates them. */
+const headerBytes = 32;
+const frameHeaderBytes = 24;
+const frameBytes = frameHeaderBytes + 4096;
+
+/**
+ * Keeps a copy of a WAL that is damaged in the middle, once: SQLite ignores the commits behind the damage, and overwrites
+ * them. Nobody may have the database open.
+ * @throws unavailable when it cannot be copied.
+ */
+export function keepDamagedWal(path: string): void {
+  const wal = `${path}-wal`;
+  try {
+    const damage = findDamage(wal);
+    if (damage === undefined) return;
+    const kept = `${wal}.damaged-${damage.salt}`;
+    if (!existsSync(kept)) copyWhole(wal, kept);
+  } catch (cause) {
+    const options = {
+      cause,
+      isInternal: true,
+      remedy: "Free some disk space, and check that this account can write here.",
+    };
+    throw unavailable(`${wal} cannot be checked for damage, or not copied (${errnoOf(cause)}).`, options);
+  }
+}
+
+/** Describes each WAL that was kept beside a database. */
+export function describeDamagedWals(path: string): { kept: string; message: string }[] {
+  const prefix = `${basename(path)}-wal.damaged-`;
+  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(prefix) && /\d$/.test(name));
+  return names.map((name) => {
+    const kept = join(dirname(path), name);
+    const { frame = 0, framesBehind = 0, commitsBehind = 0 } = findDamage(kept) ?? {};
+    const lost = `${framesBehind} valid frames with ${commitsBehind} commits lie behind the damage and were not applied`;
+    return { kept, message: `The WAL was damaged at frame ${frame}: ${lost}. A copy is kept as ${kept}.` };
+  });
+}
+
+/**
+ * Finds the first invalid frame (0 for the header) with commits behind it. Each frame is checked against the stored
+ * checksum of the one before it. The frames of an unfinished write, which may be invalid too, are followed by no commit.
+ */
+function findDamage(wal: string) {
+  const file = openSync(wal, "r");
+  try {
+    const header = new DataView(new ArrayBuffer(headerBytes));
+    if (readSync(file, header, 0, headerBytes, null) < headerBytes) return undefined;
+    const salt = header.getUint32(16);
+    const view = new DataView(new ArrayBuffer(frameBytes));
+    let previous = sumOf(header, [0, 24], [0, 0]);
+    let frame = previous[0] === header.getInt32(24) && previous[1] === header.getInt32(28) ? undefined : 0;
+    let [framesBehind, commitsBehind, uncommitted] = [0, 0, 0];
+    for (let number = 1; readSync(file, view, 0, frameBytes, null) === frameBytes; number++) {
+      const sum = sumOf(view, [frameHeaderBytes, frameBytes], sumOf(view, [0, 8], previous));
+      previous = [view.getInt32(16), view.getInt32(20)];
+      const isValid = view.getUint32(8) === salt && sum[0] === previous[0] && sum[1] === previous[1];
+      if (frame === undefined) frame = isValid ? undefined : number;
+      else if (isValid) {
+        uncommitted += 1;
+        // The size of the database, which only the last frame of a transaction has.
+        if (view.getUint32(4) === 0) continue;
+        framesBehind += uncommitted;
+        commitsBehind += 1;
+        uncommitted = 0;
+      }
+    }
+    return frame === undefined || commitsBehind === 0 ? undefined : { frame, framesBehind, commitsBehind, salt };
+  } finally {
+    closeSync(file);
+  }
+}
+
+type Pair = [number, number];
+
+/** SQLite's checksum of the words from `start` to `end`, continued from another one; on these machines little-endian. */
+function sumOf(view: DataView, [start, end]: Pair, [first, second]: Pair): Pair {
+  for (let at = start; at < end; at += 8) {
+    first = (first + view.getInt32(at, true) + second) | 0;
+    second = (second + view.getInt32(at + 4, true) + first) | 0;
+  }
+  return [first, second];
+}

@@ -1,0 +1,126 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Connection } from "../../src/server/db/local/connection.ts";
+import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
+import { type Binary, openShop, useBinaries } from "../support/binary.ts";
+import type { Serving } from "../support/serving.ts";
+import { until } from "../support/until.ts";
+import { call } from "./calls.ts";
+
+const { installBinary } = useBinaries();
+
+const path = "/products/?namespace=demo";
+
+interface Report {
+  findings: { check: string; severity: string; message: string }[];
+}
+
+async function serveShop(start = (binary: Binary) => binary.serve()) {
+  const binary = installBinary();
+  const { auth } = await openShop(binary);
+  const server = await start(binary);
+  const headers = { authorization: auth };
+  const create = (price = 1) => call(server.connect(), { path, headers, body: { title: "Lamp", price } });
+  return { binary, server, create, headers, dataDir: join(binary.dir, "bodega-data") };
+}
+
+async function readiness({ url }: Serving): Promise<[number, string | undefined]> {
+  const reply = await fetch(`${url}/health/ready`);
+  const { error } = (await reply.json()) as { error?: { message: string } };
+  return [reply.status, error?.message];
+}
+
+test.skipIf(!Bun.which("prlimit"))(
+  "a server whose disk refuses writes is not ready, and is ready again with it",
+  async () => {
+    // A write beyond the limit fails with EFBIG instead of ending the process.
+    const script = "trap '' XFSZ; exec ./bodega serve --port 0";
+    const { binary, server, create } = await serveShop((binary) => binary.serveBy(["sh", "-c", script]));
+    const limit = (bytes: string) => Bun.spawnSync(["prlimit", "--pid", String(server.pid), `--fsize=${bytes}:`]);
+    for (let round = 0; round < 2; round++) {
+      expect(await readiness(server)).toEqual([200, undefined]);
+      expect(limit("4096").exitCode).toBe(0);
+      expect(await create()).toMatchObject({ status: 503, code: 5001 });
+      for (let probe = 0; probe < 3; probe++) {
+        expect(await readiness(server)).toEqual([503, "The database's disk cannot be read or written."]);
+      }
+      expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
+      expect((await binary.run("health", "--url", server.url)).code).not.toBe(0);
+      limit("unlimited");
+      expect(await readiness(server)).toEqual([200, undefined]);
+      expect((await create()).status).toBe(201);
+    }
+    expect(await server.end()).toBe(0);
+  },
+  20_000,
+);
+
+test("a server whose database another program has locked for long is not ready until the lock is released", async () => {
+  const { server, create, dataDir } = await serveShop();
+  const other = new Connection(await loadLibsql(), join(dataDir, "bodega.db"));
+  other.run("BEGIN IMMEDIATE");
+  expect(await create()).toMatchObject({ status: 503, code: 5001 });
+  expect((await readiness(server))[0]).toBe(503);
+  other.close();
+  await until("readiness", async () => (await readiness(server))[0] === 200);
+  expect((await create()).status).toBe(201);
+  expect(await server.end()).toBe(0);
+}, 30_000);
+
+test.each(["bodega.db", "bodega.db-wal"])("no write is acknowledged once %s is removed", async (name) => {
+  const { server, create, dataDir } = await serveShop();
+  expect((await create()).status).toBe(201);
+  rmSync(join(dataDir, name));
+  // Until the server stops.
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const reply = await create().catch(() => null);
+    if (reply !== null) expect(reply).toMatchObject({ status: 503, code: 5001 });
+  }
+  expect(await server.exited).toBe(4);
+});
+
+test("a WAL that is damaged in its middle is named at each start and by the doctor, and kept", async () => {
+  const { binary, server, create, dataDir } = await serveShop();
+  for (let number = 0; number < 20; number++) expect((await create()).status).toBe(201);
+  await server.end("SIGKILL");
+  const file = join(dataDir, "bodega.db-wal");
+  const wal = readFileSync(file);
+  const at = 32 + Math.floor(wal.length / 2 / 4120) * 4120 + 2000;
+  wal.writeUInt8(wal.readUInt8(at) ^ 1, at);
+  writeFileSync(file, wal);
+  for (let start = 0; start < 2; start++) {
+    const next = await binary.serve();
+    const line = /ERROR The WAL was damaged at frame \d+: \d+ valid frames with \d+ commits lie behind/;
+    await until("the line of the log", () => line.test(next.log()));
+    expect(await next.end()).toBe(0);
+  }
+  const kept = readdirSync(dataDir).filter((name) => name.includes("damaged"));
+  expect(kept.map((name) => readFileSync(join(dataDir, name)).equals(wal))).toEqual([true]);
+  const checked = await binary.run("db", "check", "--json");
+  const { findings } = JSON.parse(checked.stdout) as Report;
+  expect(findings).toMatchObject([
+    { check: "file", severity: "error", message: expect.stringContaining("The WAL was") },
+  ]);
+  expect(checked.code).toBe(1);
+}, 20_000);
+
+test("a flipped bit in a stored reply is found by the doctor", async () => {
+  const { binary, server, create, dataDir, headers } = await serveShop();
+  const { id } = (await create(1234.56)).body.data as { id: string };
+  expect(await server.end()).toBe(0);
+  const file = join(dataDir, "bodega.db");
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf('"price":1234.56') + '"price":'.length;
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 8, at);
+  writeFileSync(file, bytes);
+
+  const next = await binary.serve();
+  const { body } = await call(next.connect(), { path: `/products/${id}/?namespace=demo`, headers });
+  expect(body.data).toMatchObject({ price: 9234.56, price_minor: 123456 });
+  const { code, stdout } = await binary.run("doctor", "--json");
+  const found = (JSON.parse(stdout) as Report).findings.filter(({ severity }) => severity === "error");
+  const message = `reply.price of ${id} in store demo is 9234.56 and should be 1234.56.`;
+  expect([code, found]).toMatchObject([1, [{ check: "replies", message, fixable: false, subject: id }]]);
+  expect(await next.end()).toBe(0);
+});

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describeDamagedWals } from "../../src/server/db/local/damaged-wal.ts";
+import { claimFile } from "../../src/server/db/local/open-file-lock.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { makeDir } from "./kinds.ts";
+import { spawnChild } from "./spawn-child.ts";
+
+const [headerBytes, frameBytes] = [32, 24 + 4096];
+
+let dir: string;
+/** A database whose WAL has many commits, as a killed process leaves it. */
+let killed: string;
+let copies = 0;
+
+beforeEach(async () => {
+  dir = makeDir();
+  killed = join(dir, "killed");
+  const child = spawnChild("write-until-killed", killed);
+  let last: string | undefined;
+  for (let count = 0; count < 60; count++) last = await child.nextLine();
+  expect(last).toStartWith("row-");
+  child.kill();
+  await child.exited;
+});
+
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** A copy of the database with a changed WAL. */
+function copyWith(change: (wal: Buffer, frames: number) => Buffer) {
+  const dataDir = join(dir, `copy-${++copies}`);
+  mkdirSync(dataDir);
+  const path = join(dataDir, "bodega.db");
+  copyFileSync(join(killed, "bodega.db"), path);
+  const wal = readFileSync(join(killed, "bodega.db-wal"));
+  const frames = Math.floor((wal.length - headerBytes) / frameBytes);
+  const changed = change(wal, frames);
+  writeFileSync(`${path}-wal`, changed);
+  return { dataDir, path, changed, frames };
+}
+
+/** Changes one bit of a frame's page; frames are counted from 1. */
+function flip(wal: Buffer, frame: number): Buffer {
+  const at = headerBytes + (frame - 1) * frameBytes + 2000;
+  wal.writeUInt8(wal.readUInt8(at) ^ 1, at);
+  return wal;
+}
+
+const commitsFrom = (wal: Buffer, frame: number) => {
+  let commits = 0;
+  for (let at = headerBytes + (frame - 1) * frameBytes; at + frameBytes <= wal.length; at += frameBytes) {
+    if (wal.readUInt32BE(at + 4) > 0) commits++;
+  }
+  return commits;
+};
+
+async function readNames(dataDir: string): Promise<unknown[]> {
+  const db = await openDatabase({ dataDir });
+  const { rows } = await db.execute("select name from things");
+  await db.close();
+  return rows.map(({ name }) => name);
+}
+
+const keptIn = (dataDir: string) => readdirSync(dataDir).filter((name) => name.includes("damaged"));
+
+test("a WAL that is damaged in the middle is kept once, and the commits behind the damage are counted", async () => {
+  const whole = await readNames(copyWith((wal) => wal).dataDir);
+  let commits = 0;
+  const middle = copyWith((wal, frames) => {
+    commits = commitsFrom(wal, Math.floor(frames / 2) + 1);
+    return flip(wal, Math.floor(frames / 2));
+  });
+  const damaged = Math.floor(middle.frames / 2);
+  const names = await readNames(middle.dataDir);
+  expect(names.length).toBeLessThan(whole.length);
+  const [kept = ""] = keptIn(middle.dataDir);
+  expect(kept).toMatch(/^bodega\.db-wal\.damaged-\d+$/);
+  expect(readFileSync(join(middle.dataDir, kept)).equals(middle.changed)).toBe(true);
+  const [found] = describeDamagedWals(middle.path);
+  expect(found?.message).toMatch(
+    new RegExp(`at frame ${damaged}: \\d+ valid frames with ${commits} commits lie behind`),
+  );
+  expect(commits).toBeGreaterThan(1);
+  // The copy is not made again, and nothing is added to it.
+  await readNames(middle.dataDir);
+  writeFileSync(`${middle.path}-wal`, middle.changed);
+  await readNames(middle.dataDir);
+  expect(keptIn(middle.dataDir)).toEqual([kept]);
+}, 20_000);
+
+test("a damaged header is damage too, and a restore over the database also keeps its WAL", async () => {
+  const { path, dataDir } = copyWith((wal) => {
+    wal.writeUInt8(wal.readUInt8(26) ^ 1, 26);
+    return wal;
+  });
+  (await claimFile(path)).close();
+  expect(keptIn(dataDir).length).toBe(1);
+  expect(describeDamagedWals(path)[0]?.message).toContain("damaged at frame 0");
+});
+
+test("a sound WAL and one that ends within a write are not kept", async () => {
+  const sound = copyWith((wal) => wal);
+  const cut = copyWith((wal, frames) => wal.subarray(0, headerBytes + frames * frameBytes - 100));
+  const last = copyWith((wal, frames) => flip(wal, frames));
+  const empty = copyWith((wal) => wal);
+  truncateSync(`${empty.path}-wal`, 0);
+  for (const { dataDir } of [sound, cut, last, empty]) {
+    await readNames(dataDir).catch(() => []);
+    expect(keptIn(dataDir)).toEqual([]);
+  }
+});
