@@ -29,6 +29,13 @@ describe("a number that a double would round is an InexactNumber", () => {
   );
 });
 
+test("a number of more than 400 characters is inexact without a closer look", () => {
+  const parse = (text: string) => (parseExactJson(`[${text}]`) as unknown[])[0];
+  expect(parse(`1.${"0".repeat(398)}`)).toBe(1);
+  expect(parse(`1.${"0".repeat(399)}`)).toBeInstanceOf(InexactNumber);
+  expect(parse(`1${"0".repeat(119_998)}1`)).toBeInstanceOf(InexactNumber);
+});
+
 test("digits in strings are not changed", () => {
   expect(parseExactJson('{"a":"12345678901234567890e5","b":[1e1]}')).toEqual({ a: "12345678901234567890e5", b: [10] });
 });
