@@ -97,3 +97,15 @@ test("the longest description is tokenized in linear time", () => {
     expect(tokens.split(" ").length).toBeLessThan(100);
   }
 });
+
+test("texts are folded piece by piece, which splits no word and ends after 65,536 folded characters", () => {
+  const indexOf = (...texts: string[]) => new Set(indexTokens("tnt_abc123", texts).split(" "));
+  const words = ["Lampe", "t-shirt", "größer", "日本、", "ﷺ", "e\u0301te\u0301", "한국어", "🎉"];
+  const text = Array.from({ length: 4000 }, (_, n) => words[n % words.length]).join(" ");
+  expect(indexOf(text)).toEqual(indexOf(...words));
+  // ﷺ is folded into eighteen characters.
+  expect(indexOf("wide ".repeat(13_000), "lamp")).toContain("abc123lamp");
+  expect(indexOf("ﷺ ".repeat(3000), "lamp")).toContain("abc123lamp");
+  expect(indexOf("wide ".repeat(13_200), "lamp")).not.toContain("abc123lamp");
+  expect(indexOf("ﷺ ".repeat(5000), "lamp")).not.toContain("abc123lamp");
+});

@@ -53,3 +53,12 @@ test("messages describe the accepted values, in plain words", async () => {
     { field: "note", message: "must be a string of at least 1 character or null" },
   ]);
 });
+
+test("a long name under which everything is wrong is looked at for a bounded number of errors", async () => {
+  const texts = Type.Object({ title: Type.String() }, { additionalProperties: false });
+  const names = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`name${n}`, 1]));
+  const value = { ["n".repeat(1000)]: names, other: { title: 1 } };
+  expect(await failureOf(() => validate(Type.Record(Type.String(), texts), value, "body"))).toMatchObject({
+    details: [{ field: "n".repeat(200) }],
+  });
+});

@@ -2,6 +2,8 @@ import { domainToASCII } from "node:url";
 import { invalidField } from "../errors.ts";
 
 const maxCharacters = 254;
+/** Before it is composed, which can shorten an address and takes long for one without limit. */
+const maxGiven = 1024;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 // Unquoted local parts of RFC 5322, and letters of any script (RFC 6531).
 const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
@@ -11,6 +13,7 @@ const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#
  * one account. Null for an invalid address.
  */
 export function emailKey(email: string): string | null {
+  if (email.length > maxGiven) return null;
   const text = email.normalize("NFKC").trim();
   const at = text.lastIndexOf("@");
   if (at < 1 || text.length > maxCharacters) return null;

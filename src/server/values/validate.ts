@@ -6,6 +6,8 @@ import { InexactNumber } from "./exact-json.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 const maxDetails = 20;
+/** An object that may be null is described twice, so that a detail may take several errors. */
+const maxErrors = 100;
 const sizeErrors = new Set([
   ValueErrorType.ArrayMaxItems,
   ValueErrorType.StringMaxLength,
@@ -26,13 +28,15 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
   }
   if (check.Check(value)) return value as Static<T>;
   const details = new Map<string, FieldError>();
+  let seen = 0;
   for (const error of deepErrors(check.Errors(value))) {
-    const path = error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
     // An unknown name may be as long as the body.
+    const start = error.path.slice(1, 401);
+    const path = start.replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
     const field = path.slice(0, 200) || root;
     if (!details.has(field)) details.set(field, { field, message: explain(error) });
-    // A value that is too large is not searched for further errors.
-    if (details.size >= maxDetails || sizeErrors.has(error.type)) break;
+    // A value that is too large is not searched for further errors, nor one with many errors in one place.
+    if (details.size >= maxDetails || ++seen >= maxErrors || sizeErrors.has(error.type)) break;
   }
   throw validationFailed([...details.values()]);
 }

@@ -1,9 +1,12 @@
 /** Maximum length of a slug made from a title, in characters. */
 const maxLength = 80;
+/** Characters of a title that are folded, which can make eighteen of one. */
+const maxRead = 300;
 
 /** The slug of a title (`Crème brûlée` → `creme-brulee`). Empty when the title has neither letter nor digit. */
 export function slugFrom(title: string): string {
   const folded = title
+    .slice(0, maxRead)
     .normalize("NFKD")
     .replace(/(\p{Script=Latin})\p{M}+/gu, "$1")
     .normalize("NFC")
@@ -21,5 +24,5 @@ const valid = /^[\p{L}\p{M}\p{N}]+(?:[-_][\p{L}\p{M}\p{N}]+)*$/u;
 
 /** Whether a text can be a slug: letters and digits in lowercase, single hyphens or underscores between them. */
 export function isSlug(text: string): boolean {
-  return valid.test(text) && text === text.toLowerCase() && text.length <= 120;
+  return text.length <= 120 && valid.test(text) && text === text.toLowerCase();
 }

@@ -2,8 +2,9 @@ import { spellPlainly } from "../../../values/fold-letters.ts";
 
 /** Longer words are searched by this many characters. */
 const maxWordLength = 24;
-/** Maximum tokens of a product; the end of a very long description is not indexed. */
+/** Maximum tokens of a product, and maximum folded characters: the end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
+const maxCharacters = 65_536;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
@@ -12,6 +13,12 @@ const word = /[\p{L}\p{M}\p{N}]+|\p{Extended_Pictographic}/gu;
 const joined = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*/gu;
 const joints = /['’._-]/g;
 const unspaced = /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+/gu;
+
+/**
+ * The pieces in which a text is folded, which can make eighteen characters of one. They end between words, unless a
+ * word is longer.
+ */
+const piece = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
 
 /** A text without case, accents and compatibility forms. */
 function foldText(text: string): string {
@@ -28,8 +35,7 @@ function tagOf(tenantId: string): string {
 export function indexTokens(tenantId: string, texts: readonly string[]): string {
   const tag = tagOf(tenantId);
   const tokens = new Set<string>();
-  for (const text of texts) {
-    const folded = foldText(text);
+  for (const folded of foldPieces(texts)) {
     for (const [found] of folded.matchAll(word)) addWord(tokens, tag, found);
     // `t-shirt` is also found as `tshirt`.
     for (const [found] of folded.matchAll(joined)) {
@@ -39,6 +45,18 @@ export function indexTokens(tenantId: string, texts: readonly string[]): string 
     if (tokens.size >= maxTokens) break;
   }
   return [...tokens].slice(0, maxTokens).join(" ");
+}
+
+function* foldPieces(texts: readonly string[]): Generator<string> {
+  let left = maxCharacters;
+  for (const text of texts) {
+    for (const [part] of text.matchAll(piece)) {
+      const folded = foldText(part);
+      left -= folded.length;
+      if (left < 0) return;
+      yield folded;
+    }
+  }
 }
 
 function addWord(tokens: Set<string>, tag: string, found: string): void {

@@ -6,6 +6,8 @@ import { countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts"
 import { type ImportItem, type RowFault, unreadableItem } from "./import-item.ts";
 
 const delimiters = [",", ";", "\t"] as const;
+/** More than any catalogue needs; columns are looked for in every row. */
+const maxColumns = 500;
 
 interface Row {
   line: number;
@@ -65,10 +67,11 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
 async function peekHeader(text: AsyncIterable<string>): Promise<[string, AsyncGenerator<string>]> {
   const iterator = text[Symbol.asyncIterator]();
   let start = "";
-  while (!/[\r\n]/.test(start) && start.length < maxRecordLength) {
+  for (let isWhole = false; !isWhole && start.length < maxRecordLength; ) {
     const { value, done } = await iterator.next();
     if (done) break;
     start += value;
+    isWhole = /[\r\n]/.test(value);
   }
   async function* whole() {
     if (start !== "") yield start;
@@ -126,6 +129,7 @@ function explainCsv({ code }: CsvError): string {
 }
 
 function readHeader(names: string[]): CsvColumn[] {
+  if (names.length > maxColumns) throw headerError(`there are more than ${maxColumns} columns`);
   const columns = names.map((name) => {
     const column = findColumn(name);
     if (column) return column;

@@ -22,7 +22,8 @@ export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<I
   let line = 0;
   let isEmpty = true;
   for await (const piece of text) {
-    const lines = (rest + piece).split("\n");
+    const lines = piece.split("\n");
+    lines[0] = rest + lines[0];
     rest = lines.pop() as string;
     for (const one of lines) {
       line++;

@@ -1,0 +1,199 @@
+import { expect, test } from "bun:test";
+import type { TObject } from "@sinclair/typebox";
+import { readBody } from "../../src/server/api/body.ts";
+import { parseIfMatch, parseQuery } from "../../src/server/api/check-input.ts";
+import { readSent } from "../../src/server/api/credentials.ts";
+import { clientAddressReader, requestIdOf } from "../../src/server/api/headers.ts";
+import { routes } from "../../src/server/api/routes.ts";
+import { formatRequest } from "../../src/server/logging/request-log.ts";
+import { parseOrigin, parseOriginPattern } from "../../src/server/modules/app-keys/origin-pattern.ts";
+import { parseTarget } from "../../src/server/modules/notifications/registrations/target-input.ts";
+import { requireStrongPassword } from "../../src/server/modules/passwords/password-policy.ts";
+import { ProductListQuery } from "../../src/server/modules/products/list/model.ts";
+import { indexTokens, matchExpression } from "../../src/server/modules/products/list/search-words.ts";
+import { ProductInput, ProductPatch } from "../../src/server/modules/products/model.ts";
+import { isSlug, slugFrom } from "../../src/server/modules/products/slug.ts";
+import { findColumn } from "../../src/server/modules/products/transfer/csv-columns.ts";
+import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
+import { decodeText } from "../../src/server/modules/products/transfer/decode-text.ts";
+import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
+import { parseLanguage } from "../../src/server/modules/tenants/input.ts";
+import { isBot } from "../../src/server/modules/views/bots.ts";
+import { decodeCursor } from "../../src/server/pagination/cursor.ts";
+import { parseFields, parseIds, readTimeRange } from "../../src/server/pagination/list-query.ts";
+import { guardFormula, readGuarded } from "../../src/server/values/csv-injection.ts";
+import { emailKey } from "../../src/server/values/email.ts";
+import { parseExactJson } from "../../src/server/values/exact-json.ts";
+import { addressGroup } from "../../src/server/values/ip-prefix.ts";
+import { maskSecrets } from "../../src/server/values/mask-secrets.ts";
+import { metadataText } from "../../src/server/values/metadata.ts";
+import { parseMoney } from "../../src/server/values/money.ts";
+import { checkNote } from "../../src/server/values/text.ts";
+import { validate, validateQuery } from "../../src/server/values/validate.ts";
+import { adversarialTexts } from "../support/adversarial.ts";
+
+const mebibyte = 1_048_576;
+/** Each four times the one before. */
+const sizes = [mebibyte / 64, mebibyte / 16, mebibyte / 4, mebibyte];
+/** Linear work takes four times as long for four times the text, quadratic work sixteen times. */
+const maxGrowth = 10;
+/** A text that took longer, and whose growth is known, is not tried in greater length. */
+const enoughMs = 25;
+/** Compiling and collecting garbage take so long now and then. */
+const noiseMs = 4;
+
+type Parse = (text: string) => unknown;
+
+const headers = { "content-type": "application/json" };
+const limits = { bytes: 8 * mebibyte, ms: 60_000 };
+const receive = async (body: string, more: Record<string, string> = {}) => {
+  const length = String(Buffer.byteLength(body));
+  const request = new Request("http://a/", { method: "POST", body, headers: { ...headers, ...more } });
+  request.headers.set("content-length", length);
+  return (await readBody(request, limits, { left: 64 * mebibyte })).value;
+};
+/** In the pieces in which a file is read; an eighth of the text, since csv-parse takes a microsecond for each byte. */
+async function* cut(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text.slice(0, text.length / 8));
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+}
+const readAll = async (items: AsyncIterable<unknown>) => {
+  for await (const _item of items);
+};
+const read = (column: string, comma = false) => {
+  const found = findColumn(column);
+  return (text: string) => found?.read(text, comma);
+};
+const readAddress = clientAddressReader(["10.0.0.0/8"]);
+const point = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
+const subscription = (endpoint: string, p256dh: string, auth: string) =>
+  parseTarget("web", { subscription: { endpoint, keys: { p256dh, auth } } }, false);
+const bodies = routes.flatMap(({ body }) => (body ? [body as TObject] : []));
+const queries = routes.flatMap(({ query }) => (query ? [query] : []));
+const fill = ({ properties }: TObject, value: unknown) =>
+  Object.fromEntries(Object.keys(properties ?? {}).map((name) => [name, value]));
+/** Every schema refuses or accepts the value by itself. */
+const tryEach = <T>(all: readonly T[], attempt: (one: T) => unknown) => {
+  for (const one of all) {
+    try {
+      attempt(one);
+    } catch {}
+  }
+};
+
+const parsers: Record<string, Parse> = {
+  "a JSON body": (text) => receive(text),
+  "a JSON text": (text) => receive(JSON.stringify({ a: text, [text]: 1 })),
+  "a JSON value": (text) => receive(`{"a":${text}}`),
+  "JSON with exact numbers": (text) => parseExactJson(`{"a":${text}}`),
+  "JSON with many numbers of many digits": (text) => parseExactJson(`[${text.replaceAll(/.{0,390}/gs, "1$&1,")}0]`),
+  "bodies against their schemas": (text) =>
+    tryEach([text, [text], { [text]: text }, { [text]: { [text.slice(0, 99)]: text } }], (value) =>
+      tryEach(bodies, (body) => validate(body, fill(body, value), "body")),
+    ),
+  "unknown fields of a body": (text) => tryEach(bodies, (body) => validate(body, { [text]: text }, "body")),
+  "many errors under a long name": (text) => {
+    const name = text.slice(0, text.length / 2);
+    const fields = Object.fromEntries(Array.from({ length: Math.min(9000, text.length / 32) }, (_, n) => [`f${n}`, 1]));
+    tryEach([ProductInput, ProductPatch], (schema) =>
+      validate(schema, { title: "A", price: 1, translations: { [name]: fields } }, "body"),
+    );
+  },
+  "a query": (text) => parseQuery(`http://h/p/?${text}`),
+  "a value of a query": (text) => parseQuery(`http://h/p/?a=${text}&b=1`),
+  "queries against their schemas": (text) =>
+    tryEach(queries, (query) => validateQuery(query, { ...fill(query, text), [text]: text } as Record<string, string>)),
+  ids: parseIds,
+  "a list of fields": (text) => parseFields(text, ["id", "title", "price"]),
+  "a time": (text) => readTimeRange({ "at[gte]": text }, "at"),
+  "a cursor": (text) => decodeCursor(text, ["tnt_1"]),
+  "the content of a cursor": (text) => decodeCursor(Buffer.from(text).toString("base64url"), ["tnt_1"]),
+  money: (text) => parseMoney("price", Number(text), 2),
+  "money in JSON": (text) => {
+    const { price } = parseExactJson(`{"price":1${text.replace(/\D/g, "0")}1}`) as { price: number };
+    parseMoney("price", price, 2);
+  },
+  "search words": (text) => {
+    validate(ProductListQuery, { q: text }, "query");
+    matchExpression("tnt_abc123", text);
+  },
+  "words for the index": (text) => indexTokens("tnt_abc123", [text, text]),
+  "a slug": isSlug,
+  "a title for a slug": slugFrom,
+  "an email": emailKey,
+  "an email's local part": (text) => emailKey(`${text}@example.com`),
+  "a password": (text) => requireStrongPassword("password", text),
+  "a note": (text) => checkNote("note", text, 2 * mebibyte),
+  "a language": (text) => parseLanguage("lang", text),
+  "metadata that is a text": (text) => metadataText({ a: text }),
+  "metadata of names": (text) => metadataText({ [text]: [text, { [text]: text }] }),
+  "an origin": (text) => parseOrigin(`https://${text}`),
+  "an entry for origins": parseOriginPattern,
+  "a CSV file": (text) => readAll(readCsv(decodeText(cut(text)))),
+  "a CSV header": (text) => readAll(readCsv(decodeText(cut(`title,price,${text}`)))),
+  "CSV rows": (text) => readAll(readCsv(decodeText(cut(`slug,title,price,option:size,option:colour\n${text}`)))),
+  "a CSV cell": (text) => readAll(readCsv(decodeText(cut(`title,price\n"${text.replaceAll('"', '""')}`)))),
+  "a cell for a number": read("price"),
+  "a cell for a number with a decimal comma": read("price", true),
+  "a cell for a list": read("tags"),
+  "a cell for an object": read("metadata"),
+  "a cell for pictures": read("images"),
+  "a cell for options": read("variant_options"),
+  "a cell that may be a formula": (text) => readGuarded(guardFormula(text)),
+  "an NDJSON file": (text) => readAll(readNdjson(decodeText(cut(text)))),
+  "a line of NDJSON": (text) => readAll(readNdjson(decodeText(cut(JSON.stringify({ title: text }))))),
+  "the header If-Match": parseIfMatch,
+  "the header X-Request-Id": (text) => requestIdOf(new Headers({ "x-request-id": text })),
+  "the header X-Forwarded-For": (text) => readAddress("10.0.0.1", text),
+  "the header Authorization": (text) =>
+    tryEach(routes, (route) => readSent(route, {}, `Bearer ${text}`, { user_id: text, token: text })),
+  "the header Content-Type": (text) => receive("{}", { "content-type": text }),
+  "the header User-Agent": isBot,
+  "a path for the log": (text) => {
+    const entry = { at: 0, level: "info", method: "GET", path: text, status: 200, ms: 1, requestId: "a" } as const;
+    return formatRequest(entry, "text") + formatRequest({ ...entry, namespace: text }, "json");
+  },
+  "a text that may hold secrets": maskSecrets,
+  "an address": addressGroup,
+  "a push endpoint": (text) => subscription(`https://${text}`, point, "A".repeat(22)),
+  "push keys": (text) => tryEach([point, text], (key) => subscription("https://push.example/1", key, text)),
+  "a push token": (text) =>
+    tryEach(["ios", "android"] as const, (platform) => parseTarget(platform, { token: text }, false)),
+};
+
+/** Milliseconds of processor time, which do not depend on what else the machine does. */
+async function timeOf(parse: Parse, text: string): Promise<number> {
+  const before = process.cpuUsage();
+  try {
+    await parse(text);
+  } catch {
+    // A refusal is as good as a result.
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** The first text whose time grows much faster than its length. */
+async function findSuperlinear(parse: Parse): Promise<string | undefined> {
+  const before = new Map<string, { text: string; ms: number }>();
+  const done = new Set<string>();
+  for (const size of sizes) {
+    for (const [name, text] of adversarialTexts(size)) {
+      if (done.has(name)) continue;
+      let [ms, least] = [await timeOf(parse, text), before.get(name)?.ms ?? Number.POSITIVE_INFINITY];
+      const isSuspicious = () => ms > maxGrowth * least + noiseMs;
+      for (let again = 0; again < 4 && isSuspicious(); again++) {
+        ms = Math.min(ms, await timeOf(parse, text));
+        least = Math.max(least, await timeOf(parse, before.get(name)?.text ?? ""));
+      }
+      if (isSuspicious()) return `${name}: ${ms} ms for ${size} characters, ${least} ms for a quarter of them`;
+      if (ms > enoughMs && before.has(name)) done.add(name);
+      before.set(name, { text, ms });
+    }
+  }
+  return undefined;
+}
+
+test.each(Object.entries(parsers))("%s takes linear time for any text up to 1 MiB", async (_, parse) => {
+  expect(await findSuperlinear(parse)).toBeUndefined();
+});

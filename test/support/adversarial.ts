@@ -1,0 +1,37 @@
+/** Characters and short texts whose long runs are slow for careless parsers. */
+const units = [
+  ...["0", "1", "a", " ", "\t", "\n", "\r\n", "\0", "\\", '"', "'", "`", ",", ";", ":", ".", "-", "_", "/", "|", "#"],
+  ...["@", "=", "+", "&", "?", "%", "%41", "%ff", "(", "[", "{", "<", "[]", "{}", "*", "~"],
+  // A letter that becomes eighteen, marks that are sorted when a text is composed, and scripts without spaces.
+  ...["ﷺ", "\u0315\u0316", "e\u0301", "\u1100\u1161\u11a8", "語", "ก", "ß", "ı", "🎉", "\ud800"],
+  ...["a-", "a.", "a'", "a@", "a b ", "=1;", ";'=", "\n'-", "''=", "1e", "1.", "xn--", "sk_", "v2.", 'W/"1", ', "::1,"],
+  ...["\\u0041", "\\", "&a", "=&", "a=1|", "*.", "bot/", "{[", '{"a":'],
+];
+
+/** Parts that differ by their number. */
+const numbered: ((n: number) => string)[] = [
+  (n) => `a${n} `,
+  (n) => `a${n}=${n}&`,
+  (n) => `"a${n}":${n},`,
+  (n) => `option:a${n},`,
+  (n) => `a${n}\n`,
+  (n) => `1${n}e5,`,
+  (n) => String.fromCodePoint(0x4e00 + (n % 20_000)),
+];
+
+/**
+ * Texts of about `size` characters that make a parser slow which looks at a part of them again and again: runs, also
+ * between characters that do not belong to them, and parts that are all different. Each is named.
+ */
+export function* adversarialTexts(size: number): Generator<[name: string, text: string]> {
+  for (const unit of units) {
+    const run = unit.repeat(Math.ceil(size / unit.length));
+    yield [`${JSON.stringify(unit)} repeated`, run];
+    yield [`${JSON.stringify(unit)} repeated between other characters`, `1${run}1!`];
+  }
+  for (const part of numbered) {
+    let text = "";
+    for (let n = 0; text.length < size; n++) text += part(n);
+    yield [`${JSON.stringify(part(1))} and so on`, text];
+  }
+}
