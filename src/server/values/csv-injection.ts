@@ -1,13 +1,17 @@
+// A reader that separates cells by semicolons or tabs begins a new cell at each of these, even inside quotes.
+const guarded = /(?<=^|[;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
+const guards = /(?<=^|[;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
+
 /**
  * A cell that is safe in spreadsheets, which run texts that begin with = + - or @ (also full-width or after tabs and
- * line breaks) as formulas: an apostrophe is put before them. A text with leading apostrophes gets one more, so that
- * `readGuarded` restores it exactly.
+ * line breaks) as formulas: an apostrophe is put before them, also after a semicolon, tab or line break inside the cell.
+ * Where apostrophes are there already, one more is put, so that `readGuarded` restores the text exactly.
  */
 export function guardFormula(text: string): string {
-  return /^'*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
+  return text.replace(guarded, "'");
 }
 
 /** The text of a cell before `guardFormula`. */
 export function readGuarded(cell: string): string {
-  return /^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell;
+  return cell.replace(guards, "");
 }

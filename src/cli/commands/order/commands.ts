@@ -134,8 +134,9 @@ const exportOrder = defineCommand({
       "after a confirmation or with --yes, and keeps its permissions.",
     `CSV is UTF-8 with one row per order line and the columns: ${columnNames}. Columns without the prefix line_ repeat ` +
       "the order's values in all its rows: to sum orders, count each order_id once.",
-    "Amounts have all decimals of their currency and no sign. In CSV, a text that begins with = + - @, a tab or a line " +
-      "break gets a leading apostrophe, so that no spreadsheet runs it as a formula.",
+    "Amounts have all decimals of their currency and no sign. In CSV, an apostrophe precedes a tab or line break that " +
+      "begins a text, and each = + - @ that begins it or follows a semicolon, tab or line break in it, so that no " +
+      "spreadsheet runs it as a formula.",
     "NDJSON has one order per line, as GET /orders/{id}/ returns it.",
   ],
   async run(args, console) {

@@ -205,7 +205,7 @@ const exportProduct = defineCommand({
   ],
   notes: [
     "CSV has one row per product, or one per variant, where the first row also describes the product. Variants at the " +
-      "product's price have no price. A leading apostrophe keeps spreadsheets from running a text as a formula. " +
+      "product's price have no price. An apostrophe keeps spreadsheets from running a text as a formula. " +
       "NDJSON has one product per line, as the API returns it.",
     "`bodega product import` reads both formats without loss. The file is created when the export is complete; an " +
       "existing file is replaced after a confirmation or with --yes.",
