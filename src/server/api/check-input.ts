@@ -64,12 +64,13 @@ function decode(text: string): string {
   }
 }
 
-const tagForm = /^(W\/)?"([^"]*)"$/;
+const tagForm = /^(?:W\/)?"([^"]*)"$/;
 /** More tags than any client needs; each may cost an attempt. */
 export const maxTags = 10;
 
 /**
- * The versions in `If-Match`, in its order: null without the header or with `*`. Weak and foreign tags never match.
+ * The versions in `If-Match`, in its order: null without the header or with `*`. Foreign tags never match. A weak form of
+ * a version does: a proxy that compresses makes `W/"2"` of `"2"`, and both name the same record.
  * @throws malformedRequest for a malformed header, preconditionFailed when none of its tags can match.
  */
 export function parseIfMatch(header: string | null): number[] | null {
@@ -79,8 +80,8 @@ export function parseIfMatch(header: string | null): number[] | null {
     throw malformedRequest(`If-Match must be * or at most ${maxTags} ETags, such as "3".`);
   }
   const versions = new Set<number>();
-  for (const [, weak, tag = ""] of tags as RegExpExecArray[]) {
-    if (!weak && /^[1-9]\d{0,14}$/.test(tag)) versions.add(Number(tag));
+  for (const [, tag = ""] of tags as RegExpExecArray[]) {
+    if (/^[1-9]\d{0,14}$/.test(tag)) versions.add(Number(tag));
   }
   if (versions.size === 0) throw preconditionFailed();
   return [...versions];

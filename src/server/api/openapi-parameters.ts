@@ -38,7 +38,8 @@ export function parametersOf(route: Route): Json[] {
   ];
   if (route.conditional) {
     const description =
-      "One or more `ETag` values. If none matches the record's current version, the request fails with 5303.";
+      'At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record\'s current version, the ' +
+      "request fails with 5303.";
     parameters.push(parameter("header", "If-Match", { description, schema: ifMatchForm }));
   }
   if (takesKey(route)) {

@@ -146,7 +146,10 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     security: route.access.flatMap(security),
     parameters: parametersOf(route),
     ...(route.body && {
-      requestBody: { required: isRequired(route.body), content: json(bodyReference(route.body, schemas)) },
+      requestBody: {
+        required: isRequired(route.body),
+        content: bodyContent(route, bodyReference(route.body, schemas)),
+      },
     }),
     responses: { [status]: success, ...notCreated(route, success), ...errorResponses(errorsOf(route)), ...fromParser },
   };
@@ -221,6 +224,10 @@ function security(access: Access): Json[] {
 
 function json(schema: unknown): Json {
   return { "application/json": { schema } };
+}
+
+function bodyContent({ plainText }: Route, schema: unknown): Json {
+  return { ...json(schema), ...(plainText && { "text/plain": { schema } }) };
 }
 
 /** Whether a body has a required field. */

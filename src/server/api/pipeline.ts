@@ -76,7 +76,7 @@ export async function answerRoute(
   try {
     const query = parseQuery(request.url);
     const authorization = request.headers.get("authorization");
-    if (mayNameCaller(route, query, authorization)) body = await receiveBody(deps, request);
+    if (mayNameCaller(route, query, authorization)) body = await receiveBody(deps, incoming);
     sent = readSent(route, query, authorization, body?.value);
 
     const namespace = requireNamespace(sent, body);
@@ -94,7 +94,7 @@ export async function answerRoute(
 
     let { common } = sent;
     if (body === undefined && route.method !== "GET") {
-      body = await receiveBody(deps, request);
+      body = await receiveBody(deps, incoming);
       common = { ...takeCommon({}, body.value, route.ownField), ...common };
     }
     if (body?.error) throw body.error;
@@ -142,8 +142,8 @@ export function answerElsewhere(
   return response;
 }
 
-function receiveBody(deps: PipelineDeps, request: Request): Promise<Body> {
-  return readBody(request, deps.bodyLimits, deps.bodyMemory);
+function receiveBody(deps: PipelineDeps, { request, route }: Incoming): Promise<Body> {
+  return readBody(request, deps.bodyLimits, deps.bodyMemory, route.plainText);
 }
 
 function requireNamespace({ common: { namespace } }: Sent, body: Body | undefined): string {

@@ -40,6 +40,8 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   conditional?: boolean;
   /** A common parameter that is a field of this body: `token` of a device is no credential. */
   ownField?: "token";
+  /** Whether the body may also be JSON that is sent as `text/plain`, as `navigator.sendBeacon` does. */
+  plainText?: true;
   /** Whether the call contains a secret: nothing of it is stored, and `Idempotency-Key` is ignored. */
   secret?: boolean;
   /**

@@ -36,6 +36,21 @@ onDatabase("file", (suite) => {
     await connection.closed;
   });
 
+  test("a client that waits for an answer to its expectation in capitals is told how to write it", async () => {
+    const ask = async (expectation: string) => {
+      const connection = openConnection(app);
+      const headers = usual({ "content-length": "26", expect: expectation });
+      connection.write(formatHead({ head: head(), headers }));
+      const reply = await connection.read();
+      if (reply?.status === 100) connection.write(body);
+      return reply?.status === 100 ? connection.read() : reply;
+    };
+    expect((await ask("100-continue"))?.status).toBe(201);
+    const refusal = await ask("100-Continue");
+    expect(codeOf(refusal)).toBe(5100);
+    expect(JSON.parse(refusal?.text ?? "").error.remedy).toContain("`Expect: 100-continue` in lower case");
+  });
+
   test("a chunked body that never ends gets a reply in time, and its connection ends", async () => {
     const connection = openConnection(app);
     connection.write(formatHead({ head: head(), headers: usual({ "transfer-encoding": "chunked" }) }));

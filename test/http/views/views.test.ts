@@ -85,6 +85,18 @@ onEachDatabase((suite) => {
     },
   );
 
+  suite.testOnFile("a beacon counts: a view takes JSON as text/plain, in UTF-8, and no other route does", async () => {
+    const { shop, call, id } = await open();
+    const raw = JSON.stringify(ofProduct(id));
+    const send = (request: string, type: string) => call(request, { raw, headers: { "content-type": type } });
+    expect((await send("POST /views/", "text/plain;charset=UTF-8")).data).toEqual({ active: true, count: 0 });
+    expect(await counted(shop, id)).toEqual([1, 1]);
+    expect((await send("POST /views/", "text/plain")).code).toBeUndefined();
+    expect((await send("POST /views/", "text/plain; charset=latin1")).code).toBe(5103);
+    expect((await send("POST /views/", "text/html")).code).toBe(5103);
+    expect((await send("POST /likes/", "text/plain")).code).toBe(5103);
+  });
+
   suite.testOnFile("a cached count is not returned for another product or store, nor after a change", async () => {
     const { shop, call, id } = await open();
     const { id: other } = await shop.createProduct();

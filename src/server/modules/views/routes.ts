@@ -23,6 +23,7 @@ export const viewRoutes = [
     access: [anyone],
     query: ViewVisitorQuery,
     body: ViewInput,
+    plainText: true,
     reply: { data: ViewState },
     errors: ["tooManyRequests", "notFound"],
     // A repeated view counts once anyway, so `Idempotency-Key` is ignored.
