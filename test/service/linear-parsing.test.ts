@@ -38,7 +38,7 @@ const sizes = [mebibyte / 64, mebibyte / 16, mebibyte / 4, mebibyte];
 /** Linear work takes four times as long for four times the text, quadratic work sixteen times. */
 const maxGrowth = 10;
 /** A text that took longer, and whose growth is known, is not tried in greater length. */
-const enoughMs = 25;
+const enoughMs = 10;
 /** Compiling and collecting garbage take so long now and then. */
 const noiseMs = 4;
 
