@@ -296,22 +296,25 @@ onDatabase("file", (suite) => {
     expect(service.received).toEqual([]);
   });
 
-  test("a device that was sold or removed does not receive messages for its former user", async () => {
+  test("a device that was sold, detached or removed does not receive messages for its former user", async () => {
     const { service, register, queue, sender, ctx, clock, deliveries } = await openPushes(suite);
     const { id: ann } = await createUser(ctx, { email: `ann-${ctx.tenant.namespace}@example.com` });
     const { id: bob } = await createUser(ctx, { email: `bob-${ctx.tenant.namespace}@example.com` });
-    const [sold, gone] = [service.subscribe(), service.subscribe()];
+    const [sold, detached, gone] = [service.subscribe(), service.subscribe(), service.subscribe()];
     const soldId = await register({ target: sold.subscription, userId: ann });
+    await register({ target: detached.subscription, userId: ann });
     const goneId = await register({ target: gone.subscription, userId: ann });
     await queue({ userId: ann });
     await fanOut({ db: suite.app.db, now: clock.now });
     await suite.app.db.batch([
+      { sql: "update push_registrations set user_id = null where id <> ?", args: [soldId] },
       { sql: "update push_registrations set user_id = ? where id = ?", args: [bob, soldId] },
       { sql: "delete from push_registrations where id = ?", args: [goneId] },
     ]);
     expect(await sender.runUntilIdle()).toBe(0);
     expect((await deliveries()).map((row) => [row.status, row.last_error]).toSorted()).toEqual([
-      ["dropped", "the device belongs to another user now"],
+      ["dropped", "the device no longer belongs to the user"],
+      ["dropped", "the device no longer belongs to the user"],
       ["dropped", "the registration was removed"],
     ]);
     expect(service.received).toEqual([]);

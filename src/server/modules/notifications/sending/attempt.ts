@@ -47,7 +47,7 @@ export function prepareAttempt(task: PushTask, pool: number, deps: PushDeps): At
   const { platform, registration_id: id } = task;
   if (task.expires_at <= toTimestamp(deps.now())) return { outcome: "expired", error: null };
   if (id === null || task.target === null) return drop("the registration was removed");
-  if (task.is_theirs === 0) return drop("the device belongs to another user now");
+  if (task.is_theirs === 0) return drop("the device no longer belongs to the user");
   if (task.is_welcome === 0) return drop("the device's user is disabled");
   const provider = deps.providers[platform];
   if (!provider) return { outcome: "failed", error: noProvider[platform] };
