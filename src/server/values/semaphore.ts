@@ -2,7 +2,15 @@ import { type AppError, unavailable } from "../errors.ts";
 
 interface Waiter {
   start: () => void;
+  refuse: (error: AppError) => void;
   timer: Timer | undefined;
+}
+
+/** How a caller waits for a permit. */
+export interface Waiting {
+  timeoutMs?: number;
+  /** Parties take turns, however many callers of each wait. Callers without one are one party. */
+  party?: string;
 }
 
 /** Limits of a semaphore, and the error for callers that it refuses. */
@@ -15,13 +23,15 @@ export interface SemaphoreOptions {
   fullMessage: string;
 }
 
-/** Limits the number of callers that work at a time. The others wait in order of arrival. */
+/** Limits the number of callers that work at a time. The others wait, those of one party in order of arrival. */
 export class Semaphore {
   readonly #fullMessage: string;
   #permits: number;
   #maxWaiting: number;
   #held = 0;
-  #waiting: Waiter[] = [];
+  /** Never empty lists, by party, in the order of their turns. */
+  readonly #parties = new Map<string, Waiter[]>();
+  #waiting = 0;
   #idle: (() => void)[] = [];
 
   constructor({ permits, maxWaiting = 10_000, fullMessage }: SemaphoreOptions) {
@@ -32,7 +42,7 @@ export class Semaphore {
 
   /** Callers that wait for a permit. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting;
   }
 
   /** True when no permit is held. */
@@ -50,9 +60,9 @@ export class Semaphore {
    * Runs `work` while it holds a permit; at once if one is free. Errors: those of `work`; unavailable when too many wait,
    * or no permit is released within `timeoutMs`.
    */
-  async run<T>(work: () => Promise<T>, timeoutMs?: number): Promise<T> {
+  async run<T>(work: () => Promise<T>, waiting: Waiting = {}): Promise<T> {
     if (this.#held < this.#permits) this.#held++;
-    else await this.#wait(timeoutMs);
+    else await this.#wait(waiting);
     try {
       return await work();
     } finally {
@@ -65,24 +75,33 @@ export class Semaphore {
     return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  #wait(timeoutMs: number | undefined): Promise<void> {
-    if (this.#waiting.length >= this.#maxWaiting) return Promise.reject(this.#refusal(this.#fullMessage));
+  #wait({ timeoutMs, party = "" }: Waiting): Promise<void> {
+    if (this.#waiting >= this.#maxWaiting && !this.#makeRoom(party)) return Promise.reject(this.#fullError());
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { start: resolve, timer: undefined };
+      const queue = this.#parties.get(party) ?? [];
+      const waiter: Waiter = { start: resolve, refuse: reject, timer: undefined };
       if (timeoutMs !== undefined) {
         waiter.timer = setTimeout(() => {
-          this.#waiting = this.#waiting.filter((one) => one !== waiter);
+          queue.splice(queue.indexOf(waiter), 1);
+          if (queue.length === 0) this.#parties.delete(party);
+          this.#waiting--;
           reject(unavailable("The database is busy.", { isInternal: true }));
         }, timeoutMs);
       }
-      this.#waiting.push(waiter);
+      this.#parties.set(party, queue);
+      queue.push(waiter);
+      this.#waiting++;
     });
   }
 
-  /** Passes the permit to the first that waits. */
+  /** Passes the permit to the next party, which then waits behind the others. */
   #release(): void {
-    const next = this.#waiting.shift();
+    const [party = "", queue = []] = this.#parties.entries().next().value ?? [];
+    const next = queue.shift();
     if (next !== undefined) {
+      this.#parties.delete(party);
+      if (queue.length > 0) this.#parties.set(party, queue);
+      this.#waiting--;
       clearTimeout(next.timer);
       next.start();
       return;
@@ -91,7 +110,19 @@ export class Semaphore {
     if (this.#held === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  #refusal(message: string): AppError {
-    return unavailable(message, { retryAfter: 1 });
+  /** Refuses the latest caller of the party with most waiting; false when `party` itself would then have as many. */
+  #makeRoom(party: string): boolean {
+    let longest: Waiter[] = [];
+    for (const queue of this.#parties.values()) if (queue.length > longest.length) longest = queue;
+    if (longest.length <= (this.#parties.get(party)?.length ?? 0) + 1) return false;
+    const refused = longest.pop();
+    this.#waiting--;
+    clearTimeout(refused?.timer);
+    refused?.refuse(this.#fullError());
+    return true;
+  }
+
+  #fullError(): AppError {
+    return unavailable(this.#fullMessage, { retryAfter: 1 });
   }
 }

@@ -59,7 +59,9 @@ export class ServerDatabase implements Database {
   async transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
     const lockDeadlineMs = this.#lockDeadlineMs;
     const begin = () => this.#client.transaction("write");
-    return this.#transactions.run(() => new ServerTransaction({ begin, lockDeadlineMs }).run(fn), lockDeadlineMs);
+    return this.#transactions.run(() => new ServerTransaction({ begin, lockDeadlineMs }).run(fn), {
+      timeoutMs: lockDeadlineMs,
+    });
   }
 
   async migrate(stmts: InStatement[]): Promise<void> {
@@ -112,7 +114,7 @@ export class ServerDatabase implements Database {
   }
 
   #write<T>(work: () => Promise<T>): Promise<T> {
-    return this.#writes.run(() => this.#retry(work), this.#lockDeadlineMs);
+    return this.#writes.run(() => this.#retry(work), { timeoutMs: this.#lockDeadlineMs });
   }
 
   #retry<T>(work: () => Promise<T>): Promise<T> {

@@ -65,7 +65,7 @@ export async function resetPassword(ctx: Ctx, input: { email: string; code: stri
   const verdict = await checkTry(ctx, resetTry);
   if (verdict instanceof AppError) throw verdict;
   // Hashed only if the code is right, or guessing would keep every core busy; hashed before the transaction, which must be short.
-  const hash = verdict === "fits" ? await hashPassword(input.password) : null;
+  const hash = verdict === "fits" ? await hashPassword(input.password, ctx.tenant.id) : null;
   const refused = await inTransaction(ctx, (tx) => applyReset(tx, resetTry, hash));
   if (refused) throw refused;
 }

@@ -7,10 +7,10 @@ const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as
 /** The hash of a discarded random text; verifying it costs as much as a real hash. */
 const decoy =
   "$argon2id$v=19$m=19456,t=2,p=1$ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";
-/** bcrypt ignores all bytes after these. */
+/** bcrypt ignores all bytes after these; Bun hashes longer passwords before bcrypt, as no other system does. */
 const bcryptBytes = 72;
 
-/** Bun's thread pool accepts any number of hashes, and its other work would wait behind them. */
+/** Bun's thread pool accepts any number of hashes, and its other work would wait behind them. Stores take turns. */
 export const hashing = new Semaphore({
   permits: availableParallelism(),
   maxWaiting: 128,
@@ -23,19 +23,22 @@ export function shareCores(processes: number): void {
 }
 
 /**
- * Hashes a new password once this process has a free core. Returns argon2id in the PHC form. Errors: unavailable when
- * too many wait.
+ * Hashes a new password once this process has a free core. Returns argon2id in the PHC form.
+ * @param party the id of the store: no store has to wait for all that waits in another.
+ * @throws unavailable when too many wait.
  */
-export function hashPassword(password: string): Promise<string> {
-  return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters));
+export function hashPassword(password: string, party?: string): Promise<string> {
+  return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), { party });
 }
 
 /**
  * Whether a password has this hash. False for null (no such user, no password) and for an unusable hash, after as much
- * time as for a real one. Errors: unavailable when too many wait.
+ * time as for a real one.
+ * @param party the id of the store, as in `hashPassword`.
+ * @throws unavailable when too many wait.
  */
-export function verifyPassword(password: string, hash: string | null): Promise<boolean> {
-  return hashing.run(async () => {
+export function verifyPassword(password: string, hash: string | null, party?: string): Promise<boolean> {
+  const verify = async () => {
     // Bun refuses an empty password at once, and the response time would reveal that nothing was verified.
     const isReal = hash !== null && password !== "" && isUsableHash(hash);
     if (!isReal) {
@@ -43,20 +46,15 @@ export function verifyPassword(password: string, hash: string | null): Promise<b
       return false;
     }
     if (hash.startsWith(ownPrefix)) return Bun.password.verify(password.normalize("NFC"), hash);
-    return isBcrypt(hash) ? verifyBcrypt(password, hash) : Bun.password.verify(password, hash);
-  });
+    const bytes = new TextEncoder().encode(password);
+    return Bun.password.verify(isBcrypt(hash) ? bytes.subarray(0, bcryptBytes) : bytes, hash);
+  };
+  return hashing.run(verify, { party });
 }
 
 /** Whether to hash the password again after a sign-in: its hash was imported, or has other costs. */
 export function needsRehash(hash: string): boolean {
   return !hash.startsWith(ownPrefix);
-}
-
-/** For longer passwords, Bun hashes the password before bcrypt and other systems cut it. Either may have made this hash. */
-async function verifyBcrypt(password: string, hash: string): Promise<boolean> {
-  const bytes = new TextEncoder().encode(password);
-  if (await Bun.password.verify(bytes.subarray(0, bcryptBytes), hash)) return true;
-  return bytes.length > bcryptBytes && Bun.password.verify(bytes, hash);
 }
 
 /** The beginning of each hash that this program makes. */
@@ -66,10 +64,10 @@ const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const argon2 =
   /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-// Each takes about a second of one core: higher costs would stall the server at every sign-in.
-const maxBcryptCost = 14;
-const maxMemoryKib = 262_144;
-const maxPasses = 10;
+// Anyone can make the server verify a hash. These take as long as five hashes of our own kind, and as ten with bcrypt.
+const maxMemoryKib = 65_536;
+const maxKib = 3 * maxMemoryKib;
+const maxBcryptCost = 12;
 const maxLanes = 8;
 
 /**
@@ -80,7 +78,9 @@ export function parsePasswordHash(field: string, hash: string): string {
   if (!isBcrypt(hash) && !argon2.test(hash)) {
     throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");
   }
-  if (!isUsableHash(hash)) throw invalidField(field, "has a cost that this server does not accept");
+  if (!isUsableHash(hash)) {
+    throw invalidField(field, "has a cost outside of what is accepted: bcrypt 4 to 12, argon2 up to 64 MiB × 3 passes");
+  }
   return hash;
 }
 
@@ -95,14 +95,14 @@ export function isUsableHash(hash: string): boolean {
   if (cost !== undefined) return Number(cost) >= 4 && Number(cost) <= maxBcryptCost;
   const [, memory, passes, lanes] = (argon2.exec(hash) ?? []).map(Number);
   if (memory === undefined || passes === undefined || lanes === undefined) return false;
-  if (lanes < 1 || lanes > maxLanes || passes < 1 || passes > maxPasses) return false;
+  if (lanes < 1 || lanes > maxLanes || passes < 1 || memory * passes > maxKib) return false;
   return memory >= 8 * lanes && memory <= maxMemoryKib;
 }
 
 /** Algorithm and costs, the beginning of a hash. */
 const kindPattern = /^(?:\$2[aby]\$(\d\d)\$|\$argon2(?:id|i|d)\$v=19\$m=(\d+),t=(\d+),p=\d\$)/;
-/** Imported hashes may have many costs; a refusal verifies at most this many. */
-const maxImported = 4;
+/** Imported hashes may have many costs; a refusal verifies at most so much, which is ten hashes of our own kind. */
+const maxRefusalKib = 2 * maxKib;
 // The time of one bcrypt round in KiB of argon2, measured.
 const kibPerBcryptRound = 90;
 // Salt and digest of discarded random texts.
@@ -111,18 +111,33 @@ const argon2Tail = "ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j
 
 /**
  * Hashes that are still to be verified so that a refusal takes as long for every account: one of our own kind, and the most
- * expensive imported kinds of the store.
+ * expensive imported kinds of the store that fit the limit. An account whose kind does not fit gets more of our own instead.
  * @param kinds how the imported hashes of the store begin, each kind once.
  * @param verified hashes that were verified already; null for the decoy of our own kind.
  * @returns hashes that no password is known for; null for the decoy of our own kind.
  */
 export function hashesToVerify(kinds: readonly string[], verified: readonly (string | null)[]): (string | null)[] {
-  const costliest = kinds
-    .filter((kind) => isUsableHash(decoyOf(kind)))
-    .toSorted((a, b) => costOf(b) - costOf(a))
-    .slice(0, maxImported);
+  const usable = kinds.filter((kind) => isUsableHash(decoyOf(kind))).toSorted((a, b) => costOf(b) - costOf(a));
   const done = new Set(verified.map(kindOf));
-  return [null, ...costliest].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
+  const imported = [...done].filter((kind) => kind !== null);
+  const missing = fitLimit(usable, imported);
+  const kibMissing = sumCosts(fitLimit(usable, [])) - sumCosts([...imported, ...missing]);
+  const own = Math.max(0, Math.round(kibMissing / costOf(ownPrefix))) + (done.has(null) ? 0 : 1);
+  return [...Array<null>(own).fill(null), ...missing.map(decoyOf)];
+}
+
+/** The first of the kinds that fit the limit together with those already verified. */
+function fitLimit(kinds: readonly string[], done: readonly string[]): string[] {
+  let kibLeft = maxRefusalKib - sumCosts(done);
+  return kinds.filter((kind) => {
+    const fits = !done.includes(kind) && costOf(kind) <= kibLeft;
+    if (fits) kibLeft -= costOf(kind);
+    return fits;
+  });
+}
+
+function sumCosts(kinds: readonly string[]): number {
+  return kinds.reduce((sum, kind) => sum + costOf(kind), 0);
 }
 
 /** Null for our own kind, whose decoy also replaces unusable hashes. */
@@ -135,7 +150,7 @@ function decoyOf(kind: string): string {
   return `${kind}${kind.startsWith("$2") ? bcryptTail : argon2Tail}`;
 }
 
-/** Only for comparison. */
+/** In KiB of argon2, times passes. */
 function costOf(kind: string): number {
   const [, rounds, kib, passes] = kindPattern.exec(kind) ?? [];
   return rounds === undefined ? Number(kib) * Number(passes) : 2 ** Number(rounds) * kibPerBcryptRound;

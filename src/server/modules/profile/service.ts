@@ -69,7 +69,7 @@ async function changeAddress(
 ): Promise<User> {
   try {
     return await limitFailures(ctx, user.emailKey, async () => {
-      if (!(await verifyPassword(password, user.passwordHash))) throw invalidLogin();
+      if (!(await verifyPassword(password, user.passwordHash, ctx.tenant.id))) throw invalidLogin();
       const waitMs = await countHit(ctx, addressChanges, user.id);
       if (waitMs > 0) throw tooManyRequests("Too many changes of the email.", { retryAfter: Math.ceil(waitMs / 1000) });
       return inTransaction(ctx, async (tx) => {

@@ -60,7 +60,7 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       subject = user?.id;
       const hash = user?.status === "active" ? user.passwordHash : null;
       verified.push(hash);
-      const isCorrect = await verifyPassword(input.password, hash);
+      const isCorrect = await verifyPassword(input.password, hash, ctx.tenant.id);
       if (!user || hash === null || !isCorrect) throw invalidLogin();
       const session = await signIn(ctx, user, hash, input);
       if (session) {
@@ -157,7 +157,7 @@ async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: L
 /** Replaces an imported hash by our own kind. Called after the code is verified, or the time would reveal that the password was right. */
 async function renewHash(ctx: Ctx, user: SignInUser, from: string, password: string): Promise<void> {
   try {
-    const to = await hashPassword(password);
+    const to = await hashPassword(password, ctx.tenant.id);
     await inTransaction(ctx, (tx) => changePasswordHash(tx, user.id, { from, to, isRenewal: true }));
   } catch (error) {
     // The user is logged in; the next login tries again.
@@ -198,7 +198,7 @@ export async function equalizeLoginTime(
   try {
     const kinds = await all(ctx.db, selectKinds, { tenantId: ctx.tenant.id });
     const names = kinds.map((row) => row.kind);
-    for (const hash of hashesToVerify(names, verified)) await verifyPassword(password, hash);
+    for (const hash of hashesToVerify(names, verified)) await verifyPassword(password, hash, ctx.tenant.id);
   } catch (error) {
     // When no capacity is left for hashing, the refusal must still be returned and counted.
     if (!(error instanceof AppError)) throw error;

@@ -40,8 +40,8 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   if (!user) throw tokenExpired();
   try {
     return await limitFailures(ctx, user.emailKey, async () => {
-      if (!(await verifyPassword(input.current_password, user.passwordHash))) throw invalidLogin();
-      const to = await hashPassword(input.password);
+      if (!(await verifyPassword(input.current_password, user.passwordHash, ctx.tenant.id))) throw invalidLogin();
+      const to = await hashPassword(input.password, ctx.tenant.id);
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
         // Every change of a password revokes the token, so a live token proves that the verified password is current.

@@ -159,7 +159,8 @@ async function reauthenticate<T>(
 ): Promise<T> {
   try {
     return await limitFailures(ctx, user.emailKey, async () => {
-      if (password !== undefined && !(await verifyPassword(password, user.passwordHash))) throw invalidLogin();
+      const isCorrect = password === undefined || (await verifyPassword(password, user.passwordHash, ctx.tenant.id));
+      if (!isCorrect) throw invalidLogin();
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
         await requireUnchanged(tx, user);

@@ -59,7 +59,7 @@ export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | 
 
 /** Checks and hashes, before any transaction, because hashing in one would block all writers. */
 export async function prepareUser(
-  ctx: Pick<Ctx, "actor">,
+  ctx: Pick<Ctx, "actor"> & Partial<Pick<Ctx, "tenant">>,
   input: UserInput & { lang?: string | undefined },
 ): Promise<NewUser> {
   const { password, password_hash: imported, ...fields } = input;
@@ -67,7 +67,7 @@ export async function prepareUser(
   if (email === undefined || emailKey === undefined) throw invalidField("email", "is required");
   const role = columns.role ?? "customer";
   requireManageable(ctx, role);
-  return { columns, email, emailKey, role, passwordHash: await firstHash(password, imported) };
+  return { columns, email, emailKey, role, passwordHash: await firstHash(password, imported, ctx.tenant?.id) };
 }
 
 /** Writes a prepared user. */
@@ -135,13 +135,13 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
  * @throws notFound, forbidden, weakPassword, validationFailed, unavailable.
  */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
-  await changePassword(ctx, id, await preparePassword(password));
+  await changePassword(ctx, id, await preparePassword(password, ctx.tenant.id));
 }
 
 /** Checks and hashes, before any transaction, because hashing in one would block all writers. */
-export function preparePassword(password: string): Promise<string> {
+function preparePassword(password: string, tenantId?: string): Promise<string> {
   requireStrongPassword("password", password);
-  return hashPassword(password);
+  return hashPassword(password, tenantId);
 }
 
 /** Writes a prepared password. */
@@ -156,10 +156,14 @@ export function changePassword(ctx: Ctx, id: string, to: string): Promise<void> 
   });
 }
 
-async function firstHash(password: string | undefined, imported: string | undefined): Promise<string | null> {
+async function firstHash(
+  password: string | undefined,
+  imported: string | undefined,
+  tenantId: string | undefined,
+): Promise<string | null> {
   if (imported !== undefined) {
     if (password !== undefined) throw invalidField("password_hash", "cannot be combined with password");
     return parsePasswordHash("password_hash", imported);
   }
-  return password === undefined ? null : preparePassword(password);
+  return password === undefined ? null : preparePassword(password, tenantId);
 }
