@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
-import { goodPassword, openAccount } from "../../support/account.ts";
-import type { ApiReply } from "../../support/client.ts";
-import type { Shop } from "../../support/factories.ts";
+import type { AppError } from "../../../src/server/errors.ts";
+import { issueCode, resetPassword } from "../../../src/server/modules/password-reset/service.ts";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { type ApiReply, newAddress } from "../../support/client.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
+import { failureOf } from "../../support/failure.ts";
 import { readOutbox } from "../../support/mail.ts";
 import {
   forgot,
@@ -18,12 +21,28 @@ const day = 24 * 60 * minute;
 const codeOf = ({ code }: ApiReply) => code;
 const retryAfter = ({ headers }: ApiReply) => Number(headers.get("retry-after"));
 
+/** Tries codes from one address. */
+const resetFrom =
+  (address: string): typeof reset =>
+  (shop, email, code, password = otherPassword) =>
+    shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password }, address });
+
 onEachDatabase((suite) => {
-  /** Makes five wrong tries at the code of an address. */
-  async function spendTries(shop: Shop, email: string, wrong: string): Promise<(number | undefined)[]> {
+  /** Makes five wrong tries at the code of an account. */
+  async function spendTries(shop: Shop, email: string, wrong: string, send = reset): Promise<(number | undefined)[]> {
     const codes: (number | undefined)[] = [];
-    for (let n = 0; n < 5; n++) codes.push(codeOf(await reset(shop, email, wrong)));
+    for (let n = 0; n < 5; n++) codes.push(codeOf(await send(shop, email, wrong)));
     return codes;
+  }
+
+  /** Makes wrong tries at new codes, five each, without the mails. */
+  async function spendCodes(shop: Shop, email: string, codes: number, send: () => typeof reset): Promise<void> {
+    const ctx = await tenantContext(shop);
+    for (let n = 0; n < codes; n++) {
+      const { code } = await issueCode(ctx, email);
+      suite.app.clock.advance(minute);
+      expect(await spendTries(shop, email, otherCode(code), send())).toEqual(Array(5).fill(5216));
+    }
   }
 
   suite.testOnFile("after four wrong tries the right code is still valid", async () => {
@@ -57,73 +76,111 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "fifteen wrong tries in 24 hours lock resets for 24 hours, also for the right code of a new mail",
+    "fifteen wrong tries in 24 hours lock the resets of an address for 24 hours, also for the right code of a new mail",
     async () => {
       const { shop, account, email, wrong } = await openAccountWithCode(suite);
-      await spendTries(shop, email, wrong);
+      const send = resetFrom(newAddress());
+      await spendTries(shop, email, wrong, send);
       for (let n = 0; n < 2; n++) {
         suite.app.clock.advance(20 * minute);
-        expect(await spendTries(shop, email, otherCode(await requestCode(shop, email)))).toEqual(Array(5).fill(5216));
+        const codes = await spendTries(shop, email, otherCode(await requestCode(shop, email)), send);
+        expect(codes).toEqual(Array(5).fill(5216));
       }
       suite.app.clock.advance(20 * minute);
       const code = await requestCode(shop, email);
-      const refused = await reset(shop, email, code);
+      const refused = await send(shop, email, code);
       expect([refused.code, retryAfter(refused)]).toEqual([5213, (day - 60 * minute) / 1000]);
       // The first five expire together, a day after they were made.
       suite.app.clock.advance(day - 60 * minute - 10 * minute);
       const late = await requestCode(shop, email);
       suite.app.clock.advance(10 * minute - 1);
-      expect(codeOf(await reset(shop, email, late))).toBe(5213);
+      expect(codeOf(await send(shop, email, late))).toBe(5213);
       suite.app.clock.advance(1);
-      expect((await reset(shop, email, late)).status).toBe(200);
+      expect((await send(shop, email, late)).status).toBe(200);
       expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
     },
   );
+
+  suite.testOnFile("an address that is locked for the day locks nobody else, and no other account", async () => {
+    const { shop, account, email } = await openAccountWithCode(suite);
+    const send = resetFrom(newAddress());
+    await spendCodes(shop, email, 3, () => send);
+    const code = await requestCode(shop, email);
+    expect(codeOf(await send(shop, email, code))).toBe(5213);
+    const neighbour = await openAccount(shop);
+    expect((await send(shop, neighbour.email, await requestCode(shop, neighbour.email))).status).toBe(200);
+    expect((await reset(shop, email, code)).status).toBe(200);
+    expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
+  });
+
+  suite.testOnFile("a hundred wrong tries in 24 hours lock the resets of an account from every address", async () => {
+    const { shop, email } = await openAccountWithCode(suite);
+    const start = suite.app.clock.now() + minute;
+    await spendCodes(shop, email, 19, () => resetFrom(newAddress()));
+    const code = await requestCode(shop, email);
+    for (let n = 0; n < 4; n++) expect(codeOf(await reset(shop, email, otherCode(code)))).toBe(5216);
+    expect(codeOf(await reset(shop, email, otherCode(code)))).toBe(5216);
+    const refused = await reset(shop, email, await requestCode(shop, email));
+    const waitMs = start + day - suite.app.clock.now();
+    expect([refused.code, retryAfter(refused)]).toEqual([5213, waitMs / 1000]);
+    suite.app.clock.advance(waitMs);
+    expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
+  });
 
   suite.testOnFile(
     "Retry-After is the day's wait, which is longer, from the first refusal after the fifteenth wrong try on",
     async () => {
       const { shop, email, code, wrong } = await openAccountWithCode(suite);
-      await spendTries(shop, email, wrong);
-      await spendTries(shop, email, otherCode(await requestCode(shop, email)));
+      const address = newAddress();
+      const send = resetFrom(address);
+      await spendTries(shop, email, wrong, send);
+      await spendTries(shop, email, otherCode(await requestCode(shop, email)), send);
       const last = await requestCode(shop, email);
-      // Some are in flight while the last is counted.
-      const replies = await Promise.all(Array.from({ length: 30 }, () => reset(shop, email, otherCode(last))));
-      expect(replies.map(codeOf).toSorted()).toEqual([...Array(25).fill(5213), ...Array(5).fill(5216)]);
-      const refused = [...replies.filter((reply) => reply.code === 5213), await reset(shop, email, last)];
-      expect(new Set(refused.map(retryAfter))).toEqual(new Set([day / 1000]));
+      // Some are in flight while the last is counted. The address may not make so many calls, so the service is called.
+      const ctx = { ...(await tenantContext(shop)), clientIp: address };
+      const attempt = (given: string) => failureOf(resetPassword(ctx, { email, code: given, password: otherPassword }));
+      const failures = (await Promise.all(Array.from({ length: 30 }, () => attempt(otherCode(last))))) as AppError[];
+      expect(failures.map((one) => one.code).toSorted()).toEqual([...Array(25).fill(5213), ...Array(5).fill(5216)]);
+      const refused = [...failures.filter((one) => one.code === 5213), (await attempt(last)) as AppError];
+      expect(new Set(refused.map((one) => one.retryAfter))).toEqual(new Set([day / 1000]));
       suite.app.clock.advance(day);
-      expect(codeOf(await reset(shop, email, code))).toBe(5216);
-      expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
+      expect(codeOf(await send(shop, email, code))).toBe(5216);
+      expect((await send(shop, email, await requestCode(shop, email))).status).toBe(200);
     },
   );
 
   suite.testOnFile("Retry-After is the code's wait when the day's first tries are about to expire", async () => {
     const { shop, email, wrong } = await openAccountWithCode(suite);
-    await spendTries(shop, email, wrong);
-    await spendTries(shop, email, otherCode(await requestCode(shop, email)));
+    const send = resetFrom(newAddress());
+    await spendTries(shop, email, wrong, send);
+    await spendTries(shop, email, otherCode(await requestCode(shop, email)), send);
     suite.app.clock.advance(day - 5 * minute);
     const code = await requestCode(shop, email);
-    await spendTries(shop, email, otherCode(code));
-    const refused = await reset(shop, email, code);
+    await spendTries(shop, email, otherCode(code), send);
+    const refused = await send(shop, email, code);
     expect([refused.code, retryAfter(refused)]).toEqual([5213, 15 * 60]);
     suite.app.clock.advance(15 * minute);
-    expect(codeOf(await reset(shop, email, code))).toBe(5216);
+    expect(codeOf(await send(shop, email, code))).toBe(5216);
   });
 
   suite.testOnFile("tries without a code, or at a used, expired or locked one, do not count for the day", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
-    await reset(shop, email, code);
-    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, wrong))).toBe(5216);
+    const send = resetFrom(newAddress());
+    const sendSix = async (given: string, expected: number, to = email) => {
+      suite.app.clock.advance(minute);
+      for (let n = 0; n < 6; n++) expect(codeOf(await send(shop, to, given))).toBe(expected);
+    };
+    await send(shop, email, code);
+    await sendSix(wrong, 5216);
     const second = await requestCode(shop, email);
     suite.app.clock.advance(15 * minute);
-    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, second))).toBe(5216);
-    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, "else@example.com", wrong))).toBe(5216);
+    await sendSix(second, 5216);
+    await sendSix(wrong, 5216, "else@example.com");
     suite.app.clock.advance(20 * minute);
     const third = otherCode(await requestCode(shop, email));
-    await spendTries(shop, email, third);
-    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, third))).toBe(5213);
-    expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
+    await spendTries(shop, email, third, send);
+    await sendSix(third, 5213);
+    expect((await send(shop, email, await requestCode(shop, email))).status).toBe(200);
   });
 
   suite.testOnFile("tries count per address and store", async () => {

@@ -219,8 +219,37 @@ onDatabase("file", (suite) => {
       );
       const codes = replies.map(({ code }) => code);
       expect(codes.filter((code) => code === undefined)).toHaveLength(1);
-      expect(codes.filter((code) => code === 5212)).toHaveLength(3);
-      expect(codes.filter((code) => code === 5213)).toHaveLength(6);
+      expect(codes.filter((code) => code === 5212)).toHaveLength(9);
+    });
+
+    test("a code that was used for the enrolment, or a login, and is sent again does not count as a failure", async () => {
+      const careless = await openAccount(shop);
+      await careless.begin();
+      const credentials = { email: careless.email, password: goodPassword };
+      const enrolment = await careless.code();
+      await careless.call("POST /users/me/two-factor/confirm/", { body: { otp: enrolment } });
+      for (let n = 0; n < 5; n++) expect((await login(shop, { ...credentials, otp: enrolment })).code).toBe(5212);
+      suite.app.clock.advance(30_000);
+      const otp = await careless.code();
+      expect((await login(shop, { ...credentials, otp })).status).toBe(200);
+      for (let n = 0; n < 5; n++) expect((await login(shop, { ...credentials, otp })).code).toBe(5212);
+      // With a wrong password it counts as ever.
+      for (const code of [5212, 5212, 5212, 5213]) {
+        expect((await login(shop, { ...credentials, password: otherPassword, otp })).code).toBe(code);
+      }
+    });
+
+    test("a login that lacks only its code is audited as code_required, not as failed", async () => {
+      const user = await openAccount(shop);
+      await user.enrol();
+      await login(shop, { email: user.email, password: goodPassword });
+      await login(shop, { email: user.email, password: goodPassword, otp: await user.wrongCode() });
+      const sql = "select event, code from audit_log where subject = ? and event like 'login.%' order by seq";
+      const { rows } = await suite.app.db.execute({ sql, args: [user.id] });
+      expect(rows.map(({ event, code }) => [event, code])).toEqual([
+        ["login.code_required", 5211],
+        ["login.failed", 5212],
+      ]);
     });
   });
 

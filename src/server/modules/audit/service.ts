@@ -76,7 +76,7 @@ function actorId(actor: SystemCtx["actor"]): string | null {
 
 /** The acts that the audit log records, by group. */
 const acts = {
-  login: ["succeeded", "failed"],
+  login: ["succeeded", "failed", "code_required"],
   attempts: ["refused"],
   token: ["refreshed", "revoked"],
   user: [

@@ -12,7 +12,7 @@ import { queueMail } from "../mail/outbox.ts";
 import { attemptsExhausted, clearFailures } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
-import { countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import { addressSubject, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import { endTokens } from "../tokens/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
@@ -102,8 +102,10 @@ async function refuse(tx: Ctx, resetTry: ResetTry): Promise<AppError> {
 const validMs = 15 * 60_000;
 /** Wrong tries that lock a code (specification, section 8). */
 const maxTries = 5;
-/** Wrong tries per tenant and email over all codes; without it, six digits could be guessed over many codes. */
-const dailyTries: RateLimit = { name: "reset-tries", most: 15, windowMs: 86_400_000 };
+/** Wrong tries at all codes of an account in a day; without it, six digits could be guessed over many codes. */
+const accountTries: RateLimit = { name: "reset-tries", most: 100, windowMs: 86_400_000 };
+/** Those from one address, so that nobody alone can lock an account for the day. */
+const addressTries: RateLimit = { name: "reset-tries-address", most: 15, windowMs: 86_400_000 };
 /** How long an expired code is kept. */
 const keptMs = 86_400_000;
 
@@ -154,7 +156,7 @@ export async function checkTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "
   const { hash, now, ...address } = valuesOf(ctx, resetTry);
   // Reads the code first: a try that locked it meanwhile is then counted in the day's tries as well.
   const row = await get(ctx.db, selectCode, address);
-  const dayMs = await peekLimit(ctx, dailyTries, subjectOf(ctx, resetTry));
+  const dayMs = await dayWaitMs(ctx, resetTry);
   const isWaiting = row !== undefined && row.used_at === null && row.expires_at > now;
   const isLocked = isWaiting && row.wrong_tries >= maxTries;
   const lockMs = isLocked ? Date.parse(row.expires_at) - ctx.now() : 0;
@@ -165,15 +167,15 @@ export async function checkTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "
 
 /** Spends a code, in the transaction of the reset; false when it is no longer valid. */
 export async function spendTry(tx: Ctx, resetTry: ResetTry): Promise<boolean> {
-  if ((await peekLimit(tx, dailyTries, subjectOf(tx, resetTry))) > 0) return false;
+  if ((await dayWaitMs(tx, resetTry)) > 0) return false;
   return (await run(tx.db, useCode, valuesOf(tx, resetTry))) > 0;
 }
 
 /** Counts a wrong try of the code and the day, in one transaction; false when there is no valid code. */
 export async function countWrongTry(tx: Ctx, resetTry: ResetTry): Promise<boolean> {
-  if ((await peekLimit(tx, dailyTries, subjectOf(tx, resetTry))) > 0) return false;
+  if ((await dayWaitMs(tx, resetTry)) > 0) return false;
   if ((await run(tx.db, addWrongTry, valuesOf(tx, resetTry))) === 0) return false;
-  await countHit(tx, dailyTries, subjectOf(tx, resetTry));
+  for (const [limit, subject] of dailyTries(tx, resetTry)) await countHit(tx, limit, subject);
   return true;
 }
 
@@ -196,6 +198,19 @@ function valuesOf(ctx: Ctx, { emailKey, code }: ResetTry) {
   return { tenantId, emailKey, hash, now: toTimestamp(ctx.now()) };
 }
 
-function subjectOf({ tenant }: Ctx, { emailKey }: ResetTry): string {
-  return `${tenant.id}:${emailKey}`;
+/** Milliseconds for which the day's tries refuse this address, or all; 0 when they do not. */
+async function dayWaitMs(ctx: Ctx, resetTry: ResetTry): Promise<number> {
+  let waitMs = 0;
+  for (const [limit, subject] of dailyTries(ctx, resetTry)) {
+    waitMs = Math.max(waitMs, await peekLimit(ctx, limit, subject));
+  }
+  return waitMs;
+}
+
+function dailyTries({ tenant, vault, clientIp }: Ctx, { emailKey }: ResetTry): [RateLimit, subject: string][] {
+  const account = `${tenant.id}:${emailKey}`;
+  return [
+    [accountTries, account],
+    [addressTries, addressSubject(vault, clientIp, account)],
+  ];
 }

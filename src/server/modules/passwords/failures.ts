@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, tooManyAttempts } from "../../errors.ts";
+import { AppError, invalidLogin, tooManyAttempts } from "../../errors.ts";
 import { Semaphore } from "../../values/semaphore.ts";
 import { clearLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 
@@ -10,6 +10,14 @@ export const loginFailures: RateLimit = { name: "login-failures", most: 3, windo
 // More waiting attempts than this do not come from the account's owner.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
+/** The cause of a refusal that does not count, because nothing was guessed. */
+const notGuessed = Symbol("not guessed");
+
+/** Refuses a one-time code that was right and is used up, as a form that is sent twice does. Not counted as a failure. */
+export function codeUsedUp(): AppError {
+  return invalidLogin(undefined, { cause: notGuessed });
+}
+
 /** The attempts of each account that someone is signing in to. */
 const accounts = new Map<string, Semaphore>();
 
@@ -18,7 +26,7 @@ const accounts = new Map<string, Semaphore>();
  * this process, and none begins once three have failed within 20 minutes, even if many arrive at once. Of several
  * processes only one can record the third failure; the attempts of the others are then refused, right or wrong.
  * @param emailKey the account's address for comparison, or the text that was sent instead.
- * @param attempt throws invalidLogin for a failure, which is counted; other errors are not.
+ * @param attempt throws invalidLogin for a failure, which is counted; other errors, and `codeUsedUp`, are not.
  * @param note runs in the transaction that counts a failure, records its refusal, and may replace it.
  * @throws tooManyAttempts with `retryAfter` when the failures are used up, unavailable when too many wait.
  */
@@ -33,7 +41,7 @@ export async function limitFailures<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof AppError && error.kind === "invalidLogin")) throw error;
+      if (!(error instanceof AppError && error.kind === "invalidLogin") || error.cause === notGuessed) throw error;
       // The transaction returns the refusal: if it were thrown inside, the count would be rolled back.
       throw await inTransaction(ctx, async (tx) => {
         const refusal = (await countFailure(tx, emailKey)) ?? error;

@@ -122,7 +122,8 @@ async function recordRefusal(
 ): Promise<AppError> {
   const isLimited = (await countCall(tx)) !== undefined || refusal.kind === "tooManyAttempts";
   const answer = isLimited ? await longestWait(tx, key, refusal) : refusal;
-  await recordAudit(tx, { event: "login.failed", subject, error: answer.kind });
+  const event = answer.kind === "twoFactorRequired" ? "login.code_required" : "login.failed";
+  await recordAudit(tx, { event, subject, error: answer.kind });
   return answer;
 }
 

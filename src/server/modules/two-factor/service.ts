@@ -8,6 +8,7 @@ import { forbidden } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
+import { codeUsedUp } from "../passwords/failures.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import type { TwoFactorState } from "./model.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
@@ -48,7 +49,8 @@ export async function getOwnTwoFactor({ actor, db, tenant }: Ctx): Promise<TwoFa
 /**
  * Verifies and spends a one-time code or a recovery code, in the transaction of the act, so that it is spent only if the
  * act succeeds (RFC 6238, section 5.2: accepted once).
- * @returns false when it is wrong or used, or the secret was sealed with another server key.
+ * @returns false when it is wrong, or the secret was sealed with another server key.
+ * @throws invalidLogin, not counted as a failure, for a one-time code that is used up: itself, or a later one, was used.
  */
 export async function spendCode(ctx: Ctx, userId: string, otp: string): Promise<boolean> {
   const digits = otp.replace(/[\s-]/g, "");
@@ -85,7 +87,9 @@ async function spendTimedCode(ctx: Ctx, userId: string, digits: string): Promise
   const row = await get(ctx.db, selectConfirmed, key);
   const secret = row ? ctx.vault.open("two-factor", userId, row.secret) : null;
   const step = secret === null ? null : await matchStep(secret, digits, ctx.now());
-  return step !== null && (await run(ctx.db, advanceStep, { ...key, step })) > 0;
+  if (step === null) return false;
+  if ((await run(ctx.db, advanceStep, { ...key, step })) === 0) throw codeUsedUp();
+  return true;
 }
 
 /** Mails a user that their second factor was changed, in the transaction of the change, to their present address. */
