@@ -6,7 +6,8 @@ import { namespaceMissing, storeNotFound } from "../errors.ts";
 import { baseHeaders, errorResponse, type Reply, successResponse } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
 import type { LogRequest } from "../logging/request-log.ts";
-import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
+import { type CredentialLookup, hasTenant, type Known } from "../modules/app-keys/lookup.ts";
+import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import { parseLanguage } from "../modules/tenants/input.ts";
 import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
@@ -67,6 +68,7 @@ export async function answerRoute(
   const origin = request.headers.get("origin");
   let sent: Sent | undefined;
   let body: Body | undefined;
+  let known: Known | undefined;
   let tenant: Tenant | undefined;
   let actor: Actor | undefined;
   let authenticatedAt: number | undefined;
@@ -81,7 +83,8 @@ export async function answerRoute(
 
     const namespace = requireNamespace(sent, body);
     const found = deps.lookup(namespace, sent.app && "value" in sent.app ? sent.app.value.appId : undefined);
-    const { tenant: store, key } = found instanceof Promise ? await found : found;
+    known = found instanceof Promise ? await found : found;
+    const { tenant: store, key } = known;
     if (!store || store.suspended) throw storeNotFound();
     tenant = store;
 
@@ -107,7 +110,8 @@ export async function answerRoute(
     const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
     failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
     // A page may read why it was refused, unless it used a key that has not allowed its origin.
-    if (origin !== null && (!sent?.app || actor)) allowOrigin(headers, origin);
+    if (origin !== null && (!sent?.app || actor || (known && allowsOrigin(known, origin))))
+      allowOrigin(headers, origin);
     if (body ? body.error?.headers : isUnbounded(request, deps.bodyLimits)) headers.Connection = "close";
     response = errorResponse(requestId, failure, headers);
   }
@@ -193,6 +197,11 @@ function handle({ route, request }: Incoming, call: Call): Promise<Reply> {
   const key = request.headers.get("idempotency-key");
   const versions = route.conditional ? parseIfMatch(request.headers.get("if-match")) : null;
   return answerFirstMatch(versions, (ifMatch) => answerIdempotently(route, { ...call, ifMatch }, key));
+}
+
+/** Whether the key that was sent, even with a wrong secret, is one of the store and allows a page's origin. */
+function allowsOrigin({ tenant, key }: Known, origin: string): boolean {
+  return key !== null && key.tenantId === tenant?.id && verifyOrigin(key, origin).allowed;
 }
 
 /** Whether a store was deleted while a request worked in it. */

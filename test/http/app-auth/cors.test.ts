@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { publishKey, unpublishKey } from "../../../src/server/modules/app-keys/service.ts";
 import { type ApiReply, newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -78,7 +79,40 @@ onDatabase("file", (suite) => {
     expect(reply.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test("no origin may read the reply to refused app credentials", async () => {
+  test("an allowed origin may read why its key was refused, and no other origin may", async () => {
+    const { clock, system } = suite.app;
+    const open = await suite.shop({ key: { expiresAt: new Date(clock.now() + 60_000).toISOString() } });
+    const appId = open.key.app_id;
+    await setOrigins(system, { appId, origins: ["shop.example.com"] });
+    const replies = async (auth = open.auth, from = open) => {
+      const read = async (origin: string) => {
+        const reply = await from.call("GET /products/", { headers: { origin }, auth, address: newAddress() });
+        return [reply.code, allowed(reply), reply.error?.message];
+      };
+      return [await read(home), await read(elsewhere)];
+    };
+    const message = "App authentication failed.";
+    const refused = [
+      [5203, home, message],
+      [5203, null, message],
+    ];
+    expect(await replies(`Bearer ${appId}:wrong`)).toEqual(refused);
+    await unpublishKey(system, appId);
+    expect(await replies()).toEqual(refused);
+    await publishKey(system, appId);
+    expect((await replies())[0]?.[1]).toBe(home);
+    // In another store the key does not exist.
+    expect(await replies(open.auth, shop)).toEqual(refused.map(([code]) => [code, null, message]));
+    clock.advance(60_000);
+    expect(await replies()).toEqual(refused);
+    const address = newAddress();
+    const flood = () => open.call("GET /products/", { headers: { origin: home }, address });
+    for (let n = 0; n < 10; n++) await flood();
+    const blocked = await flood();
+    expect([blocked.code, allowed(blocked)]).toEqual([5209, home]);
+  });
+
+  test("no origin may read the reply to app credentials that are unknown, malformed, or do not allow it", async () => {
     const { app_id, app_secret } = shop.key;
     const calls: [number, Record<string, unknown>][] = [
       [5203, { headers: { origin: elsewhere } }],

@@ -86,4 +86,19 @@ onDatabase("file", (suite) => {
     await purgeRejections(system);
     expect((await list()).map(({ origin }) => origin)).toEqual(["https://new.example"]);
   });
+
+  test("at most a thousand origins wait; known ones are still counted", async () => {
+    const { shop, appId, list } = await open();
+    const { clock, memory } = suite.app;
+    const keys = await Promise.all(Array.from({ length: 21 }, async () => (await shop.issueKey()).app_id));
+    memory.rejections.note(appId, "https://first.example", clock.now());
+    // Fifty of each key, so that none is dropped for having too many.
+    for (const key of keys) {
+      for (let n = 0; n < 50; n++) memory.rejections.note(key, `https://${n}.example`, clock.now());
+    }
+    memory.rejections.note(appId, "https://first.example", clock.now());
+    expect((await list()).map(({ attempts }) => attempts)).toEqual([2]);
+    const counts = await Promise.all(keys.map(async (key) => (await listRejections(suite.app.system, key)).length));
+    expect(counts).toEqual([...Array(19).fill(50), 49, 0]);
+  });
 });

@@ -129,10 +129,8 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     if (!isNamespace(namespace)) return { tenant: null, key: null };
     const found = findCached(cache, namespace, appId);
     if (found) return found;
-    const at = seenRevision;
     const known = await readKnown(db, namespace, appId);
-    // A refresh during this load may have cleared the entry that it would restore.
-    if (seenVersion !== null && at === seenRevision) {
+    if (seenVersion !== null) {
       if (known.tenant) keep(cache.tenants, namespace, known.tenant);
       if (known.key) keep(cache.keys, known.key.appId, known.key);
     }

@@ -46,7 +46,7 @@ export interface RejectedOrigin {
 export interface RejectionBuffer {
   /** Records one with this time in epoch milliseconds; it is written within a second or two. Some are dropped when very many wait. */
   note(appId: string, origin: string | null, now: number): void;
-  /** Writes the buffered origins. Errors: those of the database; unwritten rows stay in the buffer. */
+  /** Writes the buffered origins. Errors: those of the database; the origins are then dropped. */
   flush(): Promise<void>;
   /** Writes the buffered origins, if possible, and stops. */
   stop(): Promise<void>;
@@ -61,54 +61,39 @@ declare module "../../context.ts" {
 type Waiting = Omit<RejectedOrigin, "first_at" | "last_at"> & { appId: string; firstAt: number; lastAt: number };
 
 /**
- * Creates the write-behind buffer of a process: refusals wait in memory and are written together, outside requests. A
- * failed write is retried, within the same bounds.
+ * Creates the write-behind buffer of a process: refusals wait in memory and are written together, outside requests.
+ * They only help to find a cause, so a failed write is not retried.
  */
 export function createRejectionBuffer(db: Database): RejectionBuffer {
   let waiting = new Map<string, Waiting>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
-  function add(one: Waiting): void {
-    const key = `${one.appId} ${one.origin}`;
-    const known = waiting.get(key);
-    if (known === undefined) {
-      if (waiting.size < maxWaiting) waiting.set(key, one);
-      return;
-    }
-    known.attempts += one.attempts;
-    known.firstAt = Math.min(known.firstAt, one.firstAt);
-    known.lastAt = Math.max(known.lastAt, one.lastAt);
-  }
-
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     if (waiting.size === 0) return;
-    const taken = waiting;
+    const taken = [...waiting.values()];
     waiting = new Map();
-    try {
-      await writeRejections(db, [...taken.values()]);
-    } catch (error) {
-      for (const one of taken.values()) add(one);
-      wake();
-      throw error;
-    }
-  }
-
-  function wake(): void {
-    if (!isStopped) timer ??= setTimeout(() => flush().catch(() => {}), pauseMs);
+    await writeRejections(db, taken);
   }
 
   return {
-    note(appId, origin, now) {
-      add({ appId, origin: (origin ?? "").slice(0, maxCharacters), attempts: 1, firstAt: now, lastAt: now });
-      wake();
+    note(appId, sent, now) {
+      const origin = (sent ?? "").slice(0, maxCharacters);
+      const key = `${appId} ${origin}`;
+      const known = waiting.get(key);
+      if (known !== undefined) {
+        known.attempts += 1;
+        known.lastAt = now;
+      } else if (waiting.size < maxWaiting) {
+        waiting.set(key, { appId, origin, attempts: 1, firstAt: now, lastAt: now });
+      }
+      if (!isStopped) timer ??= setTimeout(() => flush().catch(() => {}), pauseMs);
     },
     flush,
     async stop() {
       isStopped = true;
-      // They only help to find a cause, so shutdown does not wait for a failed write.
       await flush().catch(() => {});
     },
   };
