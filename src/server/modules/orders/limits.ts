@@ -35,8 +35,8 @@ export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null)
   const { actor } = ctx;
   if (actor.kind !== "app") return isCustomer(ctx) ? userId : null;
   if (userId !== null) return userId;
-  const address = guestIp ?? (actor.isWeb ? ctx.clientIp : null);
-  return address === null ? null : addressSubject(ctx.vault, address, ctx.tenant.id);
+  if (guestIp === null && !actor.isWeb) return null;
+  return addressSubject(ctx.vault, guestIp ?? ctx.clientIp, ctx.tenant.id);
 }
 
 /** Counts an order of a buyer, in its transaction and before it is written. Errors: tooManyRequests with `retryAfter`. */

@@ -80,11 +80,7 @@ export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
  * @param earlier how many of them were returned before.
  * @returns how many; 0 if booked before.
  */
-export async function returnPoints(
-  tx: LedgerCtx,
-  booking: Booking & { orderId: string },
-  earlier = 0,
-): Promise<number> {
+export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier = 0) {
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
 
