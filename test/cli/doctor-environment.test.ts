@@ -112,6 +112,11 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     (shop) => runHere(["origin", "set", shop.appId, "--any"], shop),
   ],
   [
+    "a published key for web pages that can do more than read products",
+    { check: "keys", severity: "warning", namespace: "demo" },
+    (shop) => tamper(shop, `update app_keys set scopes = '["products:read","orders:write"]'`),
+  ],
+  [
     "a published key that is no longer used",
     { check: "keys", severity: "warning" },
     (shop) =>

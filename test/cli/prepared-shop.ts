@@ -120,7 +120,8 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
   const namespace = "demo";
   await createTenant(system, { namespace, title: "The demo store, with a title that is rather long", currency: "EUR" });
   const ctx: Ctx = { ...system, tenant: await requireTenant(system, namespace) };
-  const { app_id: appId } = await issueKey(system, { namespace, name: "web", publish: true });
+  const scopes = ["products:read"];
+  const { app_id: appId } = await issueKey(system, { namespace, name: "web", publish: true, scopes });
   await rotateKey(system, { appId, overlapMs: 86_400_000 });
   await addOrigins(system, { appId, origins: ["shop.example.com", "*.example.org"] });
   const { id: userId } = await createUser(ctx, { email: "ada@example.com", name: "Ada Lovelace", role: "staff" });

@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:net";
 import type { CallOptions } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -139,5 +141,22 @@ onDatabase("file", (suite) => {
     const head = `GET /products/?namespace=${shop.namespace} HTTP/1.1`;
     const headers = { authorization: shop.auth, "content-type": "text/xml", "content-length": "4" };
     expect((await request(suite.app, { head, headers, body: "<a/>" })).status).toBe(200);
+  });
+});
+
+onDatabase("file", (suite) => {
+  test.each([2, 20, 60])("a client that sends %d MiB before it reads gets the reply", async (size) => {
+    const { hostname, port } = new URL(suite.app.url);
+    const body = Buffer.alloc(size * mebibyte, " ");
+    const head = `POST /likes/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const socket = connect(Number(port), hostname).pause();
+    socket.write(head);
+    await new Promise<void>((resolve, reject) => {
+      socket.once("error", reject);
+      socket.write(body, (error) => (error ? reject(error) : resolve()));
+    });
+    const [reply] = (await once(socket.resume(), "data")) as [Buffer];
+    expect(reply.toString()).toMatch(/^HTTP\/1.1 413 [\s\S]*"code":5104/);
+    socket.destroy();
   });
 });

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { all, param, statement } from "../../db/statement.ts";
 import { describeSecrets, type KeySecret } from "../../modules/app-keys/model.ts";
-import { appKeySecrets, appKeys } from "../../modules/app-keys/table.ts";
+import { appKeyOrigins, appKeySecrets, appKeys } from "../../modules/app-keys/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
@@ -22,7 +22,11 @@ interface Key {
   name: string;
   url: string | null;
   domain: string | null;
+  /** JSON array. */
+  scopes: string;
   enforce_origins: number;
+  /** The number of allowed origins. */
+  origins: number;
   expires_at: string | null;
   updated_at: string;
   last_used_at: string | null;
@@ -31,7 +35,8 @@ interface Key {
 }
 
 const selectKeys = statement<Key>(sql`
-  select k.id as app_id, t.namespace, k.name, t.url, t.domain, k.enforce_origins, k.expires_at, k.updated_at,
+  select k.id as app_id, t.namespace, k.name, t.url, t.domain, k.scopes, k.enforce_origins, k.expires_at,
+    (select count(*) from ${appKeyOrigins} o where o.app_id = k.id) as origins, k.updated_at,
     nullif(max(coalesce(k.last_used_at, ''), coalesce(max(s.last_used_at), '')), '') as last_used_at,
     json_group_array(json_object('created_at', s.created_at, 'expires_at', s.expires_at, 'last_used_at', s.last_used_at))
       filter (where s.expires_at is null or s.expires_at > ${param("now")}) as secrets
@@ -65,10 +70,22 @@ export const keys = {
 
 const isExpired = ({ expires_at }: Key, now: number) => expires_at !== null && Date.parse(expires_at) <= now;
 
+/** Whether a key may do more than a page, which shows its key to every visitor, needs. */
+const isWide = ({ scopes }: Key) => JSON.parse(scopes).some((scope: string) => scope !== "products:read");
+
 const checkOrigins: KeyRule = (key, { now, command }) => {
-  if (key.enforce_origins || isExpired(key, now())) return null;
-  const address = key.url !== null && URL.canParse(key.url) ? new URL(key.url).hostname : key.domain;
+  const isOpen = !key.enforce_origins;
+  if ((!isOpen && key.origins === 0) || isExpired(key, now())) return null;
   const serversOnly = command(`origin set ${key.app_id} --allow-no-origin`);
+  if (isWide(key)) {
+    const pages = isOpen ? "can be used from any website" : "can be used by web pages";
+    return [
+      `${pages}, whose visitors can read it, and it can do more than read products. Give pages another.`,
+      serversOnly,
+    ];
+  }
+  if (!isOpen) return null;
+  const address = key.url !== null && URL.canParse(key.url) ? new URL(key.url).hostname : key.domain;
   if (address === null) return ["can be used from any website. If only servers use it, allow only them.", serversOnly];
   return [
     `can be used from any website. If only servers use it, run ${serversOnly}; otherwise name the websites.`,
