@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { copyWithFiller } from "../cli/large-database.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
@@ -99,8 +100,9 @@ if (hasProc)
 
 test("a server makes scheduled backups, keeps the configured number, and logs them", async () => {
   const to = makeDir();
-  expect(await server.end()).toBe(0);
-  server = await binary.serve("--backup-every", "1s", "--backup-to", to, "--backup-keep", "2");
+  const binary = installBinary();
+  await openShop(binary);
+  let server = await binary.serve("--backup-every", "1s", "--backup-to", to, "--backup-keep", "2");
   const first = await until("the first backup", () => /backup made: (\S+)/.exec(server.log())?.[1]);
   await until("its removal", () => !existsSync(first) && readdirSync(to).length >= 2);
   expect(await server.end()).toBe(0);
@@ -146,9 +148,12 @@ if (ownMounts)
       expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("full") });
     });
 
-    test("a restore fails, and the old database is kept", () => {
+    test("a restore fails, and the old database is kept", async () => {
+      const own = installBinary();
+      await openShop(own);
+      const large = await copyWithFiller(defaultDataDir(own.dir), 4);
       const script =
-        "./bodega db backup --to full.tar.gz -q >/dev/null && mkdir -p shop && mount -t tmpfs -o size=3m none shop && " +
+        `./bodega db backup --data-dir ${large} --to full.tar.gz -q >/dev/null && mkdir -p shop && mount -t tmpfs -o size=3m none shop && ` +
         "./bodega tenant create other --data-dir shop -q && " +
         "./bodega db restore full.tar.gz --data-dir shop --yes; " +
         'code=$?; ls -A shop | grep -c "^[.]restore-"; ./bodega tenant list --data-dir shop -q; exit "$code"';

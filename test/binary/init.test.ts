@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { splitShell } from "../cli/split-shell.ts";
@@ -10,7 +10,7 @@ const wanted = ["--title", "My shop", "--owner-email", "ada@example.com", "--own
 
 let binary: Binary;
 
-beforeAll(() => {
+beforeEach(() => {
   binary = installBinary();
 });
 
@@ -51,19 +51,19 @@ test("one command creates a shop and serves it, and the printed first request wo
 });
 
 test("the printed unit starts this program", async () => {
+  expect(await binary.run("init", ...wanted)).toMatchObject({ code: 0 });
   const { code, stdout } = await binary.run("init", "--print-unit");
   expect(code).toBe(0);
   expect(stdout).toContain(`\nExecStart=${binary.path} serve --data-dir ${join(binary.dir, "bodega-data")}\n`);
 });
 
 test("a port in use does not lose the secrets of a new shop", async () => {
-  const other = installBinary();
   const blocker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
   const port = String(blocker.port);
-  const { code, stdout, stderr } = await other.run("init", ...wanted, "--serve", "--port", port);
+  const { code, stdout, stderr } = await binary.run("init", ...wanted, "--serve", "--port", port);
   await blocker.stop(true);
   expect(code).toBe(4);
   expect(stdout).toMatch(/\nApp secret +sk_[\w-]{43}\n/);
   expect(stderr).toContain("is in use by another program");
-  expect(readFileSync(join(other.dir, "bodega-data", "bodega.env"), "utf8")).toContain(`BODEGA_PORT='${port}'`);
+  expect(readFileSync(join(binary.dir, "bodega-data", "bodega.env"), "utf8")).toContain(`BODEGA_PORT='${port}'`);
 });

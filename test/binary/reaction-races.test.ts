@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import type { ProductReply } from "../support/factories.ts";
@@ -25,7 +25,7 @@ async function spread(count: number, work: (index: number) => Promise<void>): Pr
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   let shop: ServedShop;
   let id: string;
-  beforeAll(async () => {
+  beforeEach(async () => {
     shop = await startServedShop({ workers, fakeClock: false });
     await shop.binary.json("tenant", "update", shop.namespace, "--address-writes", "0", "--visitor-writes", "0");
     const body = { title: "Lamp", price: 10 };
