@@ -17,6 +17,7 @@ import type { Running } from "./process.ts";
 import type { Row } from "./report.ts";
 import { assertSameAnswers } from "./same-answers.ts";
 import { measureScale } from "./scale.ts";
+import { measureStalls } from "./stalls.ts";
 import { namespaceQuery } from "./store.ts";
 
 /** The parts that can be measured separately. */
@@ -29,6 +30,7 @@ export const parts = [
   "orders",
   "content",
   "logins",
+  "stalls",
   "backup",
   "scale",
 ] as const;
@@ -75,6 +77,7 @@ export async function measureRows(
     rows.push({ name: "log in, 16 at once", unit: "/s", ...logins, mark: { atLeast: 0.9 } });
     rows.push({ name: "get a product meanwhile, p99", unit: "ms", ...readsP99, mark: { atMost: 20 } });
   }
+  if (wanted.has("stalls")) rows.push(...(await measureStalls(bench, say)));
   if (wanted.has("backup")) {
     say("calls beside a backup");
     const calls = await compareBackups(bench);
