@@ -35,7 +35,7 @@ async function sendAsCurl(lines: string): Promise<Response> {
 }
 
 test("one command creates a shop and serves it, and the printed first request works", async () => {
-  const secretFile = ["--secret-file", join(binary.dir, "web.secret")];
+  const secretFile = ["--save-secret-to", join(binary.dir, "web.secret")];
   const server = await binary.serveBy([binary.path, "init", ...wanted, ...secretFile, "--serve", "--port", "0"]);
   const lines = await until("the first request", () => /\n(\(umask .*\ncurl .*)\n/.exec(server.stdout())?.[1]);
   expect(lines).toContain(server.url);

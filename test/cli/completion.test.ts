@@ -42,7 +42,7 @@ test.each<[words: string[], offered: string[]]>([
   [["help", "key", "is"], ["issue"]],
   [
     ["key", "issue", "--s"],
-    ["--scope", "--secret-file"],
+    ["--scope", "--save-secret-to"],
   ],
   [["completion", "f"], ["fish"]],
   [
@@ -59,8 +59,8 @@ test("bash completes a file name with a space as one word", async () => {
   const folder = makeDir();
   await Bun.write(join(folder, "my secret"), "");
   const found = [join(folder, "my secret")];
-  expect(await complete(["key", "issue", "--secret-file", join(folder, "my")])).toEqual(found);
-  expect(await complete(["key", "issue", "--secret-file", "=", join(folder, "my")])).toEqual(found);
+  expect(await complete(["key", "issue", "--save-secret-to", join(folder, "my")])).toEqual(found);
+  expect(await complete(["key", "issue", "--save-secret-to", "=", join(folder, "my")])).toEqual(found);
 });
 
 describe("bash completes names from the database", () => {

@@ -88,7 +88,7 @@ describe("a secret file", () => {
       [path, 4],
       [join(shop.dir, "missing", "web.secret"), 2],
     ] as const) {
-      const line = ["key", "rotate", shop.appId, "--yes", "--secret-file", given];
+      const line = ["key", "rotate", shop.appId, "--yes", "--save-secret-to", given];
       expect((await runWith('exec "$@"', line, shop)).code).toBe(code);
     }
     expect(readFileSync(path, "utf8")).toBe("precious");

@@ -111,7 +111,7 @@ test("prompts lead to a served shop: mail is tested at once, and the first reque
     // The server's own line about the request below.
     ["POST /products/", ctrlC],
   ];
-  const ended = atTerminal(steps, "--port", port, "--secret-file", secretFile);
+  const ended = atTerminal(steps, "--port", port, "--save-secret-to", secretFile);
   const mail = await smtp.waitFor(1);
   expect([mail.to, mail.from, mail.user]).toEqual([["ada@example.com"], "shop@example.com", "ada@shop"]);
   const url = `http://127.0.0.1:${port}`;
@@ -176,7 +176,7 @@ describe("leaving at a prompt is exit code 130, and nothing is created", () => {
   ])("%s", async (_when, steps) => {
     const { atTerminal, isUntouched } = openNew();
     const secrets = makeDir();
-    const { code, screen } = await atTerminal(steps(), "--no-serve", "--secret-file", join(secrets, "web.secret"));
+    const { code, screen } = await atTerminal(steps(), "--no-serve", "--save-secret-to", join(secrets, "web.secret"));
     expect([code, isUntouched(), readdirSync(secrets)]).toEqual([130, true, []]);
     expect(screen).not.toContain(refused.password);
   });
@@ -381,8 +381,8 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
     ],
     ["unit-dir", ["--unit-dir", "/x"], "--unit-dir requires --systemd."],
     ["port", ["--port", "http"], "--port must be a whole number"],
-    ["smtp", ["--smtp-url-file", "/dev/null", "--mail-from", "a@b.example"], "--smtp-url-file is empty."],
-    ["from", ["--smtp-url-file", import.meta.path, "--mail-from", "a@b.example"], "BODEGA_SMTP_URL must be"],
+    ["smtp", ["--smtp-url-file", "/dev/null", "--mail-from", "a@b.example"], "--smtp-url-file is empty: /dev/null."],
+    ["url", ["--smtp-url-file", import.meta.path, "--mail-from", "a@b.example"], "--smtp-url-file must be one line"],
   ])("%s", async (_what, flags, message) => {
     const { failure, isUntouched } = openNew();
     const base = flags.includes("--no-owner") ? ["--title", "Mugs"] : unattended;
@@ -397,6 +397,17 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
     expect([code, isUntouched()]).toEqual([2, true]);
     expect(stderr).toContain("--owner-password-stdin needs at least 16 characters");
     expect(stderr).not.toContain("sesame");
+  });
+
+  test("a weak password in a file", async () => {
+    const { failure, isUntouched } = openNew();
+    const file = join(makeDir(), "password");
+    writeFileSync(file, "sesame\n");
+    const flags = ["--title", "Mugs", "--owner-email", "ada@example.com", "--owner-password-file", file];
+    const { code, error } = await failure("init", ...flags);
+    expect([code, isUntouched()]).toEqual([2, true]);
+    expect(error.message).toStartWith("--owner-password-file needs at least 16 characters");
+    expect(readFileSync(file, "utf8")).toBe("sesame\n");
   });
 
   test("a mail server that refuses, unless the test is skipped", async () => {
@@ -414,7 +425,7 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
     const { failure, isUntouched } = openNew();
     const secrets = makeDir();
     writeFileSync(join(secrets, "old"), "kept");
-    const files = ["--secret-file", join(secrets, "new"), "--owner-password-file", join(secrets, "old")];
+    const files = ["--save-secret-to", join(secrets, "new"), "--save-password-to", join(secrets, "old")];
     expect((await failure("init", ...unattended, ...files)).code).toBe(4);
     expect([readdirSync(secrets), isUntouched()]).toEqual([["old"], true]);
   });
@@ -426,9 +437,9 @@ test("run again, it changes nothing that exists, and names flags that differ", a
   const first = await init(
     // A file for a password means that one is generated.
     ...unattended.filter((flag) => flag !== "--owner-random-password"),
-    "--secret-file",
+    "--save-secret-to",
     join(secrets, "web"),
-    "--owner-password-file",
+    "--save-password-to",
     join(secrets, "ada"),
     "--port",
     "8099",
@@ -437,7 +448,7 @@ test("run again, it changes nothing that exists, and names flags that differ", a
   expect(JSON.stringify(first)).not.toContain(readFileSync(join(secrets, "web"), "utf8").trim());
   expect(JSON.stringify(first)).not.toContain(readFileSync(join(secrets, "ada"), "utf8").trim());
   const before = await json("tenant", "show", "ada-s-mugs");
-  const again = await init(...unattended, "--secret-file", join(secrets, "web"), "--port", "8099");
+  const again = await init(...unattended, "--save-secret-to", join(secrets, "web"), "--port", "8099");
   expect([again.made, again.key?.app_id, again.settings]).toEqual([[], first.key?.app_id, []]);
   expect(again.kept).toEqual([
     expect.stringMatching(/^The owner's password stays.* user set-password -n ada-s-mugs usr_\w+ --random-password/),

@@ -81,10 +81,10 @@ test("-q prints the credentials for the Bearer header", async () => {
   expect(stdout).toMatch(/^app_[0-9a-z]{26}:\S{40,}\n$/);
 });
 
-describe("--secret-file", () => {
+describe("--save-secret-to", () => {
   test("writes the secret to a new file that only its owner can read, and not to the screen", async () => {
     const path = join(makeDir(), "secret");
-    const { stdout } = await run(["key", "issue", "-n", "demo", "--name", "web", "--secret-file", path, "--json"]);
+    const { stdout } = await run(["key", "issue", "-n", "demo", "--name", "web", "--save-secret-to", path, "--json"]);
     const secret = readFileSync(path, "utf8");
     expect(secret).toMatch(/^\S{40,}\n$/);
     expect(stdout).not.toContain(secret.trim());
@@ -96,7 +96,7 @@ describe("--secret-file", () => {
     const path = join(makeDir(), "secret");
     writeFileSync(path, "precious");
     const before = await json<Key[]>("key", "list", "-n", "demo");
-    const { code } = await failure("key", "issue", "-n", "demo", "--name", "web", "--secret-file", path);
+    const { code } = await failure("key", "issue", "-n", "demo", "--name", "web", "--save-secret-to", path);
     expect(code).toBe(4);
     expect(readFileSync(path, "utf8")).toBe("precious");
     expect(await json<Key[]>("key", "list", "-n", "demo")).toHaveLength(before.length);
@@ -104,7 +104,7 @@ describe("--secret-file", () => {
 
   test("leaves no file behind when no key is issued", async () => {
     const path = join(makeDir(), "secret");
-    expect(await failure("key", "issue", "-n", "nobody", "--name", "web", "--secret-file", path)).toMatchObject({
+    expect(await failure("key", "issue", "-n", "nobody", "--name", "web", "--save-secret-to", path)).toMatchObject({
       code: 3,
     });
     expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
@@ -113,7 +113,7 @@ describe("--secret-file", () => {
   test("writes the new secret of a rotated key", async () => {
     const path = join(makeDir(), "secret");
     const { app_id, app_secret } = await issue();
-    await json("key", "rotate", app_id, "--yes", "--secret-file", path);
+    await json("key", "rotate", app_id, "--yes", "--save-secret-to", path);
     expect(readFileSync(path, "utf8").trim()).not.toBe(app_secret);
   });
 });
@@ -169,7 +169,7 @@ describe("an invalid value is exit code 2 and the error names its flag", () => {
     [["issue", "-n", "demo", "--name", "web", "--expires", "2030-02-31T00:00:00Z"], "--expires"],
     [["issue", "-n", "demo", "--name", "web", "--expires", "2030-01-31"], "--expires"],
     [["issue", "-n", "demo", "--name", "web", "--expires", "2001-01-01T00:00:00Z"], "--expires"],
-    [["issue", "-n", "demo", "--name", "web", "--secret-file", "/nowhere/at/all"], "--secret-file"],
+    [["issue", "-n", "demo", "--name", "web", "--save-secret-to", "/nowhere/at/all"], "--save-secret-to"],
     [["rotate", unknownId, "--overlap", "a while"], "--overlap"],
     [["update", unknownId, "--expires", "soon"], "--expires"],
     [["rotate", unknownId, "--overlap", "999w"], "--overlap"],

@@ -87,7 +87,7 @@ describe("a new password", () => {
 
   test("is written to a new file that only its owner can read, and not to the screen", async () => {
     const path = join(makeDir(), "password");
-    const { stdout } = await run(line("--password-file", path, "--json"));
+    const { stdout } = await run(line("--save-password-to", path, "--json"));
     const secret = readFileSync(path, "utf8");
     expect(secret).toMatch(/^\S{16,}\n$/);
     expect(stdout).not.toContain(secret.trim());
@@ -98,7 +98,7 @@ describe("a new password", () => {
   test("does not replace a file, and leaves none behind without a user", async () => {
     const path = join(makeDir(), "password");
     const { code } = await run(
-      ["user", "create", "-n", "nobody", "--email", newEmail(), "--random-password"].concat("--password-file", path),
+      ["user", "create", "-n", "nobody", "--email", newEmail(), "--random-password"].concat("--save-password-to", path),
     );
     expect({ code, file: statSync(path, { throwIfNoEntry: false }) }).toEqual({ code: 3, file: undefined });
     writeFileSync(path, "precious");
@@ -111,12 +111,34 @@ describe("a new password", () => {
       "--email",
       email,
       "--random-password",
-      "--password-file",
+      "--save-password-to",
       path,
     );
     expect(refused.code).toBe(4);
     expect(readFileSync(path, "utf8")).toBe("precious");
     expect(await failure("user", "show", "-n", "demo", email)).toMatchObject({ code: 3 });
+  });
+
+  test("is read from a file, which stays as it is", async () => {
+    const path = join(makeDir(), "password");
+    writeFileSync(path, `${password}\n`);
+    const { code, stdout } = await run(line("--password-file", path, "--json"));
+    expect({ code, text: readFileSync(path, "utf8") }).toEqual({ code: 0, text: `${password}\n` });
+    expect(stdout).not.toContain(password);
+    writeFileSync(path, "Short-1\n");
+    const { code: refused, stderr } = await run(line("--password-file", path));
+    expect(refused).toBe(2);
+    expect(stderr).toContain("--password-file needs at least 16 characters");
+  });
+
+  test.concurrent.each([
+    ["/nowhere", "--password-file cannot be read (ENOENT): /nowhere."],
+    ["/dev/null", "--password-file is empty: /dev/null."],
+    [import.meta.path, "--password-file must be one line of text"],
+  ])("is not read from %s", async (path, says) => {
+    const { code, stderr } = await run(line("--password-file", path));
+    expect(code).toBe(2);
+    expect(stderr).toContain(says);
   });
 
   test.concurrent.each([
@@ -150,12 +172,14 @@ describe("a new password", () => {
   });
 
   test.concurrent.each([
-    [[], "Missing --password-stdin, --random-password, --password-file, --password-hash-stdin or --no-password"],
+    [[], "Missing --password-stdin, --password-file, --random-password, --save-password-to, --password-hash-stdin or"],
     [["--password-stdin", "--random-password"], "cannot be used together"],
     [["--password-stdin", "--password-hash-stdin"], "cannot be used together"],
     [["--random-password", "--no-password"], "cannot be used together"],
-    [["--password-stdin", "--password-file", "x"], "--password-file"],
-    [["--no-password", "--password-file", "x"], "--password-file"],
+    [["--password-file", "x", "--random-password"], "--password-file and --random-password cannot be used together"],
+    [["--password-file", "x", "--save-password-to", "y"], "--save-password-to generates a password"],
+    [["--password-stdin", "--save-password-to", "x"], "--save-password-to"],
+    [["--no-password", "--save-password-to", "x"], "--save-password-to"],
     [["--password", password], "Unknown flag --password"],
     [[`--password-stdin=${password}`], "takes no value"],
   ])("given as %j without a terminal is exit code 2", async (flags, says) => {

@@ -67,14 +67,14 @@ test("add prints the secret once, list shows the state, and remove deletes the w
   expect(JSON.stringify(acts)).not.toContain("whsec_");
 });
 
-test("with --secret-file only that file contains the secret", async () => {
+test("with --save-secret-to only that file contains the secret", async () => {
   const path = join(makeDir(), "hook.secret");
-  const added = await add(...loopback, "--secret-file", path);
+  const added = await add(...loopback, "--save-secret-to", path);
   expect(added).toMatchObject({ allow_private: true, types: ["*"], secret_file: path });
   expect(added).not.toHaveProperty("secret");
   expect(readFileSync(path, "utf8")).toMatch(/^whsec_\S{44}\n$/);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(await failure("webhook", "add", "-n", "demo", ...loopback, "--secret-file", path)).toMatchObject({ code: 4 });
+  expect(await failure("webhook", "add", "-n", "demo", ...loopback, "--save-secret-to", path)).toMatchObject({ code: 4 });
   await remove(added.webhook_id);
 });
 

@@ -31,7 +31,7 @@ const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "valid
 
 /** Prints an error on standard error, as text or as one JSON object. Returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
-  const { exit, kind, message: whole, remedy, details } = describeProblem(error, failure.args);
+  const { exit, kind, message: whole, remedy, details } = describeProblem(error, failure);
   // Typed text in a message can be very long.
   const message = whole.length <= maxCharacters ? whole : `${whole.slice(0, maxCharacters)}…`;
   const command = commandLine(failure.values ?? {});
@@ -57,7 +57,7 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
   return exit;
 }
 
-function describeProblem(error: unknown, args: CommandArgs): Problem {
+function describeProblem(error: unknown, failure: Failure): Problem {
   if (error instanceof CancelledError) return { exit: cancelledExitCode, message: error.message };
   if (error instanceof UsageError) {
     const { hint, details } = error.options;
@@ -67,7 +67,7 @@ function describeProblem(error: unknown, args: CommandArgs): Problem {
     return { exit: 1, kind: "internalError", message: `Internal error: ${findReason(error)}` };
   }
   const { exit, kind } = error;
-  const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, args) }));
+  const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, failure) }));
   const only = details?.length === 1 ? details[0] : undefined;
   const message = only?.flag === undefined ? error.message : `${only.flag} ${only.message}`;
   const remedy = error.remedy ?? (withoutRemedy.has(kind) ? undefined : remedyOf(kind));
@@ -75,9 +75,10 @@ function describeProblem(error: unknown, args: CommandArgs): Problem {
 }
 
 /** The flag or positional that carries a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. */
-function findArg(field: string, args: CommandArgs): string | undefined {
+function findArg(field: string, { args, values = {} }: Failure): string | undefined {
   const base = (field.split(/[.[]/)[0] ?? field).replaceAll("_", "-");
-  const found = Object.entries(args).find(([name, arg]) => (arg.field ?? name).replaceAll("_", "-") === base);
+  const matching = Object.entries(args).filter(([name, arg]) => (arg.field ?? name).replaceAll("_", "-") === base);
+  const found = matching.find(([name]) => values[name] !== undefined) ?? matching[0];
   return found && formatArg(...found);
 }
 

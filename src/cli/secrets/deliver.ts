@@ -27,7 +27,7 @@ interface SecretRecord<T> {
  */
 export async function deliverSecret<T extends object>(
   console: Console,
-  { flag, path }: { flag: "--secret-file" | "--password-file"; path: string | undefined },
+  { flag, path }: { flag: "--save-secret-to" | "--save-password-to"; path: string | undefined },
   { idField, secretField, separator, renew, show = (made) => made }: SecretRecord<T>,
   make: () => Promise<T>,
 ): Promise<T> {
@@ -50,9 +50,9 @@ export async function deliverSecret<T extends object>(
     return made;
   }
   await file.save(String(secret)).catch(notDelivered);
-  const fileField = flag.slice(2).replaceAll("-", "_");
-  await print(console.json ? { ...rest, [fileField]: file.path } : rest);
-  await info(console, `The ${fileField.replace("_file", "")} is in ${file.path}`);
+  const kind = flag === "--save-secret-to" ? "secret" : "password";
+  await print(console.json ? { ...rest, [`${kind}_file`]: file.path } : rest);
+  await info(console, `The ${kind} is in ${file.path}`);
   return made;
 }
 
@@ -74,7 +74,7 @@ export function requireReader(console: Console, flag: string): void {
  * throws conflict when the file was created meanwhile, internalError when it cannot be written.
  * @throws conflict when it exists, UsageError when it cannot be created.
  */
-export function planSecretFile(given: string, flag = "--secret-file") {
+export function planSecretFile(given: string, flag = "--save-secret-to") {
   const path = resolve(given);
   const alreadyExists = conflict(`The file ${path} already exists.`, { remedy: "Choose another file name." });
   let exists: boolean;

@@ -1,4 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { AppError } from "../../server/errors.ts";
 import type { ArgValues, CommandArgs, FlagArg } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
@@ -17,8 +19,15 @@ export const passwordFlags = {
     field: "password",
     description: "Read the password from standard input, as one line",
   },
-  "random-password": { type: "boolean", description: "Generate a password, and show it once" },
   "password-file": {
+    type: "string",
+    valueHint: "path",
+    completes: "file",
+    field: "password",
+    description: "Read the password from this file, as one line",
+  },
+  "random-password": { type: "boolean", description: "Generate a password, and show it once" },
+  "save-password-to": {
     type: "string",
     valueHint: "path",
     completes: "file",
@@ -38,29 +47,36 @@ export async function takePassword(
   console: Console,
   others: readonly string[] = [],
 ): Promise<{ password: string; isRandom: boolean }> {
-  if (args["random-password"] || args["password-file"] !== undefined)
+  if (args["random-password"] || args["save-password-to"] !== undefined)
     return { password: makePassword(), isRandom: true };
+  const file = args["password-file"];
+  if (file !== undefined) return { password: readSecretFile(file, "--password-file"), isRandom: false };
   if (args["password-stdin"]) return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
   if (console.canAsk) {
     const { askNewPassword } = await import("../terminal/prompt.ts");
     return { password: await askNewPassword(await loadCheck()), isRandom: false };
   }
-  const ways = ["--password-stdin", "--random-password", "--password-file", ...others];
+  const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
   throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
     details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],
   });
 }
 
 /**
- * Refuses several of the flags together. `--password-file` alone generates a password.
+ * Refuses several of the flags together. `--save-password-to` alone generates a password.
  * @throws UsageError
  */
 export function checkPasswordFlags(args: PasswordChoice, given: Record<string, boolean> = {}): void {
-  const ways = { "--password-stdin": args["password-stdin"], "--random-password": args["random-password"], ...given };
+  const ways = {
+    "--password-stdin": args["password-stdin"],
+    "--password-file": args["password-file"] !== undefined,
+    "--random-password": args["random-password"],
+    ...given,
+  };
   const chosen = Object.keys(ways).filter((flag) => ways[flag as keyof typeof ways]);
   if (chosen.length > 1) throw new UsageError(`${chosen.join(" and ")} cannot be used together.`);
-  if (args["password-file"] !== undefined && chosen.some((flag) => flag !== "--random-password")) {
-    throw new UsageError(`--password-file generates a password and cannot be used with ${chosen.join(" or ")}.`);
+  if (args["save-password-to"] !== undefined && chosen.some((flag) => flag !== "--random-password")) {
+    throw new UsageError(`--save-password-to generates a password and cannot be used with ${chosen.join(" or ")}.`);
   }
 }
 
@@ -74,10 +90,31 @@ export async function readSecretLine(console: Console, flag: string): Promise<st
     const { askHidden } = await import("../terminal/prompt.ts");
     return askHidden(flag.includes("hash") ? "Password hash" : "Password");
   }
-  const line = (await console.readInput(maxBytes)).replace(/\r?\n$/, "");
+  const line = withoutBreak(await console.readInput(maxBytes));
   if (line === "") throw invalidFlag(flag, "needs a line on standard input, which is empty");
   if (/[\r\n]/.test(line)) throw invalidFlag(flag, "needs exactly one line on standard input");
   return line;
+}
+
+/**
+ * The one line of a file, without its line break.
+ * @throws UsageError when it cannot be read, is empty, or is not one line of text.
+ */
+export function readSecretFile(path: string, flag: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw invalidFlag(flag, `cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"}): ${path}`);
+  }
+  const line = withoutBreak(bytes.toString());
+  if (line === "") throw invalidFlag(flag, `is empty: ${path}`);
+  if (!isUtf8(bytes) || /[\r\n]/.test(line)) throw invalidFlag(flag, `must be one line of text: ${path}`);
+  return line;
+}
+
+function withoutBreak(text: string): string {
+  return text.replace(/\r?\n$/, "");
 }
 
 /** The password policy for a prompt: returns true, or why the password is refused. */

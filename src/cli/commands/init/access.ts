@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { slugFrom } from "../../../server/modules/products/slug.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";
-import { loadCheck, makePassword, readSecretLine } from "../../secrets/passwords.ts";
+import { loadCheck, makePassword, readSecretFile, readSecretLine } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
 import { askNewPassword } from "../../terminal/prompt.ts";
 import { checks, type InitArgs, wantsRandomPassword } from "./flags.ts";
@@ -26,6 +26,8 @@ async function takePassword(args: InitArgs, console: Console): Promise<{ passwor
   if (args["owner-password-stdin"]) {
     return { password: await readSecretLine(console, "--owner-password-stdin"), isRandom: false };
   }
+  const file = args["owner-password-file"];
+  if (file !== undefined) return { password: readSecretFile(file, "--owner-password-file"), isRandom: false };
   const isRandom =
     wantsRandomPassword(args) ||
     (await askChoice("Owner password", [
@@ -60,7 +62,7 @@ export async function takeSecretFile(
   console: Console,
   { namespace, keyName }: { namespace: string; keyName: string },
 ): Promise<string | undefined> {
-  const given = args["secret-file"];
+  const given = args["save-secret-to"];
   const name = `${namespace}-${slugFrom(keyName) || "key"}.secret`;
   if (given !== undefined || !console.canAsk || !canCreate(name)) return given;
   return askChoice<string | undefined>("Where should the key's secret go?", [

@@ -6,7 +6,7 @@ import { prepareUser } from "../../../server/modules/users/service.ts";
 import { beginContext } from "../../context/context.ts";
 import { commandLine, quoteWords } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
-import { type InitArgs, wantsRandomPassword } from "./flags.ts";
+import { givesPassword, type InitArgs, wantsRandomPassword } from "./flags.ts";
 import { type MailAnswer, readMailFlags } from "./mail.ts";
 import { type Plan, readInitConfig } from "./plan.ts";
 import { type RunMode, startService, type Unit, writeUnit } from "./unit.ts";
@@ -140,7 +140,7 @@ function listKept(args: InitArgs, { setup, settings }: Outcome, command: (words:
     const email = args["owner-email"]?.toLowerCase();
     const create = ["user", "create", "-n", namespace, "--role", "owner", "--email", email ?? ""];
     compare("The owner", owner.email.toLowerCase(), email, ...create);
-    const isTyped = args["owner-password-stdin"];
+    const isTyped = givesPassword(args);
     const password = isTyped || wantsRandomPassword(args) ? "new" : undefined;
     const way = isTyped ? "--password-stdin" : "--random-password";
     compare("The owner's password", "as it is", password, "user", "set-password", "-n", namespace, owner.id, way);
@@ -150,7 +150,7 @@ function listKept(args: InitArgs, { setup, settings }: Outcome, command: (words:
     const describe = (isPublished: boolean) => (isPublished ? "published" : "unpublished");
     const publish = args.publish === undefined ? undefined : describe(args.publish);
     const wanted = args.origin.toSorted();
-    compare("The key's secret", "as it is", args["secret-file"] && "new", "key", "rotate", id);
+    compare("The key's secret", "as it is", args["save-secret-to"] && "new", "key", "rotate", id);
     compare("The key's name", name, args["key-name"], "key", "update", id, "--name", args["key-name"] ?? "");
     compare("The key", describe(key.published), publish, "key", args.publish ? "publish" : "unpublish", id);
     const list = wanted.join(" ") || undefined;

@@ -31,8 +31,15 @@ export const initFlags = {
     field: "password",
     description: "Read the owner's password from standard input, as one line",
   },
-  "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
   "owner-password-file": {
+    type: "string",
+    valueHint: "path",
+    completes: "file",
+    field: "password",
+    description: "Read the owner's password from this file, as one line",
+  },
+  "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
+  "save-password-to": {
     type: "string",
     valueHint: "path",
     completes: "file",
@@ -54,7 +61,7 @@ export const initFlags = {
     description: "Site whose pages may use the key, such as shop.example.com or *.example.com",
   },
   origins: { type: "boolean", default: true, description: "Allow no site to use the key from a browser" },
-  "secret-file": {
+  "save-secret-to": {
     type: "string",
     valueHint: "path",
     completes: "file",
@@ -109,8 +116,8 @@ export const checks = {
 
 // Of each group, at most one flag can be given.
 const exclusive: readonly (readonly string[])[] = [
-  ["--owner-password-stdin", "--owner-random-password"],
-  ["--owner-password-stdin", "--owner-password-file"],
+  ["--owner-password-stdin", "--owner-password-file", "--owner-random-password"],
+  ["--owner-password-stdin", "--owner-password-file", "--save-password-to"],
   ["--no-owner", "--owner-email"],
   ["--no-origins", "--origin"],
   ["--no-mail", "--smtp-url-file"],
@@ -138,9 +145,14 @@ function isGiven(args: InitArgs, flag: string): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
+/** Whether a flag gives the owner's password. */
+export function givesPassword(args: InitArgs): boolean {
+  return args["owner-password-stdin"] || args["owner-password-file"] !== undefined;
+}
+
 /** A password is generated when a flag asks for that, or names a file for it. */
 export function wantsRandomPassword(args: InitArgs): boolean {
-  return args["owner-random-password"] || args["owner-password-file"] !== undefined;
+  return args["owner-random-password"] || args["save-password-to"] !== undefined;
 }
 
 /** The sender address of --mail-from or of the environment. */
@@ -157,7 +169,7 @@ export function requireFlags(args: InitArgs, console: Console, namespace: string
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;
   const needsOwner = shop.owner === null && args.owner;
-  const hasPassword = args["owner-password-stdin"] || wantsRandomPassword(args);
+  const hasPassword = givesPassword(args) || wantsRandomPassword(args);
   const needed: [name: keyof typeof initFlags, isMissing: boolean, alternative?: string][] = [
     ["namespace", isUnnamed && hasTitle],
     ["title", isUnnamed && !hasTitle],

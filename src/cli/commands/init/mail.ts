@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { readConfig } from "../../../server/config/config.ts";
 import { AppError, invalidField } from "../../../server/errors.ts";
 import { parseFromAddress } from "../../../server/values/email.ts";
+import { readSecretFile } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, warn } from "../../terminal/output.ts";
 import { askHidden } from "../../terminal/prompt.ts";
-import { invalidFlag } from "../../terminal/usage-error.ts";
 import { type InitArgs, readSender } from "./flags.ts";
 import { askChoice, askText, askYesNo, introduce } from "./questions.ts";
 
@@ -88,20 +87,9 @@ export function readMailFlags(args: InitArgs, console: Console): MailServer | nu
   const path = args["smtp-url-file"];
   if (path === undefined) return null;
   const mailFrom = readSender(args, console) as string;
-  const smtpUrl = readUrl(path);
+  const smtpUrl = readSecretFile(path, "--smtp-url-file").trim();
   readConfig({ "data-dir": "/dev/null" }, { BODEGA_SMTP_URL: smtpUrl, BODEGA_MAIL_FROM: mailFrom });
   return { smtpUrl: encodeQuotes(smtpUrl), mailFrom };
-}
-
-function readUrl(path: string): string {
-  let message = "is empty";
-  try {
-    const text = readFileSync(path, "utf8").trim();
-    if (text !== "") return text;
-  } catch (error) {
-    message = `cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"}): ${path}`;
-  }
-  throw invalidFlag("--smtp-url-file", message);
 }
 
 async function askServer(args: InitArgs, previous?: ServerAnswers): Promise<ServerAnswers> {

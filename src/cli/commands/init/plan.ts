@@ -47,11 +47,11 @@ export async function planShop(args: InitArgs, console: Console) {
   };
   /** Files for new secrets; undefined for those that are printed. */
   const files = {
-    secret: planFile(key !== null, secretFile, "--secret-file"),
-    password: planFile(owner?.isRandom === true, args["owner-password-file"], "--owner-password-file"),
+    secret: planFile(key !== null, secretFile, "--save-secret-to"),
+    password: planFile(owner?.isRandom === true, args["save-password-to"], "--save-password-to"),
   };
   if (files.secret !== undefined && files.secret.path === files.password?.path) {
-    throw new UsageError("--secret-file and --owner-password-file must name different files.");
+    throw new UsageError("--save-secret-to and --save-password-to must name different files.");
   }
   if (console.canAsk && !console.assumeYes) {
     const question = answers.store === null ? `Update store ${answers.namespace}?` : "Create the store?";

@@ -17,7 +17,7 @@ export const expectedNamespaceArg = {
   description: "Store of the key; required if the key is given by name",
 } as const satisfies FlagArg;
 
-export const secretFileArg = {
+export const saveSecretArg = {
   type: "string",
   valueHint: "path",
   completes: "file",

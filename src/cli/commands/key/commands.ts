@@ -7,7 +7,7 @@ import { formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { appIdArg, expectedNamespaceArg, secretFileArg, withKey } from "./args.ts";
+import { appIdArg, expectedNamespaceArg, saveSecretArg, withKey } from "./args.ts";
 import { deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
 
 const keyArgs = { app_id: appIdArg, namespace: expectedNamespaceArg };
@@ -145,12 +145,12 @@ const rotate = defineCommand({
       default: "0",
       description: "How long old secrets stay valid, such as 24h",
     },
-    "secret-file": secretFileArg,
+    "save-secret-to": saveSecretArg,
     namespace: expectedNamespaceArg,
   },
   examples: [
     "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --overlap 24h",
-    "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --secret-file backend.secret",
+    "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --save-secret-to backend.secret",
   ],
   notes: [
     "Without --overlap the old secrets expire immediately, and requests with them fail. Use that after a leak. It needs a " +

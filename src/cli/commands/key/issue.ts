@@ -2,7 +2,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseTime } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
-import { secretFileArg } from "./args.ts";
+import { saveSecretArg } from "./args.ts";
 import { deliverKey } from "./print.ts";
 
 export default defineCommand({
@@ -26,12 +26,12 @@ export default defineCommand({
       field: "expires_at",
       description: "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)",
     },
-    "secret-file": secretFileArg,
+    "save-secret-to": saveSecretArg,
   },
   examples: [
     "bodega key issue -n demo --name web --publish",
     "bodega key issue -n demo --name import --scope products:read --scope products:write --expires 90d",
-    "bodega key issue -n demo --name backend --secret-file backend.secret --json",
+    "bodega key issue -n demo --name backend --save-secret-to backend.secret --json",
   ],
   notes: ["Requests with an unpublished key fail. The secret is shown once and stored only as a hash."],
   done: "Issued key {name}.",

@@ -116,7 +116,7 @@ export function describeKey({ name, app_id, namespace }: AppKeyDetails): string 
 
 /** Creates a secret and delivers it once: to a file, or on standard output. `-q` prints `<app_id>:<app_secret>`. */
 export function deliverKey(
-  args: SharedValues & { "secret-file": string | undefined },
+  args: SharedValues & { "save-secret-to": string | undefined },
   console: Console,
   make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
 ): Promise<IssuedAppKey> {
@@ -128,7 +128,7 @@ export function deliverKey(
     renew: ({ app_id }: IssuedAppKey) => `key rotate ${app_id} --yes`,
     show: (key: object) => toFields({ ...details, ...key }, Date.now()),
   } as const;
-  const place = { flag: "--secret-file", path: args["secret-file"] } as const;
+  const place = { flag: "--save-secret-to", path: args["save-secret-to"] } as const;
   return deliverSecret(console, place, shape, () =>
     withContext(args, console, async (ctx) => {
       const { getKey } = await import("../../../server/modules/app-keys/service.ts");

@@ -29,7 +29,7 @@ const create = defineCommand({
   examples: [
     "bodega user create -n demo --email ada@example.com --name Ada --random-password",
     "bodega user create -n demo --email ada@example.com --role staff --password-stdin --json",
-    "bodega user create -n demo --email ada@example.com --password-file ada.password",
+    "bodega user create -n demo --email ada@example.com --save-password-to ada.password",
   ],
   notes: [
     "At a terminal it asks for the password and hides it. A password needs at least 16 characters with a lowercase " +

@@ -34,7 +34,7 @@ export function printUser(console: Console, user: User): Promise<void> {
 
 /** Sets a generated password and delivers it once: to a file, or on standard output. */
 export async function deliverPassword(
-  args: { namespace: string; "password-file": string | undefined },
+  args: { namespace: string; "save-password-to": string | undefined },
   console: Console,
   password: string,
   change: () => Promise<User>,
@@ -46,6 +46,6 @@ export async function deliverPassword(
     renew: (user: UserRecord & { password: string }) =>
       `user set-password -n ${args.namespace} ${user.user_id} --random-password`,
   } as const;
-  const place = { flag: "--password-file", path: args["password-file"] } as const;
+  const place = { flag: "--save-password-to", path: args["save-password-to"] } as const;
   await deliverSecret(console, place, shape, async () => ({ ...toUserRecord(await change()), password }));
 }

@@ -10,7 +10,7 @@ import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { secretFileArg } from "../key/args.ts";
+import { saveSecretArg } from "../key/args.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
@@ -38,7 +38,7 @@ function withWebhook<T>(
 
 /** Creates a signing secret and delivers it once: to a file, or on standard output. */
 async function deliverSigningSecret(
-  args: SharedValues & { namespace: string; "secret-file": string | undefined },
+  args: SharedValues & { namespace: string; "save-secret-to": string | undefined },
   console: Console,
   make: (ctx: Ctx) => Promise<NewWebhook>,
 ): Promise<void> {
@@ -48,7 +48,7 @@ async function deliverSigningSecret(
     separator: " ",
     renew: ({ webhook_id }: NewWebhook) => `webhook rotate -n ${args.namespace} ${webhook_id} --yes`,
   } as const;
-  const place = { flag: "--secret-file", path: args["secret-file"] } as const;
+  const place = { flag: "--save-secret-to", path: args["save-secret-to"] } as const;
   await deliverSecret(console, place, shape, () => withTenant(args, console, make));
 }
 
@@ -65,12 +65,12 @@ const add = defineCommand({
       description: "Event type, such as order.paid or order.* (default: all)",
     },
     "allow-private": { type: "boolean", description: "Allow http, private addresses and addresses of this machine" },
-    "secret-file": secretFileArg,
+    "save-secret-to": saveSecretArg,
   },
   examples: [
     "bodega webhook add -n demo --url https://example.com/hooks",
     "bodega webhook add -n demo --url https://example.com/hooks --types 'order.*' --types stock.changed --json",
-    "bodega webhook add -n demo --url http://127.0.0.1:9000/hooks --allow-private --secret-file hook.secret",
+    "bodega webhook add -n demo --url http://127.0.0.1:9000/hooks --allow-private --save-secret-to hook.secret",
   ],
   notes: [
     "The webhook receives events from now on, signed according to Standard Webhooks. The signing secret is shown once.",
@@ -207,7 +207,7 @@ const rotate = defineCommand({
   args: {
     webhook_id: webhookIdArg,
     namespace: requiredNamespaceArg,
-    "secret-file": secretFileArg,
+    "save-secret-to": saveSecretArg,
   },
   examples: ["bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   notes: [
