@@ -55,6 +55,7 @@ function about(dataDir: string, flags: ConfigFlags = {}): CheckSubject {
     now: Date.now,
     version: "0.0.0",
     uid: process.getuid?.(),
+    env: {},
     timeoutMs: 5000,
     command: (words) => `bodega ${words}`,
   };

@@ -33,6 +33,7 @@ afterAll(async () => {
 
 const deps = {
   now: Date.now,
+  env: {},
   version: "0.0.0-test",
   uid: process.getuid?.(),
   timeoutMs: 5000,

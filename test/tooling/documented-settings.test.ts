@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
+import { settingNames } from "../../src/server/config/unknown-settings.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -46,5 +47,6 @@ test("every variable that the source reads has a row in docs/OPERATION.md, and t
   const documented = new Set(rows.flatMap((row) => row.match(/BODEGA_[A-Z0-9_]+/g) ?? []));
   expect(read.size).toBeGreaterThan(20);
   expect([...read].filter((name) => !documented.has(name)).toSorted()).toEqual([]);
+  expect(settingNames.map((name) => `BODEGA_${name}`).toSorted()).toEqual([...read].toSorted());
   expect([...documented].filter((name) => !read.has(name)).toSorted()).toEqual([]);
 });

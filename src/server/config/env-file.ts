@@ -20,7 +20,7 @@ export function envFilePath(dataDir: string): string {
  * @throws validationFailed when the file cannot be read: ignoring it would drop options silently.
  */
 export function withEnvFile(env: Environment, dataDir: string): Environment {
-  const text = readText(dataDir);
+  const text = readEnvFile(dataDir);
   if (text === undefined) return env;
   const isSet = (name: string) => env[name] !== undefined && env[name] !== "";
   const added = Object.entries(parseEnv(text)).filter(([name]) => {
@@ -42,7 +42,7 @@ export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const { missing, kept } = compareEnvFile(dataDir, wanted);
   if (missing.length > 0) {
     const lines = missing.map((name) => formatVariable(name, wanted[name] as string));
-    const before = readText(dataDir);
+    const before = readEnvFile(dataDir);
     const gap = before === undefined || before === "" || before.endsWith("\n") ? "" : "\n";
     writeWhole(dataDir, `${before ?? heading}${gap}${lines.join("\n")}\n`, before === undefined);
   }
@@ -55,7 +55,7 @@ export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
  * @throws validationFailed when the file cannot be read.
  */
 export function compareEnvFile(dataDir: string, wanted: Record<string, string>) {
-  const found: Environment = parseEnv(readText(dataDir) ?? "");
+  const found: Environment = parseEnv(readEnvFile(dataDir) ?? "");
   const isSet = (name: string) => Boolean(found[name] || found[name + fileSuffix]);
   const names = Object.keys(wanted);
   return {
@@ -74,7 +74,22 @@ export function formatVariable(name: string, value: string): string {
   throw invalidField(name, "must not contain line breaks or both kinds of quotes");
 }
 
-function readText(dataDir: string): string | undefined {
+/**
+ * The names that the text of an env file sets, and the numbers of lines that set nothing. A quoted value can span lines.
+ */
+export function splitEnvFile(text: string): { names: string[]; strayLines: number[] } {
+  const unquoted = text.replace(/^([^#\n=]+=[ \t]*)(["'`])[^]*?\2/gm, (quoted) => quoted.replaceAll(/\n/g, "\n#"));
+  const strayLines = unquoted.split("\n").flatMap((line, index) => {
+    return /^\s*(?:#|$|(?:export\s+)?[\w.-]+\s*=)/.test(line) ? [] : [index + 1];
+  });
+  return { names: Object.keys(parseEnv(text)), strayLines };
+}
+
+/**
+ * The text of a data directory's env file; undefined when there is none.
+ * @throws validationFailed when it cannot be read.
+ */
+export function readEnvFile(dataDir: string): string | undefined {
   const path = envFilePath(dataDir);
   try {
     return readFileSync(path, "utf8");

@@ -18,6 +18,7 @@ import { mail } from "./environment/mail.ts";
 import { publicUrl } from "./environment/public-url.ts";
 import { secretKey } from "./environment/secret-key.ts";
 import { server, tls } from "./environment/server.ts";
+import { settings } from "./environment/settings.ts";
 import { accounts, push, stores, webhooks } from "./environment/stores.ts";
 import {
   type CheckSubject,
@@ -35,7 +36,7 @@ const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
 const configChecks: readonly EnvironmentCheck[] = [server, backups, mail, tls, publicUrl, push];
 /** All checks of the environment after those. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [
-  ...[server, secretKey, clock, backups, mail, tls, publicUrl],
+  ...[settings, server, secretKey, clock, backups, mail, tls, publicUrl],
   ...[stores, accounts, keys, push, webhooks],
 ];
 
@@ -46,7 +47,7 @@ export interface DoctorOptions extends RunOptions {
 }
 
 /** Parts of the program that the checks use. */
-export interface DoctorDeps extends Pick<CheckSubject, "now" | "version" | "uid" | "timeoutMs" | "command"> {
+export interface DoctorDeps extends Pick<CheckSubject, "now" | "env" | "version" | "uid" | "timeoutMs" | "command"> {
   /** Makes the context of a database whose schema is up to date. */
   makeContext(db: Database, config: Config, options: { leaveModes: boolean }): Promise<SystemCtx>;
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import type { SystemCtx, Tenant } from "../context.ts";
 
 /** Severities in ascending order: a note is information, a warning may become an error, an error needs action now. */
@@ -47,6 +48,8 @@ export type CommandLine = (words: string) => string;
 /** Input of the environment checks. */
 export interface CheckSubject {
   config: Config;
+  /** Of the account that runs the check. */
+  env: Environment;
   /** Null where the database cannot be opened, or its schema is not the one of this program. */
   ctx: SystemCtx | null;
   /** The only store to check; null for all. */

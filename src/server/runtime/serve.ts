@@ -1,6 +1,7 @@
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
+import { findUnknownSettings } from "../config/unknown-settings.ts";
 import { locateFailure } from "../db/failure.ts";
 import { acquireServerLock } from "../db/local/server-lock.ts";
 import { openConfiguredDatabase } from "../db/open.ts";
@@ -85,6 +86,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
 /** The main process. With workers it answers no requests itself, but runs the jobs that run once for all of them. */
 async function runMain(config: Config, run: Run): Promise<number> {
   const { version, log, stopSignal } = run;
+  for (const { message } of findUnknownSettings(run.env, config.dataDir)) log.notice("warn", message);
   const certificate = await openTls(config, log);
   // Several listeners share the port: those of workers, or of successive certificates.
   const isShared = config.workers > 1 || certificate !== null;

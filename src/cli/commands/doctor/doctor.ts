@@ -24,7 +24,7 @@ export default defineCommand({
   },
   examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --json"],
   notes: [
-    "Environment: data directory, disk, server, secret key, clock, backups, mail server, certificate, public URL and proxy, " +
+    "Environment: data directory, disk, settings, server, secret key, clock, backups, mail server, certificate, public URL and proxy, " +
       "stores, accounts, keys, push, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
       "counts and search are recomputed and compared. Each finding says what to do.",
     "The exit code is 0 when no error is found or all errors are fixed, and 1 when an error remains. A server may be " +
@@ -35,7 +35,8 @@ export default defineCommand({
     const { namespace, fix, strict } = args;
     const { command } = console;
     const { version } = buildInfo;
-    const deps = { now: Date.now, version, uid: process.getuid?.(), timeoutMs, command, makeContext };
+    const { env } = console;
+    const deps = { now: Date.now, env, version, uid: process.getuid?.(), timeoutMs, command, makeContext };
     const { runDoctor, runDirectoryCheck } = await import("../../../server/health/doctor.ts");
     const { config, faults } = readConfigAndFaults(args, console);
     const fixCommand = command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
