@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { suggestNamespace } from "../../src/cli/commands/init/store.ts";
+import { certificate, certificateKey } from "../support/certificate.ts";
 import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 import { until } from "../support/until.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
@@ -494,8 +495,8 @@ test("two concurrent runs create one shop", async () => {
   expect(await json<unknown[]>("key", "list", "-n", "ada-s-mugs")).toHaveLength(1);
 });
 
-test("a unit is written where none exists, never over another, and its output can be redirected", async () => {
-  const { init, here, dataDir } = openNew();
+test("a unit is written where none exists, and never over another", async () => {
+  const { init, here } = openNew();
   const unitDir = join(makeDir(), "units");
   const { unit } = await init("-n", "mugs", "--no-owner", "--systemd", "--unit-dir", unitDir);
   expect([unit?.written, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([true, unit?.text as string]);
@@ -504,16 +505,50 @@ test("a unit is written where none exists, never over another, and its output ca
   const { code, stderr } = await here(["init", "--no-owner", "--systemd", "--unit-dir", unitDir]);
   expect([code, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([0, "# mine\n"]);
   expect(stderr).toContain(`${unitDir}/bodega.service was not changed`);
-  const env = { BODEGA_PUBLIC_URL: "https://shop.example.com" };
-  const printed = await here(["init", "--no-owner", "--print-unit"], env);
-  expect([printed.stdout, printed.stderr.includes("does not see BODEGA_PUBLIC_URL of")]).toEqual([
-    unit?.text as string,
-    true,
-  ]);
-  const compose = Bun.YAML.parse((await here(["init", "--no-owner", "--print-compose", "--port", "9000"])).stdout);
+});
+
+test("--print-unit and --print-compose print without creating anything", async () => {
+  const { here, failure, dataDir, isUntouched } = openNew();
+  const printed = await here(["init", "--print-unit"], { BODEGA_PUBLIC_URL: "https://shop.example.com" });
+  expect(printed.stdout).toMatch(/^(?:#.*\n)*\[Unit\]\n/);
+  expect(printed.stdout).toContain(` serve --data-dir ${dataDir}\n`);
+  expect(printed.stderr).toContain("does not see BODEGA_PUBLIC_URL of");
+  const compose = Bun.YAML.parse((await here(["init", "--print-compose", "--port", "9000"])).stdout);
   const volumes = [{ type: "bind", source: dataDir, target: "/data" }];
   expect(compose).toEqual({
     services: { bodega: expect.objectContaining({ volumes, ports: ["127.0.0.1:9000:8080"], read_only: true }) },
+  });
+  expect((await failure("init", "--title", "Mugs", "--print-unit")).error.message).toBe(
+    "--print-unit and --title cannot be used together.",
+  );
+  expect(isUntouched()).toBe(true);
+});
+
+test("a server that other machines reach is asked for its public URL and certificate", async () => {
+  const { atTerminal, dataDir } = openNew();
+  const files = makeDir();
+  const [cert, key] = [join(files, "shop.crt"), join(files, "shop.key")];
+  writeFileSync(cert, certificate);
+  writeFileSync(key, certificateKey);
+  const steps: Steps = [
+    ["Public URL", "shop.example.com\r"],
+    ["Must be an http or https URL", `${eraseLine}https://shop.example.com\r`],
+    ["Serve HTTPS with your own certificate?", "y\r"],
+    ["Certificate chain", `${files}/none\r`],
+    ["Must be a file that can be read", `${eraseLine}${cert}\r`],
+    ["Private key", `${key}\r`],
+    ["Create the store?", "\r"],
+  ];
+  const flags = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "en", "--no-owner", "--no-mail"];
+  const rest = ["--key-name", "web", "--no-publish", "--no-origins", "--save-secret-to", join(files, "web")];
+  const { code, screen } = await atTerminal(steps, ...flags, ...rest, "--no-serve", "--host", "0.0.0.0");
+  expect(code).toBe(0);
+  expect(screen).toContain("Address     https://127.0.0.1:8080");
+  expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({
+    BODEGA_HOST: "0.0.0.0",
+    BODEGA_PUBLIC_URL: "https://shop.example.com",
+    BODEGA_TLS_CERT: cert,
+    BODEGA_TLS_KEY: key,
   });
 });
 

@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { watchServer } from "../support/serving.ts";
+import { until } from "../support/until.ts";
 import { command, makeDir, openCli } from "./run-bodega.ts";
 import { splitShell } from "./split-shell.ts";
 
@@ -43,10 +46,23 @@ describe("serve", () => {
       const url = /listens on (http:\S+)/.exec(stdout)?.[1] ?? "";
       expect(stdout).toContain(`Data directory: ${dataDir}\n`);
       expect(await run(["health", "--url", url])).toMatchObject({ code: 0 });
+      // The server listens elsewhere than the settings say.
+      expect(JSON.parse((await run(["health", "--json"])).stdout)).toMatchObject({ url: `${url}/health/ready` });
       expect(await stop(signal)).toBe(0);
       expect(await run(["health", "--url", url])).toMatchObject({ code: 1 });
     },
   );
+
+  test("in an empty directory says how to begin, and which settings have no effect", async () => {
+    const env = environment({ BODEGA_DATA_DIR: join(makeDir(), "new"), BODEGA_DATABASE_SYNC_URL: "https://x.example" });
+    const child = Bun.spawn([...command, "serve", "--port", "0"], { env, stdout: "pipe", stderr: "pipe" });
+    running.push(child);
+    const server = watchServer(child);
+    await server.ready();
+    const hint = `No store found. Create one: bodega init --data-dir ${env.BODEGA_DATA_DIR}`;
+    await until("the hint", () => server.log().includes(hint));
+    expect(server.log()).toMatch(/WARN +BODEGA_DATABASE_SYNC_URL in the environment is not a setting/);
+  });
 
   test("with --json the announcement is one JSON value", async () => {
     const { stdout } = await start(["serve", "--json"], "\n");

@@ -65,7 +65,7 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
   }
 
   return {
-    url: addressOf(config.host, port, certificate !== null),
+    url: addressOf({ ...config, port }),
     port,
     /** The IP address of the client. */
     peerOf: (request: Request) => current.server.requestIP(request)?.address ?? null,
@@ -126,8 +126,8 @@ function bindPort<T>(config: Config, bind: () => T): T {
   }
 }
 
-/** The URL at which this machine reaches a server that listens on `host`. */
-export function addressOf(host: string, port: number, isEncrypted: boolean): string {
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
-  return `${isEncrypted ? "https" : "http"}://${name}:${port}`;
+/** The URL at which this machine reaches a server with this configuration. */
+export function addressOf({ host, port, tls }: Pick<Config, "host" | "port" | "tls">): string {
+  const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `${tls === undefined ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }

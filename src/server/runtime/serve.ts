@@ -10,9 +10,11 @@ import { AppError, unavailable, validationFailed } from "../errors.ts";
 import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { shareCores } from "../modules/passwords/password-hash.ts";
+import { hasTenants } from "../modules/tenants/service.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 import type { CertificateWatcher } from "../tls/watch-certificate.ts";
+import { quoteWord } from "../values/shell-quote.ts";
 import { startBackgroundJobs } from "./background-jobs.ts";
 import { listen } from "./listen.ts";
 import { type ServerMonitor, startMonitor, startWorkerMonitor } from "./monitor.ts";
@@ -101,6 +103,9 @@ async function runMain(config: Config, run: Run): Promise<number> {
     certificate?.start(async (pair) => answering.present(pair));
     await announce(config, run, answering.url, await monitor.open(answering.url));
     await run.onReady?.(answering.url);
+    if (!(await hasTenants(db))) {
+      log.notice("info", `No store found. Create one: bodega init --data-dir ${quoteWord(config.dataDir)}`);
+    }
     const end = await Promise.race([stopSignal, jobs.databaseLost]);
     if (typeof end === "string") log.notice("info", `${end}: finishing requests in flight`);
     limitShutdown(log);
@@ -132,7 +137,7 @@ async function startAnswering(
     return listen(config, db, { version, vault, log, monitor, shared: pair !== null, certificate: pair });
   }
   const group = await startWorkers(config, { ...run, registry });
-  return { ...group, url: addressOf(config.host, config.port, certificate !== null) };
+  return { ...group, url: addressOf(config) };
 }
 
 async function runWorker(config: Config, { version, log, stopSignal }: Run): Promise<number> {

@@ -1,6 +1,9 @@
-import { readCliConfig, refuseSecret } from "../../context/read-config.ts";
+import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
+import { addressOf } from "../../../server/runtime/port.ts";
+import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
+import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
@@ -19,7 +22,7 @@ export default defineCommand({
   name: "health",
   description: "Check whether a running server is ready",
   args: {
-    url: { type: "string", valueHint: "url", description: "Address of the server (default: from --host and --port)" },
+    url: { type: "string", valueHint: "url", description: "Address of the server (default: the one of the data directory)" },
     host: { type: "string", valueHint: "address", configEnv: "BODEGA_HOST", description: "Host of the server" },
     port: { type: "string", valueHint: "number", configEnv: "BODEGA_PORT", description: "Port of the server" },
     timeout: { type: "string", valueHint: "duration", default: "5s", description: "Time limit for the answer" },
@@ -39,8 +42,7 @@ export default defineCommand({
         throw new UsageError("--url must be an http or https address.");
       }
     }
-    const own = () => formatServerUrl(readCliConfig(args, console));
-    const health = await probeHealth(url ?? own(), timeoutMs, url === undefined);
+    const health = await probeHealth(url ?? (await findOwnUrl(args, console)), timeoutMs, url === undefined);
     if (console.json) await printJson(console, health);
     else if (!console.quiet) {
       const line = escapeControls(`${health.status}: ${health.message} (${health.url})`);
@@ -50,10 +52,16 @@ export default defineCommand({
   },
 });
 
-/** The address of a server with this configuration for its own machine. */
-export function formatServerUrl({ host, port, tls }: { host: string; port: number; tls?: unknown }): string {
-  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `${tls === undefined ? "http" : "https"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+/**
+ * The address of the server of a data directory: the running one says it, also where flags differ from the settings. The
+ * flags of this command take precedence.
+ */
+async function findOwnUrl(args: DatabaseFlags & { host?: unknown; port?: unknown }, console: Console): Promise<string> {
+  const config = readCliConfig(args, console);
+  const { askServer } = await import("../../../server/monitoring/control-socket.ts");
+  const isGiven = args.host !== undefined || args.port !== undefined;
+  const reply = isGiven ? null : await askServer(config.dataDir, "/status");
+  return reply?.ok ? ((await reply.json()) as ServerStatus).url : addressOf(config);
 }
 
 /**

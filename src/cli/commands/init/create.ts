@@ -89,8 +89,8 @@ export async function finishSetup(args: InitArgs, console: Console, plan: Plan, 
   outcome.settings = addToEnvFile(dataDir, wantedSettings(args, console, plan));
   outcome.config = { ...readInitConfig({ ...args, "data-dir": dataDir }, console, false), port };
   outcome.kept = listKept(args, outcome, console.command);
-  const { unit, run } = outcome;
-  if (unit === null || run !== "systemd") return;
+  const { unit } = outcome;
+  if (unit === null) return;
   unit.written = writeUnit(unit);
   if (!plan.startsService) return;
   startService();
@@ -105,7 +105,7 @@ function wantedSettings(args: InitArgs, console: Console, { answers }: Plan): Re
     BODEGA_DATABASE_URL: args["database-url"],
     BODEGA_HOST: args.host,
     BODEGA_PORT: args.port === "0" ? undefined : args.port,
-    BODEGA_PUBLIC_URL: args["public-url"],
+    ...answers.address,
     BODEGA_LOG: args.log,
     BODEGA_LOG_LEVEL: args["log-level"],
     BODEGA_SMTP_URL: mail?.smtpUrl,

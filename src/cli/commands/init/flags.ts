@@ -7,7 +7,7 @@ import { requireText } from "../../../server/values/text.ts";
 import { type ArgValues, type CommandArgs, namespaceArg, type SharedValues } from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { serverFlags } from "../serve/server-process.ts";
+import { addressFlags, serverFlags } from "../serve/server-process.ts";
 
 /** Every answer of the conversation as a flag. */
 export const initFlags = {
@@ -82,8 +82,8 @@ export const initFlags = {
   mail: { type: "boolean", default: true, description: "Configure no mail server" },
   "mail-test": { type: "boolean", default: true, description: "Do not send a test mail" },
   systemd: { type: "boolean", description: "Write a systemd unit, so that the server starts at boot" },
-  "print-unit": { type: "boolean", description: "Print a systemd unit" },
-  "print-compose": { type: "boolean", description: "Print a compose file for Docker" },
+  "print-unit": { type: "boolean", description: "Print a systemd unit, and create nothing" },
+  "print-compose": { type: "boolean", description: "Print a compose file for Docker, and create nothing" },
   serve: { type: "boolean", negatable: true, description: "Start the server when done, or leave it stopped" },
   "unit-dir": {
     type: "string",
@@ -92,12 +92,7 @@ export const initFlags = {
     description: "Directory for the unit of --systemd (default: /etc/systemd/system)",
   },
   ...serverFlags,
-  "public-url": {
-    type: "string",
-    valueHint: "url",
-    configEnv: "BODEGA_PUBLIC_URL",
-    description: "Public URL of the server",
-  },
+  ...addressFlags,
 } as const satisfies CommandArgs;
 
 export type InitArgs = ArgValues<typeof initFlags> & SharedValues;
@@ -116,12 +111,13 @@ export const checks = {
 
 // Of each group, at most one flag can be given.
 const exclusive: readonly (readonly string[])[] = [
+  ["--systemd", "--print-unit", "--print-compose", "--serve"],
+  ["--print-unit", "--print-compose", "--title"],
   ["--owner-password-stdin", "--owner-password-file", "--owner-random-password"],
   ["--owner-password-stdin", "--owner-password-file", "--save-password-to"],
   ["--no-owner", "--owner-email"],
   ["--no-origins", "--origin"],
   ["--no-mail", "--smtp-url-file"],
-  ["--systemd", "--print-unit", "--print-compose", "--serve"],
 ];
 
 /**

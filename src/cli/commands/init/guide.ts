@@ -53,6 +53,7 @@ function listSteps(outcome: Outcome, url: string): Step[] {
   const steps: (Step | false)[] = [
     startStep(outcome),
     run === "none" && ["Start the server", bodega("serve")],
+    run === "none" && ["Print a file that starts it", bodega("init --print-unit"), bodega("init --print-compose")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
     productStep(outcome, url),
     ["Check the installation", bodega("doctor"), `${program} --help`],
@@ -60,17 +61,9 @@ function listSteps(outcome: Outcome, url: string): Step[] {
   return steps.filter((step) => step !== false);
 }
 
-function startStep({ unit, run }: Outcome): Step | false {
-  if (run === "compose") {
-    return [
-      "Save the file as compose.yaml and start the server",
-      "docker build -t bodega . # in the checkout, once",
-      "docker compose up -d",
-    ];
-  }
+function startStep({ unit }: Outcome): Step | false {
   if (unit === null || unit.started) return false;
-  const save = run === "unit" ? [`# Save the unit as ${unit.path}`] : [];
-  return ["Start the server now and at every boot", ...save, ...startCommands.map((words) => words.join(" "))];
+  return ["Start the server now and at every boot", ...startCommands.map((words) => words.join(" "))];
 }
 
 /** The secret goes from the shell into a file or a pipe, so that neither its history nor the process list shows it. */

@@ -24,9 +24,13 @@ export default defineCommand({
       "in bodega.env in the data directory (mode 0600). The server and every command read that file; environment " +
       "variables and flags take precedence.",
     "With --systemd as root, the data directory is /var/lib/bodega unless another is named or ./bodega-data exists. " +
-      "An existing unit is never overwritten.",
+      "An existing unit is never overwritten. --print-unit and --print-compose print and create nothing.",
   ],
   async run(args, console) {
+    if (args["print-unit"] || args["print-compose"]) {
+      const { printService } = await import("./print.ts");
+      return printService(args, console);
+    }
     const { planShop } = await import("./plan.ts");
     const { createShop, finishSetup } = await import("./create.ts");
     const { printOutcome } = await import("./print.ts");

@@ -13,6 +13,7 @@ import type { Console } from "../../terminal/console.ts";
 import { info } from "../../terminal/output.ts";
 import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
 import { takeKey, takeOwner, takeSecretFile } from "./access.ts";
+import { takeAddress } from "./address.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
 import { takeMail } from "./mail.ts";
 import { askYesNo } from "./questions.ts";
@@ -32,15 +33,15 @@ const systemDataDir = "/var/lib/bodega";
 export async function planShop(args: InitArgs, console: Console) {
   checkFlags(args);
   const given = readRunMode(args);
-  let config = readInitConfig(args, console, given === "systemd" || given === "unit");
+  let config = readInitConfig(args, console, given === "systemd");
   if (given === "systemd") requireWritable(describeUnit(config, args["unit-dir"], console));
   const answers = await gatherAnswers(args, console, config);
   const { run, key, owner, secretFile } = answers;
   if (run === "systemd" && given === undefined) config = readInitConfig(args, console, hasSystemd());
   // The guide is printed before the server listens, and names its port.
   if (run === "serve" && config.port === 0) config = { ...config, port: await findFreePort(config.host) };
-  const unit = run === "systemd" || run === "unit" ? describeUnit(config, args["unit-dir"], console) : null;
-  if (run === "systemd" && unit !== null) requireWritable(unit);
+  const unit = run === "systemd" ? describeUnit(config, args["unit-dir"], console) : null;
+  if (unit !== null) requireWritable(unit);
   const planFile = (isWanted: boolean, path: string | undefined, flag: string) => {
     if (isWanted && path === undefined) requireReader(console, flag);
     return isWanted && path !== undefined ? planSecretFile(path, flag) : undefined;
@@ -57,7 +58,7 @@ export async function planShop(args: InitArgs, console: Console) {
     const question = answers.store === null ? `Update store ${answers.namespace}?` : "Create the store?";
     if (!(await askYesNo(question, true))) throw new CancelledError();
   }
-  const startsService = run === "systemd" && unit !== null && (await confirmStart(unit, console));
+  const startsService = unit !== null && (await confirmStart(unit, console));
   return { config, answers, files, unit, startsService };
 }
 
@@ -88,8 +89,9 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const { title, language } = store ?? (shop.store as NonNullable<Shop["store"]>);
   const to = owner?.email ?? shop.owner?.email;
   const mail = wantsMail(args, config) ? await takeMail(args, console, { title, language, to }) : null;
+  const address = await takeAddress(args, console, config);
   const run = readRunMode(args) ?? (await askRunMode(console));
-  return { namespace, store, owner, key, secretFile, mail, run };
+  return { namespace, store, owner, key, secretFile, mail, address, run };
 }
 
 async function greet(console: Console, config: Config, isNew: boolean): Promise<void> {

@@ -1,11 +1,14 @@
+import { envFilePath } from "../../../server/config/env-file.ts";
+import { addressOf } from "../../../server/runtime/port.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { info, printJson, warn } from "../../terminal/output.ts";
-import { formatServerUrl } from "../health/health.ts";
 import { toUserRecord } from "../user/print.ts";
 import { type Outcome, secretsLost } from "./create.ts";
+import { checkFlags, type InitArgs } from "./flags.ts";
 import { formatGuide } from "./guide.ts";
-import { renderCompose } from "./unit.ts";
+import { readInitConfig } from "./plan.ts";
+import { describeUnit, renderCompose } from "./unit.ts";
 
 /**
  * Prints the outcome: one JSON value; with `-q` `<app_id>:<app_secret>` and `<user_id>:<password>`; otherwise a guide.
@@ -28,19 +31,10 @@ export async function printOutcome(console: Console, outcome: Outcome): Promise<
 }
 
 async function printGuide(console: Console, outcome: Outcome): Promise<void> {
-  const { run, secrets, config } = outcome;
+  const { secrets, config } = outcome;
   for (const sentence of outcome.kept) await info(console, `kept: ${sentence}`);
-  const compose = run === "compose" ? renderCompose(config) : null;
-  if (compose?.warning !== undefined) await warn(console, compose.warning);
   if (outcome.unit !== null) await reportUnit(console, outcome, outcome.unit);
-  const file = compose?.text ?? (run === "unit" ? outcome.unit?.text : undefined);
-  const url = formatServerUrl(config);
-  // A requested file goes to standard output, for redirection. The guide then goes to standard error.
-  if (file === undefined) await console.write(formatGuide(outcome, url, console.columns));
-  else {
-    await console.write(file);
-    await console.writeError(formatGuide(outcome, url, console.screen?.columns));
-  }
+  await console.write(formatGuide(outcome, addressOf(config), console.columns));
   if ((secrets.key ?? secrets.password) !== undefined) {
     await warn(console, "Save the secrets now. They won't be shown again.");
   }
@@ -54,20 +48,24 @@ function formatIds({ setup, secrets }: Outcome): string {
   return lines.map((line) => `${escapeControls(line)}\n`).join("");
 }
 
+/** Prints the unit or the compose file of a data directory, and creates nothing. */
+export async function printService(args: InitArgs, console: Console): Promise<void> {
+  checkFlags(args);
+  const isUnit = args["print-unit"];
+  const config = readInitConfig(args, console, isUnit);
+  const { text, warnings } = isUnit ? describeUnit(config, undefined, console) : renderCompose(config);
+  for (const warning of warnings) await warn(console, warning);
+  if (isUnit) await warnOfEnvironment(console, envFilePath(config.dataDir));
+  await (console.json ? printJson(console, { text }) : console.write(text));
+}
+
 async function reportUnit(
   console: Console,
-  { run, settings }: Outcome,
+  { settings }: Outcome,
   unit: NonNullable<Outcome["unit"]>,
 ): Promise<void> {
   for (const warning of unit.warnings) await warn(console, warning);
-  // A service does not inherit this environment.
-  const isLost = (name: string) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name];
-  const names = Object.keys(console.env).filter(isLost);
-  if (names.length > 0) {
-    const list = names.join(", ");
-    await warn(console, `The service does not see ${list} of this environment. Add them to ${settings.path}`);
-  }
-  if (run === "unit") return;
+  await warnOfEnvironment(console, settings.path);
   if (unit.written) await info(console, `Wrote ${unit.path}`);
   else if (unit.existing === unit.text) await info(console, `${unit.path} exists and is up to date.`);
   else {
@@ -76,7 +74,15 @@ async function reportUnit(
   }
 }
 
-function toJson({ setup, secrets, files, mail, settings, run, unit, config, kept }: Outcome) {
+async function warnOfEnvironment(console: Console, envFile: string): Promise<void> {
+  // A service does not inherit this environment.
+  const isLost = (name: string) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name];
+  const names = Object.keys(console.env).filter(isLost);
+  if (names.length === 0) return;
+  await warn(console, `The service does not see ${names.join(", ")} of this environment. Add them to ${envFile}`);
+}
+
+function toJson({ setup, secrets, files, mail, settings, unit, config, kept }: Outcome) {
   const { store, owner, made } = setup;
   const key = setup.key && Object.fromEntries(Object.entries(setup.key).filter(([name]) => name !== "app_secret"));
   return {
@@ -93,12 +99,11 @@ function toJson({ setup, secrets, files, mail, settings, run, unit, config, kept
       ...(files.key !== undefined && { secret_file: files.key }),
     },
     mail: mail && { host: new URL(mail.smtpUrl).host, from: mail.mailFrom, tried: mail.isTested },
-    url: formatServerUrl(config),
+    url: addressOf(config),
     data_dir: config.dataDir,
     settings_file: settings.path,
     settings: settings.written,
     unit: unit && { path: unit.path, text: unit.text, written: unit.written, started: unit.started },
-    compose: run === "compose" ? renderCompose(config).text : null,
     made: Object.entries(made).flatMap(([name, isMade]) => (isMade ? [name] : [])),
     kept,
   };

@@ -8,8 +8,8 @@ import { describeServerProcess } from "../serve/server-process.ts";
 import type { InitArgs } from "./flags.ts";
 import { askChoice, askYesNo, type Choice } from "./questions.ts";
 
-/** How the server runs after `init`: `unit` and `compose` print a file, `systemd` installs a service. */
-export type RunMode = "serve" | "systemd" | "unit" | "compose" | "none";
+/** How the server runs after `init`: `systemd` installs a service. */
+export type RunMode = "serve" | "systemd" | "none";
 
 const systemUnits = "/etc/systemd/system";
 
@@ -22,21 +22,16 @@ export const startCommands = [
 /** The run mode from the flags; undefined when they leave it open. */
 export function readRunMode(args: InitArgs): RunMode | undefined {
   if (args.systemd) return "systemd";
-  if (args["print-unit"]) return "unit";
-  if (args["print-compose"]) return "compose";
   if (args.serve === undefined) return undefined;
   return args.serve ? "serve" : "none";
 }
 
 export function askRunMode(console: Console): Promise<RunMode> {
   if (!console.canAsk) return Promise.resolve("none");
-  const systemd: Choice<RunMode> = hasSystemd()
-    ? { value: "systemd", name: "as a systemd service, started at boot" }
-    : { value: "unit", name: "with systemd: print the unit" };
+  const systemd: Choice<RunMode> = { value: "systemd", name: "as a systemd service, started at boot" };
   return askChoice<RunMode>("How should the server run?", [
     { value: "serve", name: "now, in this terminal" },
-    ...(process.platform === "linux" ? [systemd] : []),
-    { value: "compose", name: "with Docker: print a compose file" },
+    ...(hasSystemd() ? [systemd] : []),
     { value: "none", name: "do not start it yet" },
   ]);
 }
@@ -153,7 +148,7 @@ function isOpenToAll(path: string): boolean {
 }
 
 /** A compose file that serves the data directory from a container with the image of the Dockerfile. */
-export function renderCompose({ dataDir, port }: Config): { text: string; warning: string | undefined } {
+export function renderCompose({ dataDir, port }: Config): { text: string; warnings: string[] } {
   const { uid, gid } = ownerOf(dataDir);
   const source = JSON.stringify(dataDir).replaceAll("$", "$$$$");
   const text = `services:
@@ -175,5 +170,5 @@ export function renderCompose({ dataDir, port }: Config): { text: string; warnin
     stop_grace_period: 30s
 `;
   const warning = `The container runs as root because root owns ${dataDir}. To avoid that, change the owner with chown.`;
-  return { text, warning: uid === 0 ? warning : undefined };
+  return { text, warnings: uid === 0 ? [warning] : [] };
 }

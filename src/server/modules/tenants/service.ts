@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
+import type { Session } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, conflict, wrongState } from "../../errors.ts";
@@ -95,6 +96,11 @@ export async function listTenants(
   const part = q?.toLowerCase() ?? "";
   const holds = (text: string | null) => text?.toLowerCase().includes(part) ?? false;
   return rows.filter(({ namespace, title, domain }) => [namespace, title, domain].some(holds)).map(toDetails);
+}
+
+/** Whether there is any tenant. */
+export async function hasTenants(db: Session): Promise<boolean> {
+  return (await all(db, selectNamespaces, { most: 1 })).length > 0;
 }
 
 /** One tenant by name. Errors: notFound. */
