@@ -40,8 +40,8 @@ export type Actor =
   | { kind: "visitor" }
   /** The program itself, while it serves. */
   | { kind: "server" }
-  /** `account` is the operating system account. */
-  | { kind: "terminal"; account?: string };
+  /** `account` is the operating system account. `endsOwners`: a person agreed to lose the last active owner. */
+  | { kind: "terminal"; account?: string; endsOwners?: boolean };
 
 /**
  * State that a server's process keeps between requests. A module adds its own part by declaration merging (views,

@@ -246,6 +246,30 @@ describe("a user of another tenant, or of none, is exit code 3", () => {
   });
 });
 
+test("the last active owner is lost only with --yes", async () => {
+  await json("tenant", "create", "owned");
+  const change = (verb: string, ...flags: string[]) => ["user", verb, "-n", "owned", "ada@example.com", ...flags];
+  await json("user", "create", "-n", "owned", "--email", "ada@example.com", "--role", "owner", "--no-password");
+  const changes = [
+    [change("update", "--role", "staff"), change("update", "--role", "owner")],
+    [change("disable"), change("enable")],
+    [change("delete", "--confirm", "ada@example.com"), []],
+  ] as const;
+  for (const [line, undo] of changes) {
+    const { code, error } = await failure(...line);
+    expect([code, error.remedy]).toEqual([
+      2,
+      "ada@example.com is the last active owner of store owned. Continue without an owner?",
+    ]);
+    expect(await json("user", "show", "-n", "owned", "ada@example.com")).toMatchObject({ role: "owner", status: "active" });
+    await json(...line, "--yes");
+    if (undo.length > 0) await json(...undo);
+  }
+  const others = ["eva@example.com", "leo@example.com"];
+  for (const email of others) await json("user", "create", "-n", "owned", "--email", email, "--role", "owner", "--no-password");
+  expect(await json("user", "disable", "-n", "owned", "eva@example.com")).toMatchObject({ status: "disabled" });
+});
+
 test("a user is disabled, enabled, and deleted once the email is confirmed", async () => {
   const { user_id, email } = await create("--no-password");
   const command = (name: string, ...flags: string[]) => json("user", name, "-n", "demo", user_id, ...flags);

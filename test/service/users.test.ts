@@ -120,9 +120,17 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("from the terminal the last owner can be demoted, disabled and deleted", async () => {
-    const terminal = await tenantContext(await suite.shop());
-    const { id } = await createUser(terminal, { email: "owner@example.com", role: "owner" });
+  test("from the terminal the last owner can be demoted, disabled and deleted, once a person has agreed", async () => {
+    const asked = await tenantContext(await suite.shop());
+    const { id } = await createUser(asked, { email: "owner@example.com", role: "owner" });
+    for (const change of [
+      () => updateUser(asked, id, { role: "customer" }, null),
+      () => setStatus(asked, id, "disabled"),
+      () => deleteUser(asked, id, null),
+    ]) {
+      expect(await failureOf(change())).toMatchObject({ code: 5306 });
+    }
+    const terminal: Ctx = { ...asked, actor: { kind: "terminal", endsOwners: true } };
     expect((await updateUser(terminal, id, { role: "customer" }, null)).role).toBe("customer");
     await updateUser(terminal, id, { role: "owner" }, null);
     expect((await setStatus(terminal, id, "disabled")).status).toBe("disabled");

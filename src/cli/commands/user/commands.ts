@@ -7,7 +7,7 @@ import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { readUserFlags, userArg, userFlags } from "./args.ts";
-import { deliverPassword, printUser, toUserRecord, type User, withUser } from "./print.ts";
+import { changeUser, deliverPassword, printUser, toUserRecord, type User, withUser } from "./print.ts";
 
 const userArgs = { user: userArg, namespace: requiredNamespaceArg };
 
@@ -129,7 +129,7 @@ const update = defineCommand({
       });
     }
     const { updateUser } = await import("../../../server/modules/users/change.ts");
-    await printUser(console, await withUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
+    await printUser(console, await changeUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
   },
 });
 
@@ -169,7 +169,7 @@ function defineStatusCommand(name: "disable" | "enable", description: string, no
     async run(args, console) {
       const { setStatus } = await import("../../../server/modules/users/change.ts");
       const status = name === "disable" ? "disabled" : "active";
-      await printUser(console, await withUser(args, console, (ctx, id) => setStatus(ctx, id, status)));
+      await printUser(console, await changeUser(args, console, (ctx, id) => setStatus(ctx, id, status)));
     },
   });
 }
@@ -186,18 +186,14 @@ const deleteUser = defineCommand({
     "bodega user delete -n demo ada@example.com",
     "bodega user delete -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
   ],
-  notes: ["Prints the deleted user. --yes does not confirm a deletion."],
+  notes: ["Prints the deleted user. --yes does not confirm a deletion, but is needed as well for the last active owner."],
   done: "Deleted user {email}.",
   async run(args, console) {
     const { deleteUser, getUser } = await import("../../../server/modules/users/service.ts");
-    const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
-    const user = await withTenant(args, console, async (ctx) => {
-      const found = await getUser(ctx, await resolveUserId(ctx, args.user));
-      const warning = `This permanently deletes user ${found.email} (${found.id}) and all their personal data.`;
-      await confirmName(console, warning, found.email, args.confirm);
-      await deleteUser(ctx, found.id, null);
-      return found;
-    });
+    const user = await withUser(args, console, getUser);
+    const warning = `This permanently deletes user ${user.email} (${user.id}) and all their personal data.`;
+    await confirmName(console, warning, user.email, args.confirm);
+    await changeUser(args, console, (ctx) => deleteUser(ctx, user.id, null));
     await printRecord(console, { ...toUserRecord(user), status: "deleted" }, "user_id");
   },
 });

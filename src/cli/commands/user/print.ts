@@ -1,14 +1,17 @@
 import type { Ctx } from "../../../server/context.ts";
+import { AppError } from "../../../server/errors.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
 import { withTenant } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
 
 /** A user as the services return it. */
 export type User = Awaited<ReturnType<typeof getUser>>;
 type UserArgs = SharedValues & { namespace: string; user: string };
+type UserWork<T> = (ctx: Ctx, id: string) => Promise<T>;
 
 /** A user in JSON: the API's record with `user_id` as its id. */
 export type UserRecord = { user_id: string } & Omit<User, "id">;
@@ -21,10 +24,27 @@ export function toUserRecord({ id, ...rest }: User): UserRecord {
  * Runs work on the user with this id or email.
  * @throws notFound for an unknown user.
  */
-export function withUser<T>(args: UserArgs, console: Console, work: (ctx: Ctx, id: string) => Promise<T>): Promise<T> {
+export function withUser<T>(args: UserArgs, console: Console, work: UserWork<T>): Promise<T> {
   return withTenant(args, console, async (ctx) => {
     const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
     return work(ctx, await resolveUserId(ctx, args.user));
+  });
+}
+
+/**
+ * As `withUser`, for a change that may end the last active owner, and asks before it does.
+ * @throws UsageError naming `--yes` when it cannot ask; CancelledError.
+ */
+export function changeUser<T>(args: UserArgs, console: Console, change: UserWork<T>): Promise<T> {
+  return withUser(args, console, async (ctx, id) => {
+    try {
+      return await change(ctx, id);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== "wrongState") throw error;
+      const question = `${args.user} is the last active owner of store ${args.namespace}. Continue without an owner?`;
+      await confirmAction(console, question);
+      return change({ ...ctx, actor: Object.assign({}, ctx.actor, { endsOwners: true }) }, id);
+    }
   });
 }
 

@@ -27,8 +27,8 @@ import { users } from "./table.ts";
 /**
  * Changes the given fields; `metadata` is merged (RFC 7396). A new address is unverified unless the change says
  * otherwise. Disabling a user revokes their token. Errors: notFound; forbidden for a user or role that the actor may
- * not manage, and for the actor's own role and status; preconditionFailed; wrongState for the last active owner, except
- * from the terminal; conflict for a taken address; validationFailed.
+ * not manage, and for the actor's own role and status; preconditionFailed; wrongState for the last active owner,
+ * unless the terminal's actor says otherwise; conflict for a taken address; validationFailed.
  */
 export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
   const columns = userColumns(patch);

@@ -26,8 +26,7 @@ export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOw
     id,
     roles: JSON.stringify(manageableRoles(ctx.actor)),
     ifMatch,
-    // The terminal may end the last owner, because it can create another one.
-    endsOwner: endsOwner && ctx.actor.kind !== "terminal" ? 1 : 0,
+    endsOwner: endsOwner && !(ctx.actor.kind === "terminal" && ctx.actor.endsOwners) ? 1 : 0,
   };
 }
 

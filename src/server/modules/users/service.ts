@@ -114,7 +114,8 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
 
 /**
  * Deletes a user for good and revokes their token. Errors: notFound; forbidden for a user that the actor may not
- * manage, and for the actor; preconditionFailed; wrongState for the last active owner, except from the terminal.
+ * manage, and for the actor; preconditionFailed; wrongState for the last active owner,
+ * unless the terminal's actor says otherwise.
  */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
