@@ -1,12 +1,12 @@
 import { commandTree } from "./commands/command-tree.ts";
-import { runCommand } from "./framework/command.ts";
+import { type Command, runCommand } from "./framework/command.ts";
 import { loadCommand } from "./framework/command-tree.ts";
 import { findCommand } from "./framework/find-command.ts";
 import { asksForHelp, type GivenValues, parseCommandArgs } from "./framework/parse-args.ts";
 import { promptMissing } from "./framework/prompt-missing.ts";
 import { type Failure, reportError } from "./framework/report-error.ts";
 import { type Console, createConsole } from "./terminal/console.ts";
-import { printJson } from "./terminal/output.ts";
+import { info, printJson } from "./terminal/output.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /**
@@ -29,8 +29,12 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
       return 0;
     }
     failure.args = command.args;
-    failure.values = parseCommandArgs(target.rest, command.args, terminal.env);
+    const parse = (env: Terminal["env"]) => parseCommandArgs(target.rest, command.args, env);
+    failure.values = parse(terminal.env);
+    const namespace = command.args.namespace && (await readNamespace(failure.values, terminal));
+    if (namespace !== undefined) failure.values = parse({ ...terminal.env, BODEGA_NAMESPACE: namespace });
     const console = createConsole(terminal, failure.values);
+    await chooseOnlyStore(command, failure.values, console);
     await promptMissing(command, failure.values, console, findNames);
     if (command.longRunning) terminal.releaseSignals();
     return await runCommand(command, failure.values, console);
@@ -45,6 +49,26 @@ async function printHelp(path: readonly string[], json: boolean, terminal: Termi
   const plain = { ...console, columns: undefined, color: false };
   const help = await renderHelp(commandTree, path, json ? plain : console);
   await (json ? printJson(console, { help }) : console.write(help));
+}
+
+/** BODEGA_NAMESPACE of bodega.env, unless the command line or the environment names a store. */
+async function readNamespace(values: GivenValues, { env }: Terminal): Promise<string | undefined> {
+  if (values.namespace !== undefined) return undefined;
+  const { openOptions } = await import("../server/config/options.ts");
+  try {
+    return openOptions(values, env).env.BODEGA_NAMESPACE;
+  } catch {
+    return undefined; // The command itself reports what is wrong with the settings.
+  }
+}
+
+/** Fills in a required namespace where there is only one store. */
+async function chooseOnlyStore({ args }: Command, values: GivenValues, console: Console): Promise<void> {
+  if (args.namespace?.required !== true || values.namespace !== undefined) return;
+  const [only, other] = await findNames("namespace", values, console).catch(() => []);
+  if (only === undefined || other !== undefined) return;
+  values.namespace = only.value;
+  await info(console, `Using store ${only.value}.`);
 }
 
 async function findNames(kind: string, values: GivenValues, console: Console) {

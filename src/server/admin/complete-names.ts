@@ -5,6 +5,7 @@ import { appKeys } from "../modules/app-keys/table.ts";
 import { auditEvents } from "../modules/audit/service.ts";
 import { orders } from "../modules/orders/table.ts";
 import { products, productVariants } from "../modules/products/table.ts";
+import { onlyNamespace } from "../modules/tenants/service.ts";
 import { tenants } from "../modules/tenants/table.ts";
 import { nameKey } from "../modules/users/input.ts";
 import { users } from "../modules/users/table.ts";
@@ -93,7 +94,7 @@ const kinds: Record<string, Kind> = {
  * The names of a kind that begin with a prefix, at most a hundred of each sort. Ids are included when the prefix begins
  * like an id, or when there is no other name. All but namespaces and key ids are looked up in one store. An unknown
  * kind or store has none.
- * @param namespace of the store; undefined where the command line has none.
+ * @param namespace of the store; undefined where the command line has none: names are then of the only store.
  */
 export async function completeNames(
   db: Session,
@@ -104,7 +105,8 @@ export async function completeNames(
   if (kind === "namespace") return all(db, selectNamespaces, rangeOf(prefix));
   const found = kinds[kind];
   if (found === undefined) return [];
-  const tenantId = namespace && (await get(db, selectTenantId, { namespace }))?.id;
+  const store = namespace ?? (await onlyNamespace(db));
+  const tenantId = store && (await get(db, selectTenantId, { namespace: store }))?.id;
   if (!tenantId) {
     const isChosen = kind === "key" && namespace === undefined && found.id.startsWith(prefix.slice(0, found.id.length));
     return isChosen ? all(db, found.ids, { ...rangeOf(prefix), tenantId: null }) : [];

@@ -14,7 +14,7 @@ export const appIdArg = {
 /** `-n` of a command that takes a key's id. The key must belong to that store. */
 export const expectedNamespaceArg = {
   ...namespaceArg,
-  description: "Store of the key; required if the key is given by name",
+  description: "Store of the key; required if the key is given by name and there are several stores",
 } as const satisfies FlagArg;
 
 export const saveSecretArg = {

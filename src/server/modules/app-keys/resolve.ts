@@ -4,7 +4,7 @@ import { all, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
-import { requireTenant } from "../tenants/service.ts";
+import { onlyNamespace, requireTenant } from "../tenants/service.ts";
 import { requireKey } from "./service.ts";
 import { appKeys } from "./table.ts";
 
@@ -18,9 +18,10 @@ const selectNames = statement<{ name: string }>(sql`
  * Finds the `app_id` of a key by that id, or by the key's name within a store. A valid key takes precedence over
  * revoked keys of the same name. Errors: notFound for an unknown key or store, conflict for a name that several keys
  * have.
- * @param namespace the store of the key; without it only an id names a key.
+ * @param store the store of the key; without it a name is of the only store.
  */
-export async function resolveKeyId(ctx: SystemCtx, named: string, namespace: string | undefined): Promise<string> {
+export async function resolveKeyId(ctx: SystemCtx, named: string, store: string | undefined): Promise<string> {
+  const namespace = store ?? (isId("app", named) ? undefined : await onlyNamespace(ctx.db));
   const list = `bodega key list -n ${namespace}`;
   if (isId("app", named)) {
     const key = await requireKey(ctx, named);

@@ -103,6 +103,12 @@ export async function hasTenants(db: Session): Promise<boolean> {
   return (await all(db, selectNamespaces, { most: 1 })).length > 0;
 }
 
+/** The name of the only tenant; undefined where there is none or more than one. */
+export async function onlyNamespace(db: Session): Promise<string | undefined> {
+  const [only, other] = await all(db, selectNamespaces, { most: 2 });
+  return other === undefined ? only?.namespace : undefined;
+}
+
 /** One tenant by name. Errors: notFound. */
 export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
   return toDetails(await requireRow(ctx, namespace));

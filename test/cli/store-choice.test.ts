@@ -1,0 +1,44 @@
+import { beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeDir, openCli } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
+
+const { dataDir, environment, json, failure } = openCli();
+const here = (...line: string[]) => runHere(line, { env: environment() });
+let appId: string;
+
+beforeAll(async () => {
+  await json("tenant", "create", "mugs");
+  appId = (await json<{ app_id: string }>("key", "issue", "--name", "web")).app_id;
+});
+
+test("with one store a command needs no -n, and says which store it uses", async () => {
+  expect(await here("user", "list")).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^Using store mugs\.\nNo users found\./),
+  });
+  expect(await here("key", "list", "-q")).toEqual({ code: 0, stdout: `${appId}\n`, stderr: "" });
+  expect((await here("key", "show", "web", "-q")).stdout).toBe(`${appId}\n`);
+  expect((await here("__complete", "w", "key", "show")).stdout).toStartWith("web\t");
+});
+
+test("a command that works on a store itself needs its name", async () => {
+  for (const verb of ["show", "suspend", "delete"]) {
+    expect(await failure("tenant", verb, "--yes")).toMatchObject({ code: 2, error: { message: "Missing <namespace>." } });
+  }
+});
+
+test("with several stores a command needs -n, unless bodega.env names one; the environment takes precedence", async () => {
+  await json("tenant", "create", "shirts");
+  expect(await failure("user", "list")).toMatchObject({ code: 2, error: { message: "Missing --namespace." } });
+  expect(await failure("key", "show", "web")).toMatchObject({ code: 3 });
+  writeFileSync(join(dataDir, "bodega.env"), "BODEGA_NAMESPACE=mugs\n");
+  expect((await here("key", "list", "-q")).stdout).toBe(`${appId}\n`);
+  expect((await here("key", "show", "web", "-q")).stdout).toBe(`${appId}\n`);
+  expect((await here("tenant", "show", "-q")).stdout).toBe("mugs\n");
+  expect((await here("key", "list", "-n", "shirts", "-q")).stdout).toBe("");
+  const line = ["key", "list", "-q"];
+  expect((await runHere(line, { env: environment({ BODEGA_NAMESPACE: "shirts" }) })).stdout).toBe("");
+  expect((await runHere(line, { env: environment({ BODEGA_DATA_DIR: makeDir() }) })).code).toBe(2);
+});
