@@ -85,7 +85,8 @@ export async function answerRoute(
     const found = deps.lookup(namespace, sent.app && "value" in sent.app ? sent.app.value.appId : undefined);
     known = found instanceof Promise ? await found : found;
     const { tenant: store, key } = known;
-    if (!store || store.suspended) throw storeNotFound();
+    if (!store) throw storeNotFound();
+    if (store.suspended) throw storeNotFound("The store is suspended.", { remedy: "Ask the operator of the store." });
     tenant = store;
 
     const isCounted = route.path.startsWith("/auth/");

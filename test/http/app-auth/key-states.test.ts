@@ -113,6 +113,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(shop)).toBeUndefined();
     await suspendTenant(suite.app.system, shop.namespace);
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([5215, 5215]);
+    expect((await shop.call("GET /products/")).text).toContain('"message":"The store is suspended."');
     await resumeTenant(suite.app.system, shop.namespace);
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([undefined, 5203]);
   });

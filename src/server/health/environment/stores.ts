@@ -45,7 +45,7 @@ export const stores = {
       return [finding("note", "stores", "No store exists yet.", command("tenant create demo"))];
     }
     return findInStores(subject, selectSuspended, "stores", ({ namespace }) => {
-      const message = `Store ${namespace} is suspended. Requests get the same reply as for a store that does not exist.`;
+      const message = `Store ${namespace} is suspended. Its requests fail with the error 5215.`;
       return finding("note", namespace, message, command(`tenant resume ${namespace}`));
     });
   },

@@ -21,7 +21,8 @@ const form = /^(?:(https?):\/\/)?(\*\.)?([^\s/:?#@*[\]]+|\[[0-9a-f:.]+\])(?::(\d
  * @throws validationFailed naming `origins`.
  */
 export function parseOriginPattern(entry: string): OriginPattern {
-  const match = entry.length <= maxLength ? form.exec(entry.trim()) : null;
+  // The slash of an address that was copied from a browser is no path.
+  const match = entry.length <= maxLength ? form.exec(entry.trim().replace(/\/$/, "")) : null;
   const refuse = () =>
     invalidField("origins", `${JSON.stringify(entry)} is not a host such as shop.example.com or *.example.com`);
   if (!match) throw refuse();

@@ -132,3 +132,4 @@ export const DeletedProduct = Type.Object(
 
 /** The id in the path. A malformed one is answered with notFound. */
 export const ProductParams = Type.Object({ id: Type.String() });
+export const ProductName = Type.Object({ id: Type.String({ description: "The id or the slug of the product." }) });

@@ -5,7 +5,15 @@ import { defineRoute } from "../../http/route.ts";
 import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { listProducts } from "./list/list.ts";
 import { ProductListQuery, ProductQuery, productFields } from "./list/model.ts";
-import { DeletedProduct, Product, ProductInput, ProductParams, ProductPatch, ProductReplacement } from "./model.ts";
+import {
+  DeletedProduct,
+  Product,
+  ProductInput,
+  ProductName,
+  ProductParams,
+  ProductPatch,
+  ProductReplacement,
+} from "./model.ts";
 import { createProduct, deleteProduct, getProduct, patchProduct, replaceProduct } from "./service.ts";
 
 const tag = "Products";
@@ -25,8 +33,8 @@ export const productRoutes = [
   }),
   defineRoute("GET", "/products/:id/", "getProduct", {
     ...read,
-    summary: "Get a product",
-    params: ProductParams,
+    summary: "Get a product by id or slug",
+    params: ProductName,
     query: ProductQuery,
     reply: { data: Product },
     errors: ["notFound"],

@@ -4,7 +4,7 @@ import type { Result } from "../../db/session.ts";
 import { all, bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../errors.ts";
-import { newId } from "../../values/ids.ts";
+import { isId, newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
 import { parseLanguage } from "../tenants/input.ts";
@@ -13,7 +13,7 @@ import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts, requireProductId } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
-import { defaultSlug } from "./slug.ts";
+import { defaultSlug, isSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
@@ -32,6 +32,8 @@ const select = (condition: SQL) =>
 const selectServed = (condition: SQL) =>
   statement<RenderedProduct>(sql`
     select ${servedJson} as json, version, ${servedLanguage} as language from ${products} where ${condition}`);
+const selectBySlug = statement<{ id: string }>(sql`
+  select id from ${products} where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null`);
 const selects = { any: select(living), published: select(published) };
 const servedSelects = { any: selectServed(living), published: selectServed(published) };
 const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
@@ -97,8 +99,13 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   });
 }
 
-/** One product, with texts in `lang` if it has them. Customers get published products only. Errors: notFound. */
-export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<RenderedProduct> {
+/**
+ * One product by id or slug, with texts in `lang` if it has them. Customers get published products only. Errors:
+ * notFound.
+ */
+export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
+  const slug = isId("prod", named) || !isSlug(named) ? undefined : named;
+  const id = slug ? ((await get(ctx.db, selectBySlug, { tenantId: ctx.tenant.id, slug }))?.id ?? slug) : named;
   requireProductId(id);
   const which = seesDrafts(ctx) ? "any" : "published";
   const values = { tenantId: ctx.tenant.id, id };
