@@ -25,7 +25,10 @@ test("with one store a command needs no -n, and says which store it uses", async
 
 test("a command that works on a store itself needs its name", async () => {
   for (const verb of ["show", "suspend", "delete"]) {
-    expect(await failure("tenant", verb, "--yes")).toMatchObject({ code: 2, error: { message: "Missing <namespace>." } });
+    expect(await failure("tenant", verb, "--yes")).toMatchObject({
+      code: 2,
+      error: { message: "Missing <namespace>." },
+    });
   }
 });
 

@@ -261,12 +261,16 @@ test("the last active owner is lost only with --yes", async () => {
       2,
       "ada@example.com is the last active owner of store owned. Continue without an owner?",
     ]);
-    expect(await json("user", "show", "-n", "owned", "ada@example.com")).toMatchObject({ role: "owner", status: "active" });
+    expect(await json("user", "show", "-n", "owned", "ada@example.com")).toMatchObject({
+      role: "owner",
+      status: "active",
+    });
     await json(...line, "--yes");
     if (undo.length > 0) await json(...undo);
   }
   const others = ["eva@example.com", "leo@example.com"];
-  for (const email of others) await json("user", "create", "-n", "owned", "--email", email, "--role", "owner", "--no-password");
+  for (const email of others)
+    await json("user", "create", "-n", "owned", "--email", email, "--role", "owner", "--no-password");
   expect(await json("user", "disable", "-n", "owned", "eva@example.com")).toMatchObject({ status: "disabled" });
 });
 

@@ -14,12 +14,14 @@ const find = (env: Record<string, string>, ...lines: string[]) => {
 };
 
 test("a variable that is no setting is found in the environment and in bodega.env, with the nearest name", () => {
-  expect(find({ BODEGA_DATABASE_SYNC_URL: "x", PATH: "/bin" }, "BODEGA_PROT=9000", "BODEGA_XYZZY=1", "PORT=1")).toEqual([
-    "BODEGA_DATABASE_SYNC_URL in the environment is not a setting and has no effect. Did you mean BODEGA_DATABASE_URL?",
-    `BODEGA_PROT in ${path} is not a setting and has no effect. Did you mean BODEGA_PORT?`,
-    `BODEGA_XYZZY in ${path} is not a setting and has no effect.`,
-    `PORT in ${path} is not a setting and has no effect. Did you mean BODEGA_PORT?`,
-  ]);
+  expect(find({ BODEGA_DATABASE_SYNC_URL: "x", PATH: "/bin" }, "BODEGA_PROT=9000", "BODEGA_XYZZY=1", "PORT=1")).toEqual(
+    [
+      "BODEGA_DATABASE_SYNC_URL in the environment is not a setting and has no effect. Did you mean BODEGA_DATABASE_URL?",
+      `BODEGA_PROT in ${path} is not a setting and has no effect. Did you mean BODEGA_PORT?`,
+      `BODEGA_XYZZY in ${path} is not a setting and has no effect.`,
+      `PORT in ${path} is not a setting and has no effect. Did you mean BODEGA_PORT?`,
+    ],
+  );
 });
 
 test("a line that is no assignment is found, and never repeated", () => {
@@ -31,7 +33,11 @@ test("a line that is no assignment is found, and never repeated", () => {
 
 test("settings, values of several lines, and variables of other programs are not found", () => {
   const key = ["BODEGA_APNS_KEY='-----BEGIN PRIVATE KEY-----", "abc", "", "-----END PRIVATE KEY-----'"];
-  const others = ["NODE_EXTRA_CA_CERTS=/ca.pem", "BODEGA_SECRET_FILE=key # of ours", "BODEGA_MAIL_FROM=Ada's <a@b.example>"];
+  const others = [
+    "NODE_EXTRA_CA_CERTS=/ca.pem",
+    "BODEGA_SECRET_FILE=key # of ours",
+    "BODEGA_MAIL_FROM=Ada's <a@b.example>",
+  ];
   expect(find({ BODEGA_NAMESPACE: "demo", BODEGA_METRICS_TOKEN_FILE: "x" }, ...key, ...others)).toEqual([]);
   expect(find({ BODEGA_NAMESPACE_FILE: "x" })).toHaveLength(1);
 });

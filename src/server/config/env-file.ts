@@ -78,7 +78,7 @@ export function formatVariable(name: string, value: string): string {
  * The names that the text of an env file sets, and the numbers of lines that set nothing. A quoted value can span lines.
  */
 export function splitEnvFile(text: string): { names: string[]; strayLines: number[] } {
-  const unquoted = text.replace(/^([^#\n=]+=[ \t]*)(["'`])[^]*?\2/gm, (quoted) => quoted.replaceAll(/\n/g, "\n#"));
+  const unquoted = text.replace(/^([^#\n=]+=[ \t]*)(["'`])[\s\S]*?\2/gm, (quoted) => quoted.replaceAll(/\n/g, "\n#"));
   const strayLines = unquoted.split("\n").flatMap((line, index) => {
     return /^\s*(?:#|$|(?:export\s+)?[\w.-]+\s*=)/.test(line) ? [] : [index + 1];
   });

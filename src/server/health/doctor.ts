@@ -28,6 +28,7 @@ import {
   finding,
   reasonOf,
 } from "./finding.ts";
+import { recordChecks } from "./records/check-records.ts";
 import { type Report, Run, type RunOptions } from "./run.ts";
 
 /** Checks of the data directory, which run before its database is opened. */
@@ -39,6 +40,19 @@ const serverChecks: readonly EnvironmentCheck[] = [
   ...[settings, server, secretKey, clock, backups, mail, tls, publicUrl],
   ...[stores, accounts, keys, push, webhooks],
 ];
+
+const databaseMeanings = {
+  file: "The database file can be opened.",
+  integrity: "Pages, indexes and constraints of the database are sound.",
+  references: "Every reference leads to an existing row.",
+  schema: "The schema is the one of this program.",
+};
+
+/** What is true when a check has no findings, by its id. */
+export const checkMeanings: Readonly<Record<string, string>> = {
+  ...databaseMeanings,
+  ...Object.fromEntries([...directoryChecks, ...serverChecks, ...recordChecks].map(({ id, about }) => [id, about])),
+};
 
 export interface DoctorOptions extends RunOptions {
   /** The errors of the configuration. */

@@ -70,10 +70,10 @@ export type StoreSubject = CheckSubject & { ctx: SystemCtx };
 
 /**
  * A check of the environment of a server. Checks run concurrently, so none may depend on another. An error that it
- * throws becomes a finding. The id is one word, as `doctor` prints it; `ofStores` checks also run for a single store
- * (`-n`).
+ * throws becomes a finding. The id is one word, as `doctor` prints it, and `about` what is true without findings;
+ * `ofStores` checks also run for a single store (`-n`).
  */
-export type EnvironmentCheck = { id: string; ofStores?: boolean } & (
+export type EnvironmentCheck = { id: string; about: string; ofStores?: boolean } & (
   | { needsDatabase?: false; run(subject: CheckSubject): Promise<Finding[]> }
   | { needsDatabase: true; run(subject: StoreSubject): Promise<Finding[]> }
 );

@@ -44,24 +44,25 @@ const selectQueues = statement<{ queues: string }>(sql`select json_object(
 
 /** Creates the function that reads the figures, from the database at most every five seconds. */
 export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFigures> {
-  let kept: Promise<DatabaseFigures> | undefined;
+  let kept: ReturnType<typeof read> | undefined;
   let readAt = 0;
-  return () => {
+  return async () => {
     const now = deps.now();
     if (kept === undefined || Math.abs(now - readAt) >= keptMs) {
       readAt = now;
       kept = read(deps);
     }
-    return kept;
+    // A file that costs nothing to read: a backup shows at once.
+    const { last_success: success, last_failure: failure } = readLastBackups(deps.dataDir);
+    return { ...(await kept), last_backup_at: success?.at ?? null, last_backup_failed_at: failure?.at ?? null };
   };
 }
 
-async function read({ db, dataDir, certificateEnd, now }: FigureDeps): Promise<DatabaseFigures> {
+async function read({ db, dataDir, certificateEnd, now }: FigureDeps) {
   const hasFile = db.kind === "file";
   const asked = get(db, selectQueues, { since: new Date(now() - dayMs).toISOString() }).catch(() => undefined);
   const row = await Promise.race([asked, Bun.sleep(timeoutMs)]);
   const end = certificateEnd();
-  const backups = readLastBackups(dataDir);
   return {
     database: {
       kind: db.kind,
@@ -70,8 +71,6 @@ async function read({ db, dataDir, certificateEnd, now }: FigureDeps): Promise<D
       disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
     },
     queues: row ? (JSON.parse(row.queues) as ServerStatus["queues"]) : null,
-    last_backup_at: backups.last_success?.at ?? null,
-    last_backup_failed_at: backups.last_failure?.at ?? null,
     certificate_expires_at: end === undefined ? null : new Date(end).toISOString(),
   };
 }

@@ -20,6 +20,7 @@ export default defineCommand({
     namespace: { ...namespaceArg, description: "Check only this store" },
     fix: { type: "boolean", description: "Fix what can be fixed, and record it in the audit log" },
     strict: { type: "boolean", description: "Exit with 1 for warnings too" },
+    verbose: { type: "boolean", description: "Say for each check without findings what is well" },
     ...addressFlags,
   },
   examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --json"],
@@ -37,10 +38,11 @@ export default defineCommand({
     const { version } = buildInfo;
     const { env } = console;
     const deps = { now: Date.now, env, version, uid: process.getuid?.(), timeoutMs, command, makeContext };
-    const { runDoctor, runDirectoryCheck } = await import("../../../server/health/doctor.ts");
+    const { checkMeanings, runDoctor, runDirectoryCheck } = await import("../../../server/health/doctor.ts");
     const { config, faults } = readConfigAndFaults(args, console);
     const fixCommand = command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
-    return runAndPrint(console, fix ? null : fixCommand, (onProgress) => {
+    const view = { fixCommand: fix ? null : fixCommand, meanings: args.verbose ? checkMeanings : undefined };
+    return runAndPrint(console, view, (onProgress) => {
       const options = { namespace, fix, strict, onProgress, deps, faults };
       const isOtherDatabase = faults.some(({ message }) => /BODEGA_(?:DATABASE|SECRET)/.test(message));
       if (config !== null && !isOtherDatabase) return runDoctor(config, options);

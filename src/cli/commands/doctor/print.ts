@@ -21,14 +21,18 @@ const maxWidth = 100;
 /** The first words of remedies that are commands. */
 const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
-/**
- * Runs a check with a progress bar and prints its report.
- * @param fixCommand the command that fixes findings; null where this run has done so.
- * @returns the exit code.
- */
+/** How a report is printed. */
+interface View {
+  /** The command that fixes findings; null where this run has done so. */
+  fixCommand: string | null;
+  /** What is well when a check has no findings, by its id; without it only the ids are printed. */
+  meanings?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Runs a check with a progress bar and prints its report. Returns the exit code. */
 export async function runAndPrint(
   console: Console,
-  fixCommand: string | null,
+  view: View,
   run: (onProgress: Progress) => Promise<Report>,
 ): Promise<number> {
   const progress = startProgress(console, 100);
@@ -46,7 +50,7 @@ export async function runAndPrint(
   });
   if (console.json) await printJson(console, report);
   else if (console.quiet) await printSubjects(console, report);
-  else await printReport(console, report, fixCommand);
+  else await printReport(console, report, view);
   return report.ok ? 0 : 1;
 }
 
@@ -57,7 +61,7 @@ async function printSubjects(console: Console, { findings }: Report): Promise<vo
 }
 
 /** Prints the findings by group, the worst first, and a summary. */
-async function printReport(console: Console, report: Report, fixCommand: string | null): Promise<void> {
+async function printReport(console: Console, report: Report, { fixCommand, meanings }: View): Promise<void> {
   const { findings } = report;
   for (const [group, title] of Object.entries(titles) as [Group, string][]) {
     const found = findings.filter((finding) => finding.group === group);
@@ -69,7 +73,8 @@ async function printReport(console: Console, report: Report, fixCommand: string 
       return renderFinding(console, finding, !isShared && finding.remedy !== fixCommand);
     });
     if (found.length > maxShown) lines.push(`  ${found.length - maxShown} more: see --json`);
-    if (passed.length > 0) lines.push(renderLine(console, "ok", passed.join(", ")));
+    const well = meanings ? passed.map((check) => `${check}: ${meanings[check]}`) : [passed.join(", ")];
+    if (passed.length > 0) lines.push(...well.map((text) => renderLine(console, "ok", text)));
     await console.write(`${[title, ...lines].join("\n")}\n`);
   }
   await console.writeError(`${fitLines(console, summarize(report))}\n`);

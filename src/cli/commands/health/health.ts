@@ -22,7 +22,11 @@ export default defineCommand({
   name: "health",
   description: "Check whether a running server is ready",
   args: {
-    url: { type: "string", valueHint: "url", description: "Address of the server (default: the one of the data directory)" },
+    url: {
+      type: "string",
+      valueHint: "url",
+      description: "Address of the server (default: the one of the data directory)",
+    },
     host: { type: "string", valueHint: "address", configEnv: "BODEGA_HOST", description: "Host of the server" },
     port: { type: "string", valueHint: "number", configEnv: "BODEGA_PORT", description: "Port of the server" },
     timeout: { type: "string", valueHint: "duration", default: "5s", description: "Time limit for the answer" },

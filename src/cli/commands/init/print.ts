@@ -59,11 +59,7 @@ export async function printService(args: InitArgs, console: Console): Promise<vo
   await (console.json ? printJson(console, { text }) : console.write(text));
 }
 
-async function reportUnit(
-  console: Console,
-  { settings }: Outcome,
-  unit: NonNullable<Outcome["unit"]>,
-): Promise<void> {
+async function reportUnit(console: Console, { settings }: Outcome, unit: NonNullable<Outcome["unit"]>): Promise<void> {
   for (const warning of unit.warnings) await warn(console, warning);
   await warnOfEnvironment(console, settings.path);
   if (unit.written) await info(console, `Wrote ${unit.path}`);

@@ -186,7 +186,9 @@ const deleteUser = defineCommand({
     "bodega user delete -n demo ada@example.com",
     "bodega user delete -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
   ],
-  notes: ["Prints the deleted user. --yes does not confirm a deletion, but is needed as well for the last active owner."],
+  notes: [
+    "Prints the deleted user. --yes does not confirm a deletion, but is needed as well for the last active owner.",
+  ],
   done: "Deleted user {email}.",
   async run(args, console) {
     const { deleteUser, getUser } = await import("../../../server/modules/users/service.ts");

@@ -17,9 +17,9 @@ const selectLast = statement<{ at: string; place: string | null }>(sql`
   where event = 'database.backed_up' and code is null order by seq desc limit 1`);
 const selectFirst = statement<{ at: string }>(sql`select at from ${auditLog} order by seq limit 1`);
 
-/** There is a recent backup, its file still exists, and the last attempt succeeded. */
 export const backups = {
   id: "backups",
+  about: "There is a recent backup, its file still exists, and the last attempt succeeded.",
   needsDatabase: true,
   async run({ ctx, now, config, command }) {
     const subject = config.backupTo ?? backupsFolder(config.dataDir);

@@ -23,9 +23,9 @@ interface Comparison {
   after: number;
 }
 
-/** The clock of this machine agrees with the data, the database server and the public URL. */
 export const clock = {
   id: "clock",
+  about: "The clock of this machine agrees with the data, the database server and the public URL.",
   async run(subject) {
     const compared = await Promise.all([compareData(subject), compareDatabase(subject), comparePublicUrl(subject)]);
     return compared.filter((one) => one !== null).flatMap(describeSkew);

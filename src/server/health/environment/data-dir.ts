@@ -9,9 +9,9 @@ const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
-/** The data directory exists, is writable, and belongs to this account. */
 export const directory = {
   id: "directory",
+  about: "The data directory exists, is writable, and belongs to this account.",
   async run({ config: { dataDir, databaseUrl }, uid, command }) {
     const stats = readStats(dataDir);
     if (stats === "ENOENT") {
@@ -51,9 +51,9 @@ interface Entry {
   maxMode: number;
 }
 
-/** No other account can read or write the files of a data directory, and all have the same owner. */
 export const files = {
   id: "files",
+  about: "No other account can read or write the files of a data directory, and all have the same owner.",
   async run({ config: { dataDir }, uid }) {
     const [top] = readEntry(dataDir, 0o700);
     if (!top?.stats.isDirectory()) return [];

@@ -16,9 +16,9 @@ const networks: Record<number, string> = {
 const memories: Record<number, string> = { 16914836: "tmpfs", 2240043254: "ramfs" };
 const overlay = 0x794c7630;
 
-/** The database is on a suitable file system with enough free space. */
 export const disk = {
   id: "disk",
+  about: "The database is on a suitable file system with enough free space.",
   async run({ config: { dataDir } }) {
     if (!existsSync(dataDir)) return [];
     const path = databaseFile(dataDir);

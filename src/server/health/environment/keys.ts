@@ -47,9 +47,9 @@ const selectKeys = statement<Key>(sql`
 /** A fault of a key and its remedy; null where there is none. */
 type KeyRule = (key: Key, subject: StoreSubject) => [message: string, remedy: string] | null;
 
-/** Published keys are restricted to websites, in use, not expired, and have no old secrets. */
 export const keys = {
   id: "keys",
+  about: "Published keys are restricted to websites, in use, not expired, and have no old secrets.",
   ofStores: true,
   needsDatabase: true,
   async run(subject) {

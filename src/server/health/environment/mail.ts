@@ -33,9 +33,9 @@ const selectQueues = statement<Queue>(sql`
 const selectStore = statement<{ namespace: string }>(sql`
   select namespace from ${tenants} where status = 'active' order by namespace limit 1`);
 
-/** The mail server accepts the login, and no mail waits or fails. */
 export const mail = {
   id: "mail",
+  about: "The mail server accepts the login, and no mail waits or fails.",
   ofStores: true,
   async run(subject) {
     const { ctx, tenant, now, config } = subject;

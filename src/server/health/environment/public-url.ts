@@ -14,9 +14,10 @@ import faults from "./public-url-faults.json" with { type: "json" };
 const dayMs = 86_400_000;
 const orCorrectUrl = "or correct --public-url (BODEGA_PUBLIC_URL)";
 
-/** The public URL leads to this server, over trusted TLS, through a proxy that passes on the address of the client. */
 export const publicUrl = {
   id: "address",
+  about:
+    "The public URL leads to this server, over trusted TLS, through a proxy that passes on the address of the client.",
   async run(subject) {
     const url = subject.config.publicUrl;
     if (url === undefined) {

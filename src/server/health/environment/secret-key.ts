@@ -11,9 +11,9 @@ const selectFingerprint = statement<{ value: string }>(sql`select value from ${s
 /** Random keys have more different characters than this. */
 const minVariety = 12;
 
-/** The secret key is the one of this database, is random, and is not in a git repository. */
 export const secretKey = {
   id: "secret",
+  about: "The secret key is the one of this database, is random, and is not in a git repository.",
   async run(subject) {
     const { config, command } = subject;
     const path = join(config.dataDir, "secret.key");

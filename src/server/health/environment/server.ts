@@ -8,9 +8,10 @@ import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const retryMs = 500;
 
-/** A server runs on the data directory, all of its workers answer, and it is of the same version as this program. */
 export const server = {
   id: "server",
+  about:
+    "A server runs on the data directory, all of its workers answer, and it is of the same version as this program.",
   async run({ config: { dataDir, databaseUrl }, timeoutMs, version: own, command }) {
     // The servers of a libSQL database may run on other machines.
     if (databaseUrl !== undefined) return [];
@@ -50,9 +51,10 @@ async function findHanging(dataDir: string, timeoutMs: number, first: Status): P
   });
 }
 
-/** The certificate of the server matches its key and its name, is valid for long enough, and its key is private. */
 export const tls = {
   id: "tls",
+  about:
+    "The certificate of the server matches its key and its name, is valid for long enough, and its key is private.",
   async run({ config: { tls: files, publicUrl }, now }) {
     if (files === undefined) return [];
     try {

@@ -1,9 +1,9 @@
 import { findUnknownSettings } from "../../config/unknown-settings.ts";
 import { type EnvironmentCheck, finding } from "../finding.ts";
 
-/** Every variable of the environment and every line of bodega.env sets something. */
 export const settings = {
   id: "settings",
+  about: "Every variable of the environment and every line of bodega.env sets something.",
   async run({ config: { dataDir }, env }) {
     const found = findUnknownSettings(env, dataDir);
     return found.map(({ subject, message }) => finding("warning", subject, message, "Correct or remove it."));

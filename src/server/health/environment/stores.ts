@@ -34,9 +34,9 @@ const selectAny = statement(sql`select 1 from ${storesInScope} limit 1`);
 const selectSuspended = statement<{ namespace: string }>(sql`
   select t.namespace from ${storesInScope} and t.status = 'suspended' order by t.namespace`);
 
-/** There is a store, and none is suspended. */
 export const stores = {
   id: "stores",
+  about: "There is a store, and none is suspended.",
   ofStores: true,
   needsDatabase: true,
   async run(subject) {
@@ -63,9 +63,9 @@ const selectOwnerless = statement<{ namespace: string }>(sql`
     and not exists (select 1 from ${users} u where u.tenant_id = t.id and u.role = 'owner' and u.status = 'active')
   order by t.namespace`);
 
-/** Staff use two-factor authentication, and stores have an owner. */
 export const accounts = {
   id: "accounts",
+  about: "Staff use two-factor authentication, and stores have an owner.",
   ofStores: true,
   needsDatabase: true,
   async run(subject) {
@@ -92,9 +92,9 @@ const selectDevices = statement<{ platform: keyof typeof variables; devices: num
   select platform, count(*) as devices from ${pushRegistrations} r where platform <> 'web' and ${inScope("r")}
   group by platform order by platform`);
 
-/** There are push credentials for all platforms that registered. */
 export const push = {
   id: "push",
+  about: "There are push credentials for all platforms that registered.",
   needsDatabase: true,
   async run({ ctx, tenant, config }) {
     const { platforms } = pushOptions(config);
@@ -132,9 +132,9 @@ const selectFailing = statement<Webhook>(sql`
     or (d.status = 'waiting' and d.created_at < ${param("overdue")})) and ${inScope("w")}
   group by w.id order by t.namespace, w.id`);
 
-/** No webhook has failed recently or waits for long. */
 export const webhooks = {
   id: "webhooks",
+  about: "No webhook has failed recently or waits for long.",
   ofStores: true,
   needsDatabase: true,
   run: (subject) =>

@@ -17,7 +17,7 @@ import { refunds } from "./refunds.ts";
 import { rewards } from "./rewards.ts";
 
 /** In the order in which they run: values that others are computed from come first. */
-const checks: readonly RecordCheck[] = [
+export const recordChecks: readonly RecordCheck[] = [
   ...[orderStates, reservedStock, variantSums, storedReplies, orderTotals, refunds, numbers, rewards],
   ...[orderPoints, reactionCounts, viewCounts, productCounts, searchIndex, dueOrders],
 ];
@@ -48,8 +48,8 @@ export async function checkRecords(
   const stores = one ? [one] : (await all(ctx.db, selectTenants)).map(({ tenant }) => JSON.parse(tenant) as Tenant);
   const scope: Scope = { one, byId: new Map(stores.map((tenant) => [tenant.id, tenant])), fix };
   const findings: ReportedFinding[] = [];
-  for (const check of checks) findings.push(...(await runCheck(ctx, check, scope)));
-  return { checked: checks.map(({ id }) => id), findings };
+  for (const check of recordChecks) findings.push(...(await runCheck(ctx, check, scope)));
+  return { checked: recordChecks.map(({ id }) => id), findings };
 }
 
 async function runCheck(ctx: SystemCtx, check: RecordCheck, scope: Scope): Promise<ReportedFinding[]> {

@@ -26,6 +26,8 @@ export type CheckParams = Record<"tenantId" | "ids", string | null> & Record<"no
 /** A check of stored values. */
 export interface RecordCheck {
   id: string;
+  /** What is true without findings. */
+  about: string;
   /** The remedy for values that cannot be fixed. */
   remedy?: string;
   /** Finds inconsistencies. One statement, so that it is correct while a server writes. */

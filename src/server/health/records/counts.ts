@@ -41,9 +41,9 @@ const updateReactions = statement(sql`
   on conflict (tenant_id, resource_type, resource_id)
   do update set likes = excluded.likes, bookmarks = excluded.bookmarks`);
 
-/** The likes and bookmarks of a resource are the numbers of its rows. */
 export const reactionCounts: RecordCheck = {
   id: "likes",
+  about: "The likes and bookmarks of a resource are the numbers of its rows.",
   select: selectReactions,
   updates: [updateReactions],
 };
@@ -85,9 +85,9 @@ const fixTotals = statement(sql`
   select ${key}, right_views from (${summed(named("c"))}) where views <> right_views
   on conflict (${key}) do update set views = excluded.views`);
 
-/** The views of a resource are the sum of its days; those of yesterday and today are the number of dedup keys. */
 export const viewCounts: RecordCheck = {
   id: "views",
+  about: "The views of a resource are the sum of its days; those of yesterday and today are the number of dedup keys.",
   select: selectViews,
   updates: [fixDays, fixTotals],
 };
@@ -107,9 +107,9 @@ const updateProducts = statement(sql`
   where ${products}.id = r.id and ${products}.tenant_id = ${param("tenantId")}
     and (${products}.likes_count <> r.likes or ${products}.views_count <> r.views)`);
 
-/** The likes and views of a product are the counts of its resource. */
 export const productCounts: RecordCheck = {
   id: "counts",
+  about: "The likes and views of a product are the counts of its resource.",
   select: selectProducts,
   updates: [updateProducts],
 };

@@ -30,9 +30,9 @@ const selectStates = statement<Inconsistency>(sql`
     'consistent statuses' as expected, 0 as fixable
   from ${orders} o where not ${isCoherent("o")} and ${inScope("o")}`);
 
-/** The statuses of an order, its payment and its fulfillment, and their times, do not contradict each other. */
 export const orderStates: RecordCheck = {
   id: "states",
+  about: "The statuses of an order, its payment and its fulfillment, and their times, do not contradict each other.",
   remedy: "Compare the order with the payment and a backup. Stock, totals and refunds of such an order are not fixed.",
   select: selectStates,
 };
@@ -64,9 +64,9 @@ const updateTotals = statement(sql`
     where o.payment_status = 'unpaid' and ${isCoherent("o")} and ${differs}) s
   where ${orders}.id = s.id and ${orders}.tenant_id = ${param("tenantId")}`);
 
-/** Totals of orders are the sums of their lines; those of unpaid orders can be fixed. */
 export const orderTotals: RecordCheck = {
   id: "totals",
+  about: "Totals of orders are the sums of their lines; those of unpaid orders can be fixed.",
   remedy: "A paid order keeps its total. Compare it with the payment, and with its lines in a backup.",
   select: selectTotals,
   updates: [updateTotals],
@@ -91,9 +91,9 @@ const updateNumbers = statement(sql`
   select tenant_id, max(number) from ${orders} where tenant_id = ${param("tenantId")} group by tenant_id
   on conflict (tenant_id) do update set last = excluded.last where last < excluded.last`);
 
-/** Order numbers have no gaps, and the counter is the highest number. */
 export const numbers: RecordCheck = {
   id: "numbers",
+  about: "Order numbers have no gaps, and the counter is the highest number.",
   remedy:
     "Orders with these numbers are missing, and numbers are never reused. Find them in a backup, or record the gap in your books.",
   select: selectNumbers,
@@ -117,9 +117,9 @@ const selectPoints = statement<Inconsistency>(sql`
     from ${orders} o left join booked b on b.order_id = o.id and b.tenant_id = o.tenant_id where ${inScope("o")})
   ${differences("compared", points)}`);
 
-/** The points that orders used, earned, returned and reversed are in the ledger. */
 export const orderPoints: RecordCheck = {
   id: "points",
+  about: "The points that orders used, earned, returned and reversed are in the ledger.",
   remedy:
     "Orders and the ledger disagree, and neither is changed. Correct the balance of a user with POST /rewards/adjust/.",
   select: selectPoints,
@@ -129,9 +129,9 @@ const countDue = statement<{ tenant_id: string; count: number }>(sql`
   select o.tenant_id, count(*) as count from ${orders} o
   where o.status = 'pending' and o.expires_at <= ${param("now")} and ${inScope("o")} group by o.tenant_id`);
 
-/** Unpaid orders are expired in time. */
 export const dueOrders: RecordCheck = {
   id: "orders",
+  about: "Unpaid orders are expired in time.",
   notes: {
     count: countDue,
     describe: (due) =>

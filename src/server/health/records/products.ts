@@ -39,9 +39,9 @@ const fixVariants: CompiledStatement<StockItem> = statement(sql`
     where ${isNamed("i")} and ${differs}) r
   where ${productVariants}.id = r.id returning product_id as productId, id as variantId`);
 
-/** The reserved stock of products and variants is that of the pending orders. */
 export const reservedStock: RecordCheck = {
   id: "stock",
+  about: "The reserved stock of products and variants is that of the pending orders.",
   remedy: "First correct the orders with contradicting statuses; then the doctor can compute the reserved stock.",
   select: selectStock,
   async fix(tx, params) {
@@ -84,9 +84,9 @@ const productUpdated = compileEvent({
   from: sql`from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")}`,
 });
 
-/** The JSON and the sums of a product's variants agree with its variants. */
 export const variantSums: RecordCheck = {
   id: "variants",
+  about: "The JSON and the sums of a product's variants agree with its variants.",
   select: selectVariants,
   async fix(tx, params) {
     const fixed = await all(tx.db, updateVariants, params);
@@ -141,9 +141,9 @@ const removeOfNone = statement(sql`
     select cast(value as integer) from json_each(${param("ids")}) j
     where not exists (select 1 from ${products} p where p.row_number = cast(j.value as integer)))`);
 
-/** The search index contains all products that are not deleted, and nothing else. */
 export const searchIndex: RecordCheck = {
   id: "search",
+  about: "The search index contains all products that are not deleted, and nothing else.",
   select: selectWords,
   updates: [removeOfDeleted, removeOfNone],
   async fix(tx, _params, ids) {

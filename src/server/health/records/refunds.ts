@@ -65,9 +65,9 @@ const touch = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}
   where ${isNamed('"orders"')}`);
 
-/** The refunded amounts of orders and lines, and the payment status, agree with the refunds. */
 export const refunds: RecordCheck = {
   id: "refunds",
+  about: "The refunded amounts of orders and lines, and the payment status, agree with the refunds.",
   remedy: "A refunded amount is never lowered, nor raised above the total. Compare it with the payment and a backup.",
   select,
   async fix(tx, params) {

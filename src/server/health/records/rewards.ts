@@ -57,9 +57,9 @@ const fixLots = statement(sql`
     join accounts a on a.record = l.user_id where a.is_sound and a.has_room and a.lots <> a.right_lots) r
   where ${rewardLots}.sequence = r.sequence and ${rewardLots}.remaining <> r.remaining`);
 
-/** Balances and the remaining points of lots are the sums of the ledger, which is never negative. */
 export const rewards: RecordCheck = {
   id: "rewards",
+  about: "Balances and the remaining points of lots are the sums of the ledger, which is never negative.",
   remedy:
     "The ledger is never changed. Compare it with a backup, and correct the balance of a user with POST /rewards/adjust/.",
   select,
