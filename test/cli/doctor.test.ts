@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
+import { checkMeanings } from "../../src/server/health/doctor.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
@@ -62,6 +63,7 @@ test("a sound database is exit code 0, and all checks run", async () => {
   const { checked, ...report } = await json<Report>("doctor");
   expect(report).toMatchObject({ ok: true, worst: "warning", database: { kind: "file" } });
   expect(report.findings.filter(({ group }) => group !== "environment")).toEqual([]);
+  expect(checked.filter((id) => checkMeanings[id] === undefined)).toEqual([]);
   expect(checked).toEqual(expect.arrayContaining([...environment, ...database, ...records]));
   expect(await failure("doctor", "-n", "nobody")).toMatchObject({ error: { code: 5301 } });
 });
@@ -73,6 +75,9 @@ test("without findings the summary says so, and -q prints nothing", async () => 
   const { code, stdout, stderr } = await run(["doctor", "-n", "other"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^\d+ checks: no problems found\.\n$/) });
   expect(stdout).toContain("Environment\n  ✓ mail, stores, accounts, keys, webhooks\n");
+  const verbose = await run(["doctor", "-n", "other", "--verbose"]);
+  expect(verbose.stdout).toContain("  ✓ mail: The mail server accepts the login, and no mail waits or fails.\n");
+  expect(verbose.stdout).toContain("  ✓ totals: Totals of orders are the sums of their lines");
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 

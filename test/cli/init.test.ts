@@ -199,7 +199,7 @@ test("an invalid answer is refused at its prompt, and asked for again", async ()
     ["Owner name", "\r"],
     ["Owner password", "\r"],
     ["New password", "weak\r"],
-    ["at least 16 characters", `${password}\r`],
+    ["Needs at least 16 characters", `${password}\r`],
     ["Repeat the password", `${password}!\r`],
     ["passwords differ", `${password}\r`],
     ["Repeat the password", `${password}\r`],

@@ -58,10 +58,12 @@ test("two different passwords are asked for again", async () => {
 test("a weak password is refused before it is repeated, with its faults, and then asked for again", async () => {
   const outcome = await createAtTerminal([
     ["New password", "weak\r"],
-    ["at least 16 characters", `${password}\r`],
+    ["Needs at least 16 characters", `${password}\r`],
     ["Repeat the password", `${password}\r`],
   ]);
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
+  const needs = "at least 16 characters, a lowercase letter, an uppercase letter, a digit and a special character";
+  expect(outcome.screen).toStartWith(`A password needs ${needs}.\n`);
 });
 
 describe("leaving is exit code 130, and nothing is done", () => {

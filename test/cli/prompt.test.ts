@@ -4,6 +4,7 @@ import { runHere } from "./run-here.ts";
 
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
+const eraseLine = "\u0015";
 const down = "\u001b[B";
 
 let cli: ReturnType<typeof openCli>;
@@ -13,6 +14,7 @@ beforeEach(async () => {
   cli = openCli();
   env = cli.environment();
   await cli.json("tenant", "create", "demo");
+  await cli.json("tenant", "create", "other");
 });
 
 test("missing arguments are prompted for one after the other", async () => {
@@ -35,13 +37,41 @@ test("the store is asked for first, and a few existing names are listed above th
   const { code, screen } = await runAtTerminal(["user", "show"], steps, { env });
   expect(code).toBe(0);
   expect(stripEscapes(screen)).toMatch(
-    /^ {2}demo {2}demo\n\? Namespace[\s\S]*\n {2}ada@example.com {2}customer, Ada\n\? Id or email/,
+    /^ {2}demo {3}demo\n {2}other {2}other\n\? Namespace[\s\S]*\n {2}ada@example.com {2}customer, Ada\n\? Id or email/,
   );
   const quiet = await runAtTerminal(["user", "show", "-q"], steps, { env });
   expect(stripEscapes(quiet.screen)).not.toContain("customer");
   for (let number = 0; number < 10; number++) await runHere(["tenant", "create", `more-${number}`], { env });
   const many = await runAtTerminal(["tenant", "show"], [["<namespace>", "demo\r"]], { env });
   expect(stripEscapes(many.screen)).not.toContain("more-0");
+});
+
+test("an answer is judged at once, and asked for again", async () => {
+  const ask = async (line: string[], steps: [string, string][]) => {
+    const { code, screen } = await runAtTerminal(line, steps, { env });
+    return [code, stripEscapes(screen)] as const;
+  };
+  const [code] = await ask(
+    ["user", "create", "--no-password"],
+    [
+      ["(--namespace)", "dmo\r"],
+      ["Choose one of demo, other.", `${eraseLine}demo\r`],
+      ["(--email)", "ada\r"],
+      ["Must be an email address", `${eraseLine}ada@example.com\r`],
+    ],
+  );
+  expect(code).toBe(0);
+  const store: [string, string][] = [
+    ["<namespace>", "My Shop\r"],
+    ["Must be 1 to 63 lowercase letters", `${eraseLine}my-shop\r`],
+  ];
+  expect((await ask(["tenant", "create"], store))[0]).toBe(0);
+  const { app_id } = await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web");
+  const origins: [string, string][] = [
+    ["<origin...>", "a.example.com https://b.example.com/x\r"],
+    ["is not a host", `${eraseLine}a.example.com b.example.com\r`],
+  ];
+  expect((await ask(["origin", "add", app_id], origins))[0]).toBe(0);
 });
 
 test("prompts can be read and answered in 40 columns", async () => {

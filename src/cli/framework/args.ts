@@ -29,7 +29,11 @@ export interface FlagArg {
   field?: string;
   /** Names that shell completion offers. */
   completes?: "file" | "directory" | NameKind;
+  check?: CheckAnswer;
 }
+
+/** Throws AppError for a wrong value; a prompt then says why and asks again. The command itself checks given values. */
+type CheckAnswer = (text: string) => unknown;
 
 /** A value that is identified by its position. */
 export interface PositionalArg {
@@ -46,6 +50,7 @@ export interface PositionalArg {
   fallback?: string;
   /** Names that shell completion offers. */
   completes?: "file" | "directory" | NameKind;
+  check?: CheckAnswer;
   field?: string;
 }
 

@@ -1,6 +1,6 @@
 import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
-import { ask, streams } from "../terminal/prompt.ts";
+import { ask, judgeAnswer, streams } from "../terminal/prompt.ts";
 import { truncateText } from "../terminal/table.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { type Arg, formatArg } from "./args.ts";
@@ -36,11 +36,16 @@ export async function promptMissing(
   }
   const fillIn = async (name: string, arg: Arg) => {
     const kind = arg.completes;
-    if (kind !== undefined && kind !== "file" && kind !== "directory" && !console.quiet) {
+    let known: string[] | undefined;
+    if (kind !== undefined && kind !== "file" && kind !== "directory") {
       // Errors are left to the command itself.
-      await listNames(console, await findNames(kind, values, console).catch(() => []));
+      const names = await findNames(kind, values, console).catch(() => []);
+      if (!console.quiet) await listNames(console, names);
+      // Other kinds have names that are not listed.
+      if (kind === "namespace" && names.length > 0 && names.length <= maxListed)
+        known = names.map(({ value }) => value);
     }
-    values[name] = await askForArg(name, arg);
+    values[name] = await askForArg(name, arg, known);
   };
   for (const [name, arg] of sortQuestions(missing)) await fillIn(name, arg);
   if (oneOf === undefined || !console.canAsk || Object.keys(oneOf.ways).some((name) => isGiven(values[name]))) return;
@@ -61,16 +66,21 @@ export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
 }
 
 /** Asks for the value of one argument: a choice where it has options, otherwise a line of text. */
-async function askForArg(name: string, arg: Arg): Promise<string | string[]> {
+async function askForArg(name: string, arg: Arg, known?: readonly string[]): Promise<string | string[]> {
   const message = `${arg.description} (${formatArg(name, arg)})`;
   if (arg.options) {
     const choices = [...arg.options];
     return ask(({ select }) => select({ message, choices }, streams));
   }
-  const validate = (text: string) => text.trim() !== "" || "A value is required.";
-  const text = (await ask(({ input }) => input({ message, validate }, streams))).trim();
   const isList = arg.type === "positional" ? arg.variadic : arg.type !== "boolean" && arg.multiple;
-  return isList ? text.split(/\s+/) : text;
+  const split = (text: string) => (isList ? text.trim().split(/\s+/) : [text.trim()]);
+  const validate = (text: string) => {
+    if (text.trim() === "") return "A value is required.";
+    if (known?.includes(text.trim()) === false) return `Choose one of ${known.join(", ")}.`;
+    return judgeAnswer(() => split(text).forEach((value) => void arg.check?.(value)));
+  };
+  const words = split(await ask(({ input }) => input({ message, validate }, streams)));
+  return isList ? words : (words[0] as string);
 }
 
 /** Lists the names to choose from, where they are few. */

@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { AppError } from "../../server/errors.ts";
 import type { ArgValues, CommandArgs, FlagArg } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
@@ -52,10 +51,7 @@ export async function takePassword(
   const file = args["password-file"];
   if (file !== undefined) return { password: readSecretFile(file, "--password-file"), isRandom: false };
   if (args["password-stdin"]) return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
-  if (console.canAsk) {
-    const { askNewPassword } = await import("../terminal/prompt.ts");
-    return { password: await askNewPassword(await loadCheck()), isRandom: false };
-  }
+  if (console.canAsk) return { password: await askStrongPassword(), isRandom: false };
   const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
   throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
     details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],
@@ -117,18 +113,11 @@ function withoutBreak(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
-/** The password policy for a prompt: returns true, or why the password is refused. */
-export async function loadCheck(): Promise<(password: string) => true | string> {
-  const { requireStrongPassword } = await import("../../server/modules/passwords/password-policy.ts");
-  return (password) => {
-    try {
-      requireStrongPassword("password", password);
-      return true;
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      return `The password ${error.details?.[0]?.message ?? "is too weak"}.`;
-    }
-  };
+/** Asks for a new password, and again until it satisfies the policy. */
+export async function askStrongPassword(): Promise<string> {
+  const { passwordNeeds, requireStrongPassword } = await import("../../server/modules/passwords/password-policy.ts");
+  const { askNewPassword } = await import("../terminal/prompt.ts");
+  return askNewPassword(passwordNeeds, (password) => requireStrongPassword("password", password));
 }
 
 /** A password that satisfies the policy (specification, section 8): 145 random bits, in groups that can be read. */

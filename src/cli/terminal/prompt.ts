@@ -1,3 +1,4 @@
+import { AppError } from "../../server/errors.ts";
 import type { Console } from "./console.ts";
 import { escapeControls } from "./escape.ts";
 import { CancelledError, UsageError } from "./usage-error.ts";
@@ -48,14 +49,27 @@ export async function confirmName(
   });
 }
 
+/** Runs the check of an answer. Returns true, or the message of its AppError as a prompt shows it. */
+export function judgeAnswer(check: () => unknown): true | string {
+  try {
+    check();
+    return true;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const message = error.details?.[0]?.message ?? error.message;
+    return `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, "")}.`;
+  }
+}
+
 /**
- * Asks for a new password, twice, without showing it.
- * @param check returns why a password is refused, before it is typed a second time.
+ * Asks for a new password, twice, without showing it, after saying what it needs.
+ * @param check throws AppError for a refused password, before it is typed a second time.
  * @throws CancelledError for ctrl-C.
  */
-export async function askNewPassword(check: (password: string) => true | string): Promise<string> {
+export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string> {
+  process.stderr.write(`A password needs ${needs}.\n`);
   for (;;) {
-    const first = await askHidden("New password", check);
+    const first = await askHidden("New password", (text) => judgeAnswer(() => check(text)));
     if ((await askHidden("Repeat the password")) === first) return first;
     process.stderr.write("The passwords differ.\n");
   }

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { noteBackup } from "../../../src/server/backup/last.ts";
 import { createDatabaseReader } from "../../../src/server/monitoring/database-figures.ts";
 import { renderMetrics } from "../../../src/server/monitoring/metrics/prometheus.ts";
 import { monitorProcess } from "../../../src/server/monitoring/process-monitor.ts";
@@ -152,6 +156,16 @@ describe("/metrics at the server's own address", () => {
     for (const hidden of [token, shop.key.app_id, shop.key.app_secret, "127.0.0.1", "@"])
       expect(text).not.toContain(hidden);
   });
+});
+
+test("a backup is known at once, while figures of the database are kept", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "bodega-figures-"));
+  const read = createDatabaseReader({ db: database.db, dataDir, certificateEnd: () => 0, now: Date.now });
+  expect(await read()).toMatchObject({ last_backup_at: null });
+  const at = "2030-01-02T03:04:05.000Z";
+  noteBackup(dataDir, { last_success: { at, place: "/backups/1", bytes: 1 }, last_failure: null });
+  expect(await read()).toMatchObject({ last_backup_at: at, last_backup_failed_at: null });
+  rmSync(dataDir, { recursive: true });
 });
 
 test("an unreachable database does not delay the other figures", async () => {

@@ -1,6 +1,7 @@
+import type { Config } from "../../../server/config/config.ts";
 import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { addressOf } from "../../../server/runtime/port.ts";
-import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/read-config.ts";
+import { readCliConfig, refuseSecret } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -18,6 +19,9 @@ interface Health {
   took_ms: number;
 }
 
+/** Lines of `top` above its tables. */
+const summaryRows = 8;
+
 export default defineCommand({
   name: "health",
   description: "Check whether a running server is ready",
@@ -29,6 +33,7 @@ export default defineCommand({
     },
     host: { type: "string", valueHint: "address", configEnv: "BODEGA_HOST", description: "Host of the server" },
     port: { type: "string", valueHint: "number", configEnv: "BODEGA_PORT", description: "Port of the server" },
+    verbose: { type: "boolean", description: "Also show what the server of this data directory does" },
     timeout: { type: "string", valueHint: "duration", default: "5s", description: "Time limit for the answer" },
   },
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
@@ -46,26 +51,36 @@ export default defineCommand({
         throw new UsageError("--url must be an http or https address.");
       }
     }
-    const health = await probeHealth(url ?? (await findOwnUrl(args, console)), timeoutMs, url === undefined);
+    const config = url === undefined ? readCliConfig(args, console) : undefined;
+    // The running server knows its address, also where its flags differ from the settings.
+    const status = config ? await readOwnStatus(config, args) : null;
+    const address = url ?? status?.url ?? addressOf(config as Config);
+    const health = await probeHealth(address, timeoutMs, url === undefined);
     if (console.json) await printJson(console, health);
     else if (!console.quiet) {
       const line = escapeControls(`${health.status}: ${health.message} (${health.url})`);
       await console.write(fitLines(console, `${line}\n`));
+      if (args.verbose && status !== null) await printStatus(console, status);
     }
     return health.status === "ready" ? 0 : 1;
   },
 });
 
-/**
- * The address of the server of a data directory: the running one says it, also where flags differ from the settings. The
- * flags of this command take precedence.
- */
-async function findOwnUrl(args: DatabaseFlags & { host?: unknown; port?: unknown }, console: Console): Promise<string> {
-  const config = readCliConfig(args, console);
+/** Prints the first lines of `top`. */
+async function printStatus(console: Console, status: ServerStatus): Promise<void> {
+  const { compareStatus } = await import("../top/compare-status.ts");
+  const { renderTop } = await import("../top/render-top.ts");
+  const { columns = 100, color } = console;
+  const lines = renderTop(compareStatus(status, status), { columns, rows: summaryRows, color });
+  await console.write(`${lines.join("\n")}\n`);
+}
+
+/** The status of the running server of a data directory, unless the flags name an address. */
+async function readOwnStatus({ dataDir }: Config, args: { host?: unknown; port?: unknown }) {
+  if (args.host !== undefined || args.port !== undefined) return null;
   const { askServer } = await import("../../../server/monitoring/control-socket.ts");
-  const isGiven = args.host !== undefined || args.port !== undefined;
-  const reply = isGiven ? null : await askServer(config.dataDir, "/status");
-  return reply?.ok ? ((await reply.json()) as ServerStatus).url : addressOf(config);
+  const reply = await askServer(dataDir, "/status");
+  return reply?.ok ? ((await reply.json()) as ServerStatus) : null;
 }
 
 /**

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { slugFrom } from "../../../server/modules/products/slug.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";
-import { loadCheck, makePassword, readSecretFile, readSecretLine } from "../../secrets/passwords.ts";
+import { askStrongPassword, makePassword, readSecretFile, readSecretLine } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
-import { askNewPassword } from "../../terminal/prompt.ts";
 import { checks, type InitArgs, wantsRandomPassword } from "./flags.ts";
 import { askChoice, askText, askYesNo, introduce } from "./questions.ts";
 
@@ -34,7 +33,7 @@ async function takePassword(args: InitArgs, console: Console): Promise<{ passwor
       { value: false, name: "type a password" },
       { value: true, name: "generate one and show it once" },
     ]));
-  return { password: isRandom ? makePassword() : await askNewPassword(await loadCheck()), isRandom };
+  return { password: isRandom ? makePassword() : await askStrongPassword(), isRandom };
 }
 
 /** The first app key. When it cannot ask, it stays unpublished unless --publish is given. */

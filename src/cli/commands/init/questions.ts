@@ -1,7 +1,6 @@
-import { AppError } from "../../../server/errors.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info } from "../../terminal/output.ts";
-import { ask, streams } from "../../terminal/prompt.ts";
+import { ask, judgeAnswer, streams } from "../../terminal/prompt.ts";
 
 interface TextQuestion {
   /** The answer when nothing is typed. */
@@ -17,7 +16,7 @@ export async function askText(message: string, question: TextQuestion = {}): Pro
   const { suggestion, optional = false, check } = question;
   const validate = (text: string) => {
     if (text.trim() === "") return optional || "A value is required.";
-    return validateWith(() => check?.(text.trim()));
+    return judgeAnswer(() => check?.(text.trim()));
   };
   const config = { message, validate, ...(suggestion !== undefined && suggestion !== "" && { default: suggestion }) };
   return (await ask(({ input }) => input(config, streams))).trim();
@@ -55,16 +54,4 @@ export function askYesNo(message: string, suggestion: boolean): Promise<boolean>
 export async function introduce(console: Console, text: string): Promise<void> {
   await info(console, "");
   await info(console, text);
-}
-
-/** The message of the check's error as a prompt shows it, or true. */
-function validateWith(check: () => unknown): true | string {
-  try {
-    check();
-    return true;
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const message = error.details?.[0]?.message ?? error.message;
-    return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
-  }
 }

@@ -70,22 +70,27 @@ export function suggestNamespace(title: string): string {
   return letters.replaceAll(/-{2,}/g, "-").replace(/^-+/, "").slice(0, 63).replace(/-+$/, "");
 }
 
-// A currency's first two letters are its region. Regions that are not here get EUR.
-const regionalCurrencies =
-  "AED ARS AUD BRL CAD CHF CLP CNY COP CZK DKK EGP GBP HKD HUF IDR ILS INR JPY KES KRW MAD MXN MYR NGN NOK NZD PEN PHP PKR PLN RON RSD RUB SAR SEK SGD THB TND TRY TWD UAH USD UYU VND ZAR";
+// The currencies in use, the common ones first. A currency's first two letters are its region.
+const currencies =
+  `EUR USD GBP CHF JPY CNY INR CAD AUD NZD SEK NOK DKK PLN CZK HUF RON TRY BRL MXN ZAR KRW SGD HKD AED AFN ALL AMD AOA ARS
+AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BSD BTN BWP BYN BZD CDF CLP COP CRC CUP CVE DJF DOP DZD EGP ERN ETB FJD FKP GEL
+GHS GIP GMD GNF GTQ GYD HNL HTG IDR ILS IQD IRR ISK JMD JOD KES KGS KHR KMF KPW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD
+MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MYR MZN NAD NGN NIO NPR OMR PAB PEN PGK PHP PKR PYG QAR RSD RUB RWF SAR SBD SCR
+SDG SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TTD TWD TZS UAH UGX UYU UZS VES VND VUV WST XAF XCD XCG XOF
+XPF YER ZMW ZWG`.split(/\s/);
 
 /** The language of the terminal's locale, and the currency of its region. */
 function suggestFromLocale(env: Environment): { currency: string; language: string } {
   const locale = env.LC_ALL || env.LC_MESSAGES || env.LANG || "";
   const [, language = "en", region = "none"] = /^([a-z]{2,3})(?:_([A-Z]{2}))?(?:[.@]|$)/.exec(locale) ?? [];
-  const currency = regionalCurrencies.split(" ").find((code) => code.startsWith(region)) ?? "EUR";
+  const currency = currencies.find((code) => code.startsWith(region)) ?? "EUR";
   return { language, currency };
 }
 
-/** Currencies in use. Names of former ones end in years. Codes with an X, except five, are not money but gold, tests and the like. */
 function listCurrencies(): { value: string; name: string }[] {
   const names = new Intl.DisplayNames("en", { type: "currency" });
-  return Intl.supportedValuesOf("currency")
-    .map((value) => ({ value, name: `${value}  ${names.of(value) ?? ""}` }))
-    .filter(({ value, name }) => !/\(\d{4}/.test(name) && /^[^X]|^X(?:AF|CD|CG|OF|PF)$/.test(value));
+  const known = Intl.supportedValuesOf("currency");
+  return currencies
+    .filter((code) => known.includes(code))
+    .map((value) => ({ value, name: `${value}  ${names.of(value) ?? ""}` }));
 }

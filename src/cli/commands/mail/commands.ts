@@ -1,5 +1,6 @@
 import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
 import type { MailRecord } from "../../../server/modules/mail/list.ts";
+import { parseEmail } from "../../../server/values/email.ts";
 import { withContext } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
 import { namespaceArg } from "../../framework/args.ts";
@@ -132,7 +133,13 @@ const test = defineCommand({
   description: "Send a test mail and report the mail server's reply",
   args: {
     namespace: { ...namespaceArg, required: true, description: "Store that sends the mail" },
-    to: { type: "string", valueHint: "email", required: true, description: "Recipient" },
+    to: {
+      type: "string",
+      valueHint: "email",
+      required: true,
+      check: (text) => parseEmail("to", text),
+      description: "Recipient",
+    },
     language: { type: "string", valueHint: "tag", description: "Language of the mail (default: the store's)" },
   },
   examples: [

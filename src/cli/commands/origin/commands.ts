@@ -1,4 +1,5 @@
 import type { OriginExplanation } from "../../../server/modules/app-keys/origin-explanation.ts";
+import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import type { PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
@@ -15,6 +16,7 @@ const originsArg = {
   required: true,
   variadic: true,
   field: "origins",
+  check: parseOriginPattern,
   description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
 } as const satisfies PositionalArg;
 

@@ -1,3 +1,4 @@
+import { parseNamespace } from "../../../server/modules/tenants/input.ts";
 import { beginContext, withContext } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, namespaceArg, type PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -20,6 +21,7 @@ const tenantArg = {
 const newTenantArg = {
   ...tenantArg,
   completes: undefined,
+  check: parseNamespace,
   description: "Namespace of the new store, such as my-shop",
 } as const satisfies PositionalArg;
 

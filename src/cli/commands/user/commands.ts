@@ -1,3 +1,4 @@
+import { parseEmail } from "../../../server/values/email.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
@@ -16,7 +17,13 @@ const create = defineCommand({
   description: "Create a user of a store",
   args: {
     namespace: requiredNamespaceArg,
-    email: { type: "string", valueHint: "address", required: true, description: "Email to sign in with" },
+    email: {
+      type: "string",
+      valueHint: "address",
+      required: true,
+      check: (text) => parseEmail("email", text),
+      description: "Email to sign in with",
+    },
     ...userFlags,
     ...passwordFlags,
     "password-hash-stdin": {

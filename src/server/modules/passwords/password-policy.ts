@@ -14,6 +14,11 @@ const rules: readonly [pattern: RegExp, need: string][] = [
   [/[^\p{L}\p{M}\p{N}\p{C}]/u, "a special character"],
 ];
 
+const needsLength = `at least ${leastCharacters} characters`;
+
+/** What every password needs, as a part of a sentence. */
+export const passwordNeeds = listWords([needsLength, ...rules.map(([, need]) => need)]);
+
 /**
  * Refuses a new password that is too weak (specification, section 8). Length is counted in characters, not in bytes.
  * @throws weakPassword with `details` naming what it needs; validationFailed for one that is too long or not valid text.
@@ -26,7 +31,7 @@ export function requireStrongPassword(field: string, password: string): void {
   const composed = password.slice(0, 4 * maxBytes).normalize("NFC");
   if (Buffer.byteLength(composed) > maxBytes) throw invalidField(field, `must be at most ${maxBytes} bytes`);
   const needs = rules.filter(([pattern]) => !pattern.test(composed)).map(([, need]) => need);
-  if ([...composed].length < leastCharacters) needs.unshift(`at least ${leastCharacters} characters`);
+  if ([...composed].length < leastCharacters) needs.unshift(needsLength);
   if (needs.length > 0) throw tooWeak(field, `needs ${listWords(needs)}`);
   if (isCommonPassword(composed)) throw tooWeak(field, "is too similar to a common password");
 }
