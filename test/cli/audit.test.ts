@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { accountName } from "../../src/cli/context/context.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { makeDir, openCli } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
 
 interface Row {
   seq: number;
@@ -60,13 +61,28 @@ describe("bodega audit list", () => {
       code: null,
       details: null,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      actor_email: null,
+      subject_email: null,
     };
     expect(row).toEqual(record as unknown as Row);
     expect(Object.keys(row as Row)).toEqual(Object.keys(record));
   });
 
+  test("ids of users are whole at 100 columns, with the email while the user exists", async () => {
+    const email = "ada-lovelace@mugs.example.com";
+    const user = ["user", "create", "-n", "other", "--email", email, "--no-password"];
+    const { user_id } = await json<{ user_id: string }>(...user);
+    const show = async () =>
+      (await runHere(["audit", "list", "-n", "other", "--subject", user_id], { env: cli.environment(), columns: 100 }))
+        .stdout;
+    expect(await show()).toContain(`${user_id} (${email})`);
+    await json("user", "delete", "-n", "other", user_id, "--confirm", email);
+    expect(await show()).toContain(user_id);
+    expect(await show()).not.toContain(email);
+  });
+
   test("filters rows, and pages by number", async () => {
-    expect(await list("-n", "other")).toEqual(["tenant.created"]);
+    expect(await list("-n", "other")).toEqual(["user.deleted", "user.created", "tenant.created"]);
     expect(await list("--event", "key.*")).toEqual(["key.published", "key.issued"]);
     expect(await list("--event", "key.issued", "--subject", appId)).toEqual(["key.issued"]);
     expect(await list("--actor", accountName(), "--actor-kind", "terminal", "--limit", "1")).toEqual(["key.published"]);

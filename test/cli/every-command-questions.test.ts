@@ -13,7 +13,7 @@ import { usePromisedShapes } from "./json-shapes.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
-const copyShop = usePreparedShop();
+const copyShop = usePreparedShop({ hasSecondStore: true });
 const expectShape = await usePromisedShapes();
 const commands = (await listCalledCommands())
   .filter(

@@ -8,7 +8,7 @@ import { usePreparedShop } from "./prepared-shop.ts";
 import { openCli } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
-const copyShop = usePreparedShop();
+const copyShop = usePreparedShop({ hasSecondStore: true });
 const named = (await listCalledCommands()).map((called): [string, CalledCommand] => [called.name, called]);
 const requiring = named.filter(([, { command }]) => Object.values(command.args).some(({ required }) => required));
 const deciding = named.filter(([, { call }]) => call.asks !== undefined);

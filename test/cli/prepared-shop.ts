@@ -58,9 +58,9 @@ type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | "productFile" | "
 
 /**
  * Call it at the top of a test file. It prepares a store with one record of each kind once; the returned function makes
- * a copy, which a command may change.
+ * a copy, which a command may change. Without `-n` a command uses the only store, unless there is a second one.
  */
-export function usePreparedShop(): () => PreparedShop {
+export function usePreparedShop({ hasSecondStore = false } = {}): () => PreparedShop {
   let base: string;
   let contents: Contents;
   let smtp: SmtpServerUnderTest;
@@ -69,7 +69,7 @@ export function usePreparedShop(): () => PreparedShop {
   beforeAll(async () => {
     smtp = await startSmtpServer();
     base = mkdtempSync(join(tmpdir(), "bodega-prepared-"));
-    contents = await prepareShop(join(base, "original", "data"));
+    contents = await prepareShop(join(base, "original", "data"), hasSecondStore);
     await copyDatabase(join(base, "original", "data", "bodega.db"), join(base, "original", "backup.db"));
     writeFileSync(join(base, "original", "products.csv"), "title,price,sku\nChair,49.00,CHAIR-1\n");
   });
@@ -96,7 +96,7 @@ export function usePreparedShop(): () => PreparedShop {
   };
 }
 
-async function prepareShop(dataDir: string): Promise<Contents> {
+async function prepareShop(dataDir: string, hasSecondStore: boolean): Promise<Contents> {
   mkdirSync(dataDir, { recursive: true });
   const db = await openDatabase({ dataDir });
   try {
@@ -110,6 +110,7 @@ async function prepareShop(dataDir: string): Promise<Contents> {
       now: Date.now,
       clientIp: null,
     };
+    if (hasSecondStore) await createTenant(system, { namespace: "second" });
     return await fillShop(system);
   } finally {
     await db.close();

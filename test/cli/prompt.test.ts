@@ -188,7 +188,7 @@ describe("an irreversible action requires typing the name", () => {
 test("ctrl-C at a prompt is exit code 130, and nothing is done", async () => {
   expect(await runAtTerminal(["tenant", "create"], [["<namespace>", ctrlC]], { env })).toMatchObject({ code: 130 });
   expect(await runAtTerminal(["tenant", "create"], [["<namespace>", ctrlD]], { env })).toMatchObject({ code: 130 });
-  expect(await cli.json<unknown[]>("tenant", "list")).toHaveLength(1);
+  expect(await cli.json<unknown[]>("tenant", "list")).toHaveLength(2);
 });
 
 test("leaving a choice restores the cursor", async () => {

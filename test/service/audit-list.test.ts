@@ -48,6 +48,8 @@ onDatabase("file", (suite) => {
       code: 5212,
       details: { email: "nobody@example.com" },
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      actor_email: null,
+      subject_email: null,
     });
   });
 

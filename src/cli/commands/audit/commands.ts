@@ -74,8 +74,8 @@ const list = defineCommand({
         { header: "TIME", value: (row) => row.at, whole: true },
         { header: "EVENT", value: (row) => row.event, whole: true },
         { header: "NAMESPACE", value: (row) => formatValue(row.namespace) },
-        { header: "ACTOR", value: formatActor },
-        { header: "SUBJECT", value: (row) => formatValue(row.subject) },
+        { header: "ACTOR", value: formatActor, whole: true },
+        { header: "SUBJECT", value: formatSubject, whole: true },
         { header: "ADDRESS", value: (row) => formatValue(row.address) },
         { header: "CODE", value: (row) => formatValue(row.code), whole: true },
       ],
@@ -86,8 +86,18 @@ const list = defineCommand({
   },
 });
 
-function formatActor({ actor_kind, actor_id }: AuditRecord): string {
-  return actor_id === null ? actor_kind : `${actor_kind} ${actor_id}`;
+function formatActor({ actor_kind, actor_id, actor_email }: AuditRecord): string {
+  if (actor_id === null) return actor_kind;
+  // The prefix of an id says its kind.
+  return /^(?:app|user)$/.test(actor_kind) ? nameBeside(actor_id, actor_email) : `${actor_kind} ${actor_id}`;
+}
+
+function formatSubject({ subject, subject_email, actor_id }: AuditRecord): string {
+  return subject !== null && subject === actor_id ? "the actor" : nameBeside(subject ?? "-", subject_email);
+}
+
+function nameBeside(id: string, email: string | null): string {
+  return email === null ? id : `${id} (${email})`;
 }
 
 const verify = defineCommand({

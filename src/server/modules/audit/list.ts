@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
+import { users } from "../users/table.ts";
 import { type AuditFacts, auditColumns, auditEvents } from "./service.ts";
 import { auditLog } from "./table.ts";
 
@@ -13,6 +14,9 @@ export type AuditRecord = Omit<AuditFacts, "details"> & {
   seq: number;
   details: Record<string, unknown> | null;
   hash: string;
+  /** Emails of the actor and the subject; null unless they are users that still exist. */
+  actor_email: string | null;
+  subject_email: string | null;
 };
 
 /** Filters the rows; a row must match all given fields. */
@@ -36,6 +40,8 @@ export interface AuditFilter {
   /** From 1 to 1000; 50 unless given. */
   limit?: number | undefined;
 }
+
+const emailOf = (column: string) => sql`(select email from ${users} where id = ${auditLog}.${sql.raw(column)})`;
 
 const conditions: Record<string, SQL> = {
   namespace: sql`namespace = ${param("namespace")}`,
@@ -71,7 +77,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   const rows = await all(
     ctx.db,
     statement<Omit<AuditRecord, "details"> & { details: string | null }>(sql`
-      select seq, ${auditColumns}, hash
+      select seq, ${auditColumns}, hash, ${emailOf("actor_id")} as actor_email, ${emailOf("subject")} as subject_email
       from ${auditLog} ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}
       order by seq desc limit ${param("limit")}`),
     { ...given, limit },
