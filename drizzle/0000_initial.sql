@@ -109,6 +109,7 @@ CREATE TABLE `mail_outbox` (
 	`kind` text NOT NULL,
 	`subject_key` text,
 	`sealed` text,
+	`masked_to` text,
 	`status` text NOT NULL,
 	`attempts` integer DEFAULT 0 NOT NULL,
 	`next_attempt_at` text NOT NULL,

@@ -70,19 +70,19 @@ describe("bodega audit list", () => {
 
   test("ids of users are whole at 100 columns, with the email while the user exists", async () => {
     const email = "ada-lovelace@mugs.example.com";
-    const user = ["user", "create", "-n", "other", "--email", email, "--no-password"];
-    const { user_id } = await json<{ user_id: string }>(...user);
-    const show = async () =>
-      (await runHere(["audit", "list", "-n", "other", "--subject", user_id], { env: cli.environment(), columns: 100 }))
-        .stdout;
+    const own = openCli();
+    await own.json("tenant", "create", "mugs");
+    const { user_id } = await own.json<{ user_id: string }>("user", "create", "--email", email, "--no-password");
+    const line = ["audit", "list", "--subject", user_id];
+    const show = async () => (await runHere(line, { env: own.environment(), columns: 100 })).stdout;
     expect(await show()).toContain(`${user_id} (${email})`);
-    await json("user", "delete", "-n", "other", user_id, "--confirm", email);
+    await own.json("user", "delete", user_id, "--confirm", email);
     expect(await show()).toContain(user_id);
     expect(await show()).not.toContain(email);
   });
 
   test("filters rows, and pages by number", async () => {
-    expect(await list("-n", "other")).toEqual(["user.deleted", "user.created", "tenant.created"]);
+    expect(await list("-n", "other")).toEqual(["tenant.created"]);
     expect(await list("--event", "key.*")).toEqual(["key.published", "key.issued"]);
     expect(await list("--event", "key.issued", "--subject", appId)).toEqual(["key.issued"]);
     expect(await list("--actor", accountName(), "--actor-kind", "terminal", "--limit", "1")).toEqual(["key.published"]);

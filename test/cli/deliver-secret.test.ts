@@ -46,7 +46,7 @@ describe.each(makers)("bodega %s", (_name, lineOf) => {
       const refused = await runWith(`exec "$@" ${redirection}`, lineOf(shop), shop);
       expect(refused).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/nobody would see the secret[\s\S]*-file/),
+        stderr: expect.stringMatching(/nobody would see the secret[\s\S]*--save-\w+-to/),
       });
     }
     expect(await readContents(shop.dataDir)).toEqual(before);

@@ -88,7 +88,7 @@ describe("mail list", () => {
       id: queued,
       namespace: "demo",
       kind: "reset_code",
-      to: "a***@example.org",
+      to: "a…@example.org",
       status: "queued",
       attempts: 0,
       next_attempt_at: timestamp,

@@ -613,7 +613,7 @@ onEachDatabase((suite) => {
       const filter = { namespace, limit: 10 };
       const [hidden, ...more] = await listMail(one.ctx, filter);
       expect(more).toEqual([]);
-      expect(hidden).toMatchObject({ id, namespace, kind: "reset_code", to: "a***@example.org", status: "queued" });
+      expect(hidden).toMatchObject({ id, namespace, kind: "reset_code", to: "a…@example.org", status: "queued" });
       expect(hidden).not.toHaveProperty("code");
       const [shown] = await listMail(one.ctx, { ...filter, showRecipients: true, showCodesOf: namespace });
       expect(shown).toMatchObject({ to: one.email, code });
@@ -631,7 +631,7 @@ onEachDatabase((suite) => {
         showRecipients: true,
         showCodesOf: namespace,
       });
-      expect(sent).toMatchObject({ to: null, next_attempt_at: null });
+      expect(sent).toMatchObject({ to: "a…@example.org", next_attempt_at: null });
       expect(sent).not.toHaveProperty("code");
       expect(await listMail(one.ctx, { ...filter, status: "queued" })).toEqual([]);
       expect(await failureOf(listMail(one.ctx, { limit: 10, namespace: "no-such-store" }))).toMatchObject({

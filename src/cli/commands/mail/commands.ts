@@ -27,7 +27,7 @@ const list = defineCommand({
     to: { type: "string", valueHint: "email", description: "Filter by recipient (only mail that is not sent yet)" },
     since: sinceArg,
     limit: limitArg("50", 1000),
-    "show-recipients": { type: "boolean", description: "Show full addresses instead of a***@example.com" },
+    "show-recipients": { type: "boolean", description: "Show full addresses instead of a…@example.com" },
   },
   examples: [
     "bodega mail list -n demo",
@@ -35,8 +35,8 @@ const list = defineCommand({
     "bodega mail list -n demo --to ada@example.com --kind reset_code",
   ],
   notes: [
-    "The content of a mail is encrypted, and erased with its recipient once it is sent. A demo has no mail server, so " +
-      "its list shows the reset codes of queued mail.",
+    "The content of a mail is encrypted, and erased once it is sent; of its recipient, a…@example.com is kept. A demo has " +
+      "no mail server, so its list shows the reset codes of queued mail.",
     "queued: waits for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
@@ -87,7 +87,7 @@ const show = defineCommand({
   args: {
     id: { type: "positional", required: true, description: "Id of the mail" },
     namespace: { ...namespaceArg, description: "Store that the mail must belong to" },
-    "show-recipients": { type: "boolean", description: "Show the full address instead of a***@example.com" },
+    "show-recipients": { type: "boolean", description: "Show the full address instead of a…@example.com" },
   },
   examples: ["bodega mail show mail_01k8z3v5x2f1rt9m6q7wbn4hcd --show-recipients"],
   notes: ["The content of a mail is never shown."],

@@ -6,7 +6,7 @@ import { emailKey } from "../../values/email.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
 import type { AnyMailKind } from "./kinds.ts";
-import { openContents } from "./outbox.ts";
+import { addressIn, maskAddress, openContents } from "./outbox.ts";
 import { mailOutbox } from "./table.ts";
 
 const maxRows = 1000;
@@ -21,7 +21,7 @@ export interface MailRecord {
   id: string;
   namespace: string;
   kind: string;
-  /** Null once the contents are erased, or if the key cannot open them. */
+  /** Masked once the mail is sent; null once the contents are erased otherwise, or if the key cannot open them. */
   to: string | null;
   status: MailStatus;
   attempts: number;
@@ -48,17 +48,17 @@ interface MailFilter extends MailView {
 }
 
 interface MailView {
-  /** Whole addresses instead of `a***@example.com`. */
+  /** Whole addresses instead of `a…@example.com`. */
   showRecipients?: boolean;
   /** Namespace of the only store whose reset mails are shown with their codes: a demo's, which has no mail server. */
   showCodesOf?: string | undefined;
 }
 
-type MailRow = Omit<MailRecord, "to" | "code"> & { sealed: string | null };
+type MailRow = Omit<MailRecord, "to" | "code"> & Record<"sealed" | "masked_to", string | null>;
 
 const columns = sql`m.id, t.namespace, m.kind, m.status, m.attempts,
   case when m.status = 'queued' then m.next_attempt_at end as next_attempt_at,
-  m.useful_until, m.last_error, m.created_at, m.sent_at, m.sealed
+  m.useful_until, m.last_error, m.created_at, m.sent_at, m.sealed, m.masked_to
   from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id`;
 const selectOne = statement<MailRow>(sql`
   select ${columns} where m.id = ${param("id")} and (${param("namespace")} is null or t.namespace = ${param("namespace")})`);
@@ -110,19 +110,12 @@ export async function getMail(
 function open(ctx: SystemCtx, { id, sealed }: MailRow) {
   const contents = sealed === null ? null : openContents(ctx.vault, id, sealed);
   if (contents === null) return { address: null };
-  return { address: "email" in contents.to ? contents.to.email : contents.to.emailKey, code: contents.values.code };
+  return { address: addressIn(contents), code: contents.values.code };
 }
 
 function toRecord(ctx: SystemCtx, row: MailRow, { showRecipients = false, showCodesOf }: MailView): MailRecord {
-  const { id, namespace, kind, sealed: _, ...rest } = row;
+  const { id, namespace, kind, sealed: _, masked_to, ...rest } = row;
   const { address, code } = open(ctx, row);
-  const to = address === null || showRecipients ? address : maskAddress(address);
+  const to = address === null ? masked_to : showRecipients ? address : maskAddress(address);
   return { id, namespace, kind, to, ...rest, ...(code !== undefined && namespace === showCodesOf && { code }) };
-}
-
-/** `ada@example.com` as `a***@example.com`. */
-function maskAddress(address: string): string {
-  const at = address.lastIndexOf("@");
-  const [first = ""] = address;
-  return `${first}***${address.slice(at)}`;
 }

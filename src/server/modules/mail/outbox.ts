@@ -82,6 +82,17 @@ export function sealContents(vault: Vault, id: string, contents: MailContents): 
   return vault.seal("mail", id, JSON.stringify(contents));
 }
 
+/** The recipient's address; that of a user is in the form that it is looked up by. */
+export function addressIn({ to }: MailContents): string {
+  return "email" in to ? to.email : to.emailKey;
+}
+
+/** `ada@example.com` as `a…@example.com`. */
+export function maskAddress(address: string): string {
+  const [first = ""] = address;
+  return `${first}…${address.slice(address.lastIndexOf("@"))}`;
+}
+
 /** The contents of a row; null if they were sealed with another key. */
 export function openContents(vault: Vault, id: string, sealed: string): MailContents | null {
   const text = vault.open("mail", id, sealed);

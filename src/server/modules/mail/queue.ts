@@ -1,8 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Session } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
+import type { Vault } from "../../security/vault.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { MailKind } from "./kinds.ts";
+import { addressIn, maskAddress, openContents } from "./outbox.ts";
 import { mailOutbox } from "./table.ts";
 
 const isDue = sql`status = 'queued' and next_attempt_at <= ${param("now")}`;
@@ -32,8 +34,8 @@ const updateClaimed = statement(sql`
   where id = ${param("id")} and status = 'queued' and next_attempt_at = ${param("lease")}`);
 // Not bound to the lease: a mail that was sent is not sent again, even if another process has claimed or ended it since.
 const markSent = statement(sql`
-  update ${mailOutbox} set status = 'sent', sealed = null, last_error = null, sent_at = ${param("now")},
-    updated_at = ${param("now")}
+  update ${mailOutbox} set status = 'sent', sealed = null, masked_to = ${param("maskedTo")}, last_error = null,
+    sent_at = ${param("now")}, updated_at = ${param("now")}
   where id = ${param("id")} and status in ('queued', 'failed', 'expired')`);
 
 /** How long no other process can claim the mail; longer than any attempt. */
@@ -81,9 +83,11 @@ export function purgeMail(ctx: OutboxContext): Promise<number> {
   return run(ctx.db, removeDone, { before: toTimestamp(ctx.now() - keptMs) });
 }
 
-/** Records that a mail was sent, and erases its contents. */
-export async function recordSent(ctx: OutboxContext, { id }: ClaimedMail): Promise<void> {
-  await run(ctx.db, markSent, { id, now: toTimestamp(ctx.now()) });
+/** Records that a mail was sent, and erases its contents; only the masked recipient is kept. */
+export async function recordSent(ctx: OutboxContext & { vault: Vault }, { id, sealed }: ClaimedMail): Promise<void> {
+  const contents = sealed === null ? null : openContents(ctx.vault, id, sealed);
+  const maskedTo = contents && maskAddress(addressIn(contents));
+  await run(ctx.db, markSent, { id, maskedTo, now: toTimestamp(ctx.now()) });
 }
 
 /**

@@ -13,6 +13,8 @@ export const mailOutbox = sqliteTable(
     subjectKey: text("subject_key"),
     /** Recipient and contents, sealed with the server's key; erased once the mail has ended. */
     sealed: text("sealed"),
+    /** The masked recipient of a sent mail. */
+    maskedTo: text("masked_to"),
     status: text("status", { enum: ["queued", "sent", "failed", "expired", "dropped"] }).notNull(),
     attempts: integer("attempts").notNull().default(0),
     /** When it is due; a claim moves this to the end of its lease. */
