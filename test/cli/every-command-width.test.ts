@@ -27,7 +27,8 @@ describe("no line of output is wider than the terminal, and ids are complete", (
       if (columns !== 200 || called.call.answer !== "list") continue;
       const piped = await runHere(fullLine(called, shop), { env: shop.env });
       expect(stdout.match(ids)).toEqual(piped.stdout.match(ids));
-      expect(stdout).not.toContain("…");
+      // A masked recipient is not cut.
+      expect(stdout.replaceAll("a…@example.com", "")).not.toContain("…");
     }
   });
 });

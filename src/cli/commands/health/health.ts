@@ -53,7 +53,7 @@ export default defineCommand({
     }
     const config = url === undefined ? readCliConfig(args, console) : undefined;
     // The running server knows its address, also where its flags differ from the settings.
-    const status = config ? await readOwnStatus(config, args) : null;
+    const status = config ? await readOwnStatus(config, args, timeoutMs) : null;
     const address = url ?? status?.url ?? addressOf(config as Config);
     const health = await probeHealth(address, timeoutMs, url === undefined);
     if (console.json) await printJson(console, health);
@@ -76,10 +76,14 @@ async function printStatus(console: Console, status: ServerStatus): Promise<void
 }
 
 /** The status of the running server of a data directory, unless the flags name an address. */
-async function readOwnStatus({ dataDir }: Config, args: { host?: unknown; port?: unknown }) {
-  if (args.host !== undefined || args.port !== undefined) return null;
+async function readOwnStatus(
+  { dataDir }: Config,
+  { host, port }: { host?: unknown; port?: unknown },
+  timeoutMs: number,
+) {
+  if (host !== undefined || port !== undefined) return null;
   const { askServer } = await import("../../../server/monitoring/control-socket.ts");
-  const reply = await askServer(dataDir, "/status");
+  const reply = await askServer(dataDir, "/status", AbortSignal.timeout(timeoutMs));
   return reply?.ok ? ((await reply.json()) as ServerStatus) : null;
 }
 

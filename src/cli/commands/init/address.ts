@@ -1,4 +1,4 @@
-import { accessSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Config, readConfig } from "../../../server/config/config.ts";
 import { invalidField } from "../../../server/errors.ts";
@@ -30,9 +30,5 @@ export async function takeAddress(args: InitArgs, console: Console, { host, publ
 }
 
 function requireFile(path: string): void {
-  try {
-    accessSync(path);
-  } catch {
-    throw invalidField("path", `must be a file that can be read: ${path}`);
-  }
+  if (!existsSync(path)) throw invalidField("path", `must be a file that can be read: ${path}`);
 }
