@@ -110,9 +110,10 @@ const selectReplies = statement<Inconsistency>(sql`
     coalesce(substr(e.value, 1, 100), 'null') as expected, 0 as fixable
   from stale s left join json_each(s.expected) e on e.value is not ${foundMember}`);
 
-/** The stored replies of products and variants agree with their columns. Which side is damaged is not known. */
+// Which side is damaged is not known.
 export const storedReplies: RecordCheck = {
   id: "replies",
+  about: "The stored replies of products and variants agree with their columns.",
   remedy: "Compare the product with a backup, and save it with the right values: its reply is then computed again.",
   select: selectReplies,
 };
