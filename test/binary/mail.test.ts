@@ -86,7 +86,7 @@ test("a server of several processes sends each reset mail once, over TLS, in eve
   const list = () => binary.json<{ status: string; attempts: number }[]>("mail", "list", "-n", "demo");
   await until("all mail noted as sent", async () => (await list()).every(({ status }) => status === "sent"));
   expect(smtp.received).toHaveLength(languages.length);
-  for (const mail of await list()) expect(mail).toMatchObject({ to: null, attempts: 1 });
+  for (const mail of await list()) expect(mail).toMatchObject({ to: expect.stringMatching(/^.…@/), attempts: 1 });
 });
 
 test("a mail to an address without a user is dropped, and never reaches the mail server", async () => {

@@ -9,7 +9,7 @@ const ctrlD = "\u0004";
 const hideCursor = "\u001b[?25l";
 const showCursor = "\u001b[?25h";
 
-const copyShop = usePreparedShop();
+const copyShop = usePreparedShop({ hasSecondStore: true });
 const commands = await listCalledCommands();
 const asking = commands
   .filter(

@@ -53,7 +53,7 @@ test("mail is filtered by kind, age and recipient, and mail show masks the addre
   expect(await ids("--since", "1h", "--status", "failed")).toEqual([shop.failedMailId]);
   expect(await ids("--since", "2090-01-31T00:00:00Z")).toEqual([]);
   const { stdout } = await cli.run(["mail", "show", shop.failedMailId]);
-  expect(stdout).toMatch(/^To +a\*\*\*@example\.com$/m);
+  expect(stdout).toMatch(/^To +a…@example\.com$/m);
   expect(stdout).not.toContain("012345");
   expect(await cli.json("mail", "show", shop.failedMailId, "--show-recipients")).toMatchObject({
     to: "ada@example.com",

@@ -197,7 +197,7 @@ const rows: ErrorRow[] = [
     code: 5215,
     status: 404,
     meaning: "store not found",
-    remedy: /namespace/,
+    remedy: /namespace|operator/,
     causes: {
       "an unknown store": () => read({ namespace: "no-such-store", auth: shop.auth }),
       "a store that is suspended": async () => {
