@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
-const { dataDir, environment, json, failure } = openCli();
+const { environment, json, failure } = openCli();
 const here = (...line: string[]) => runHere(line, { env: environment() });
 let appId: string;
 
@@ -33,12 +33,16 @@ test("a command that works on a store itself needs its name", async () => {
 });
 
 test("with several stores a command needs -n, unless bodega.env names one; the environment takes precedence", async () => {
+  const { dataDir, environment, json, failure } = openCli();
+  const here = (...line: string[]) => runHere(line, { env: environment() });
+  await json("tenant", "create", "mugs");
+  const { app_id } = await json("key", "issue", "--name", "web");
   await json("tenant", "create", "shirts");
   expect(await failure("user", "list")).toMatchObject({ code: 2, error: { message: "Missing --namespace." } });
   expect(await failure("key", "show", "web")).toMatchObject({ code: 3 });
   writeFileSync(join(dataDir, "bodega.env"), "BODEGA_NAMESPACE=mugs\n");
-  expect((await here("key", "list", "-q")).stdout).toBe(`${appId}\n`);
-  expect((await here("key", "show", "web", "-q")).stdout).toBe(`${appId}\n`);
+  expect((await here("key", "list", "-q")).stdout).toBe(`${app_id}\n`);
+  expect((await here("key", "show", "web", "-q")).stdout).toBe(`${app_id}\n`);
   expect((await here("tenant", "show", "-q")).stdout).toBe("mugs\n");
   expect((await here("key", "list", "-n", "shirts", "-q")).stdout).toBe("");
   const line = ["key", "list", "-q"];

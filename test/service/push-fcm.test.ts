@@ -160,7 +160,8 @@ test("a network failure returns an answer, an aborted attempt rejects", async ()
   expect(await attemptPush(unreached, target, payload)).toMatchObject({ status: null, isGone: false });
   const stop = new AbortController();
   stop.abort(new Error("stopped"));
-  expect(await failureOf(deliver(stop.signal))).toHaveProperty("message", "stopped");
+  const aborted = attemptPush(unreached, target, payload, pushOptions(stop.signal));
+  expect(await failureOf(aborted)).toHaveProperty("message", "stopped");
 });
 
 test("nothing is sent to a server with an untrusted certificate", async () => {

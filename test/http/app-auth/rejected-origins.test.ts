@@ -83,7 +83,8 @@ onDatabase("file", (suite) => {
     await send("https://new.example");
     await list();
     clock.advance(10 * dayMs + 1000);
-    await purgeRejections(system);
+    // One call removes a batch, and other tests have left origins too.
+    while ((await purgeRejections(system)) > 0);
     expect((await list()).map(({ origin }) => origin)).toEqual(["https://new.example"]);
   });
 

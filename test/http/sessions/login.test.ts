@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { createUser } from "../../../src/server/modules/users/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
@@ -173,7 +173,7 @@ onDatabase("file", (suite) => {
     let guarded: Account;
     let body: { email: string; password: string };
     let recovery: string[];
-    beforeAll(async () => {
+    beforeEach(async () => {
       guarded = await openAccount(shop);
       recovery = await guarded.enrol();
       body = { email: guarded.email, password: goodPassword };
