@@ -21,18 +21,16 @@ const selectNames = statement<{ name: string }>(sql`
  * @param store the store of the key; without it a name is of the only store.
  */
 export async function resolveKeyId(ctx: SystemCtx, named: string, store: string | undefined): Promise<string> {
-  const namespace = store ?? (isId("app", named) ? undefined : await onlyNamespace(ctx.db));
-  const list = `bodega key list -n ${namespace}`;
   if (isId("app", named)) {
     const key = await requireKey(ctx, named);
-    if (namespace === undefined || key.namespace === namespace) return named;
-    await requireTenant(ctx, namespace);
-    throw notFound("key", named, { in: `store ${JSON.stringify(namespace)}`, remedy: `List keys: ${list}` });
+    if (store === undefined || key.namespace === store) return named;
+    await requireTenant(ctx, store);
+    const remedy = `List keys: bodega key list -n ${store}`;
+    throw notFound("key", named, { in: `store ${JSON.stringify(store)}`, remedy });
   }
+  const namespace = store ?? (await onlyNamespace(ctx.db));
   if (namespace === undefined) {
-    throw notFound("key", named, {
-      remedy: "Name a key by its id, or by its name together with -n <namespace>.",
-    });
+    throw notFound("key", named, { remedy: "Name a key by its id, or by its name together with -n <namespace>." });
   }
   const tenant = await requireTenant(ctx, namespace);
   const found = await all(ctx.db, selectNamed, { tenantId: tenant.id, name: named });
@@ -43,7 +41,7 @@ export async function resolveKeyId(ctx: SystemCtx, named: string, store: string 
     throw unknownName("key", named, {
       store: namespace,
       names: rows.map(({ name }) => name),
-      list,
+      list: `bodega key list -n ${namespace}`,
     });
   }
   if (others.length === 0) return only.id;

@@ -48,12 +48,12 @@ const selectKey = statement<KeyRow>(sql`
 const selectKeys = statement<KeyRow>(sql`
   select ${keyColumns} from ${appKeys} k join ${tenants} t on t.id = k.tenant_id
   where t.namespace = ${param("namespace")} order by k.id`);
-const setPublished = statement(sql`
-  update ${appKeys} set published = ${param("value")}, updated_at = ${param("now")}
-  where id = ${param("appId")} and revoked_at is null`);
-const setActive = statement(sql`
-  update ${appKeys} set active = ${param("value")}, updated_at = ${param("now")}
-  where id = ${param("appId")} and revoked_at is null`);
+const setColumn = (name: "published" | "active") =>
+  statement(sql`
+    update ${appKeys} set ${sql.raw(name)} = ${param("value")}, updated_at = ${param("now")}
+    where id = ${param("appId")} and revoked_at is null`);
+const setPublished = setColumn("published");
+const setActive = setColumn("active");
 const setRevoked = statement(sql`
   update ${appKeys} set revoked_at = ${param("now")}, active = 0, published = 0, updated_at = ${param("now")}
   where id = ${param("appId")} and revoked_at is null`);

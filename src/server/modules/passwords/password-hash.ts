@@ -4,9 +4,6 @@ import { Semaphore } from "../../values/semaphore.ts";
 
 /** Argon2id with 19 MiB, two passes, one lane. */
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-/** The hash of a discarded random text; verifying it costs as much as a real hash. */
-const decoy =
-  "$argon2id$v=19$m=19456,t=2,p=1$ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";
 /** bcrypt ignores all bytes after these; Bun hashes longer passwords before bcrypt, as no other system does. */
 const bcryptBytes = 72;
 
@@ -42,12 +39,12 @@ export function verifyPassword(password: string, hash: string | null, party?: st
     // Bun refuses an empty password at once, and the response time would reveal that nothing was verified.
     const isReal = hash !== null && password !== "" && isUsableHash(hash);
     if (!isReal) {
-      await Bun.password.verify(password || "-", decoy);
+      await Bun.password.verify(password || "-", decoyOf(ownPrefix));
       return false;
     }
     if (hash.startsWith(ownPrefix)) return Bun.password.verify(password.normalize("NFC"), hash);
     const bytes = new TextEncoder().encode(password);
-    return Bun.password.verify(isBcrypt(hash) ? bytes.subarray(0, bcryptBytes) : bytes, hash);
+    return Bun.password.verify(bcrypt.test(hash) ? bytes.subarray(0, bcryptBytes) : bytes, hash);
   };
   return hashing.run(verify, { party });
 }
@@ -75,18 +72,13 @@ const maxLanes = 8;
  * @throws validationFailed naming the field; the message never contains the hash.
  */
 export function parsePasswordHash(field: string, hash: string): string {
-  if (!isBcrypt(hash) && !argon2.test(hash)) {
+  if (!bcrypt.test(hash) && !argon2.test(hash)) {
     throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");
   }
   if (!isUsableHash(hash)) {
     throw invalidField(field, "has a cost outside of what is accepted: bcrypt 4 to 12, argon2 up to 64 MiB × 3 passes");
   }
   return hash;
-}
-
-/** Whether a text has the form of a bcrypt hash. */
-export function isBcrypt(hash: string): boolean {
-  return bcrypt.test(hash);
 }
 
 /** Whether a hash has a form that can be checked, at a cost within bounds. */

@@ -134,10 +134,9 @@ const moves = { release: move(unreserve), commit: move(sell), restock: move(putB
 const touchProduct = statement(sql`update ${products} set ${touched} where ${ofProduct}`);
 
 // What unpaid orders reserve cannot be taken away. Without `isRelative`, the amount is the new stock.
-const edit = sql`
-  stock = case when ${param("isRelative")} then stock else 0 end + ${param("amount")}, ${touched}`;
-const editable = sql`deleted_at is null
-  and case when ${param("isRelative")} then stock else 0 end + ${param("amount")} <= ${max}
+const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
+const edit = sql`stock = ${edited}, ${touched}`;
+const editable = sql`deleted_at is null and ${edited} <= ${max}
   and (not ${param("isRelative")} or ${param("amount")} > 0 or stock - reserved + ${param("amount")} >= 0)`;
 const editProduct = statement<{ id: string }>(sql`
   update ${products} set ${edit} where ${ofProduct} and not has_variants and ${editable} returning id`);
@@ -151,14 +150,7 @@ const selectFree = statement<{ free: number | null; hasVariants: number }>(sql`
 
 /** Adds to the stock of an item or sets it, in one statement. Errors: validationFailed where that is not possible. */
 export async function changeStock(tx: StockCtx, item: StockItem, change: { isRelative: boolean; amount: number }) {
-  const { isRelative, amount } = change;
-  const values = {
-    ...item,
-    tenantId: tx.tenant.id,
-    isRelative: isRelative ? 1 : 0,
-    amount,
-    now: toTimestamp(tx.now()),
-  };
+  const values = { ...item, ...change, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
   if (await get(tx.db, item.variantId === null ? editProduct : editVariant, values)) {
     if (item.variantId !== null) await run(tx.db, touchProduct, values);
     return tx.db.execute(stockChanged(tx, item, "edit"));

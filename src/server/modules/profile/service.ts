@@ -4,7 +4,6 @@ import { param } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import {
   AppError,
-  forbidden,
   invalidField,
   invalidLogin,
   preconditionFailed,
@@ -19,7 +18,7 @@ import { countHit, type RateLimit } from "../rate-limits/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { endVoidCodes, recordChanges, writeColumns } from "../users/change.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
-import { oneUser } from "../users/guards.ts";
+import { oneUser, ownIdOf } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
 import { getUser } from "../users/service.ts";
@@ -110,10 +109,4 @@ async function writeOwn(
   const now = await findSignInUserById(tx.db, tx.tenant.id, id);
   if (now?.status !== "active") throw tokenExpired();
   throw ifMatch !== null && ifMatch !== now.version ? preconditionFailed() : invalidLogin();
-}
-
-/** The id of the calling user; the routes admit only users. */
-function ownIdOf({ actor }: Ctx): string {
-  if (actor.kind !== "user") throw forbidden();
-  return actor.userId;
 }

@@ -3,12 +3,13 @@ import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, forbidden, invalidLogin, tokenExpired, wrongState } from "../../errors.ts";
+import { AppError, invalidLogin, tokenExpired, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { limitFailures, requireFailuresLeft } from "../passwords/failures.ts";
 import { verifyPassword } from "../passwords/password-hash.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
+import { ownIdOf } from "../users/guards.ts";
 import type { PasswordAndOtpProof, TwoFactorEnrolment } from "./model.ts";
 import { isTwoFactorOn, mailTwoFactorChange, removeTwoFactor, replaceRecoveryCodes, spendCode } from "./service.ts";
 import { twoFactor } from "./table.ts";
@@ -140,8 +141,7 @@ async function reauthenticateWithBoth<T>(
  * @throws forbidden for any other caller, tokenExpired for one who was disabled or deleted meanwhile.
  */
 async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
-  if (ctx.actor.kind !== "user") throw forbidden();
-  const user = await findSignInUserById(ctx.db, ctx.tenant.id, ctx.actor.userId);
+  const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
   if (user?.status !== "active") throw tokenExpired();
   return user;
 }

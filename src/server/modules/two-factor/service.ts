@@ -4,12 +4,12 @@ import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { forbidden } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { codeUsedUp } from "../passwords/failures.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
+import { ownIdOf } from "../users/guards.ts";
 import type { TwoFactorState } from "./model.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
 import { loadTotp, matchStep } from "./totp.ts";
@@ -39,9 +39,8 @@ export async function isTwoFactorOn(db: Executor, tenantId: string, userId: stri
  * The state of the calling user's second factor; an unconfirmed enrolment is not enabled.
  * @throws forbidden for any other caller.
  */
-export async function getOwnTwoFactor({ actor, db, tenant }: Ctx): Promise<TwoFactorState> {
-  if (actor.kind !== "user") throw forbidden();
-  const row = await get(db, selectState, { tenantId: tenant.id, userId: actor.userId });
+export async function getOwnTwoFactor(ctx: Ctx): Promise<TwoFactorState> {
+  const row = await get(ctx.db, selectState, { tenantId: ctx.tenant.id, userId: ownIdOf(ctx) });
   const confirmedAt = row?.confirmedAt ?? null;
   return { enabled: confirmedAt !== null, confirmed_at: confirmedAt, recovery_codes_left: row?.codesLeft ?? 0 };
 }

@@ -98,6 +98,12 @@ export function isSelf(ctx: Ctx, userId: string): boolean {
   return ctx.actor.kind === "user" && ctx.actor.userId === userId;
 }
 
+/** The id of the calling user, for calls that the routes admit only users to. */
+export function ownIdOf({ actor }: Pick<Ctx, "actor">): string {
+  if (actor.kind !== "user") throw forbidden();
+  return actor.userId;
+}
+
 const selectId = statement<{ id: string }>(sql`select id from ${users} where ${oneUser}`);
 
 /**

@@ -2,8 +2,9 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
 import { param, run, statement } from "../../../db/statement.ts";
-import { forbidden, notFound } from "../../../errors.ts";
+import { notFound } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
+import { ownIdOf } from "../../users/guards.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
 import { Device, type DeviceListQuery } from "./registration-model.ts";
 
@@ -34,10 +35,4 @@ export function listOwnDevices(ctx: Ctx, query: DeviceListQuery): Promise<ListPa
 export async function removeOwnDevice(ctx: Ctx, id: string): Promise<void> {
   const removed = await run(ctx.db, removeOwn, { tenantId: ctx.tenant.id, userId: ownIdOf(ctx), id });
   if (removed === 0) throw notFound("registration", id);
-}
-
-/** The id of the calling user; the routes admit only users. */
-function ownIdOf({ actor }: Ctx): string {
-  if (actor.kind !== "user") throw forbidden();
-  return actor.userId;
 }

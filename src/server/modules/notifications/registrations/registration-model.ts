@@ -105,17 +105,7 @@ export const NewRegistration = Type.Object(
 export type NewRegistration = Static<typeof NewRegistration>;
 
 /** A registration as its user sees it. */
-export const Device = Type.Object(
-  {
-    id: shown.id,
-    platform,
-    lang: shown.lang,
-    topics: shown.topics,
-    created_at: timestamp,
-    updated_at: timestamp,
-  },
-  { $id: "Device" },
-);
+export const Device = Type.Omit(Registration, ["user_id", "delivery"], { $id: "Device" });
 
 export const DeviceListQuery = Type.Object(listParts, { additionalProperties: false });
 export type DeviceListQuery = Static<typeof DeviceListQuery>;
