@@ -1,5 +1,5 @@
 import { parseDuration as readDuration } from "../../server/values/duration.ts";
-import { invalidFlag } from "../terminal/usage-error.ts";
+import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
@@ -52,7 +52,27 @@ export function parseDecimal(flag: string, text: string | undefined): number | u
   throw invalidFlag(flag, "must be a number such as 1.5");
 }
 
+/**
+ * A whole number of at most nine digits.
+ * @param what is counted, for the error.
+ * @throws UsageError naming the flag.
+ */
+export function parseWhole(flag: string, text: string | undefined, what: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw invalidFlag(flag, `must be a whole number of ${what}`);
+}
+
 /** Null for an empty flag, which clears its field. */
 export function clearEmpty(value: string | undefined): string | null | undefined {
   return value === "" ? null : value;
+}
+
+/**
+ * Refuses an update without any change.
+ * @throws UsageError naming the flags that make one.
+ */
+export function requireChange(patch: object, flags: readonly string[]): void {
+  if (Object.values(patch).some((value) => value !== undefined)) return;
+  throw new UsageError("Nothing to change.", { hint: `Give at least one of --${flags.join(", --")}.` });
 }

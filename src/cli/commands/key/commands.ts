@@ -2,11 +2,10 @@ import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { withContext } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseDuration, parseTime } from "../../framework/parse-values.ts";
+import { parseDuration, parseTime, requireChange } from "../../framework/parse-values.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, saveSecretArg, withKey } from "./args.ts";
 import { deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
 
@@ -103,16 +102,13 @@ const update = defineCommand({
   notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
   done: "Updated key {name}.",
   async run(args, console) {
-    const now = Date.now();
     const { name, scope, expires } = args;
-    if (name === undefined && scope.length === 0 && expires === undefined) {
-      throw new UsageError("Nothing to change.", { hint: "Give at least one of --name, --scope and --expires." });
-    }
     const patch = {
       name,
-      ...(scope.length > 0 && { scopes: scope }),
-      ...(expires !== undefined && { expiresAt: expires === "never" ? null : parseTime("--expires", expires, now) }),
+      scopes: scope.length > 0 ? scope : undefined,
+      expiresAt: expires === "never" ? null : expires && parseTime("--expires", expires, Date.now()),
     };
+    requireChange(patch, ["name", "scope", "expires"]);
     const { updateKey } = await import("../../../server/modules/app-keys/change.ts");
     await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));
   },

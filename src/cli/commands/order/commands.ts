@@ -50,12 +50,7 @@ function readOrderFilter(args: ArgValues<typeof orderFilterFlags>, now: number):
   const { status, "payment-status": payment_status } = args;
   const since = readPastTime("--since", args.since, now);
   const until = readPastTime("--until", args.until, now);
-  return {
-    ...(status !== undefined && { status }),
-    ...(payment_status !== undefined && { payment_status }),
-    ...(since !== undefined && { "created_at[gte]": since }),
-    ...(until !== undefined && { "created_at[lt]": until }),
-  };
+  return { status, payment_status, "created_at[gte]": since, "created_at[lt]": until };
 }
 
 /** The filter for a customer. Errors: notFound for an unknown email. */

@@ -4,10 +4,10 @@ import { withTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { clearEmpty, parseDecimal } from "../../framework/parse-values.ts";
+import { clearEmpty, parseDecimal, parseWhole, requireChange } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
-import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
 import { productArg } from "./commands.ts";
 import { printProduct } from "./print.ts";
 
@@ -40,7 +40,7 @@ const create = defineCommand({
   examples: ['bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1'],
   notes: ["It is published unless --status says otherwise. Variants, pictures and the rest: bodega product import -h"],
   async run(args, console) {
-    const stock = parseDecimal("--stock", args.stock) ?? null;
+    const stock = parseWhole("--stock", args.stock, "items") ?? null;
     const input = { ...readFields(args), stock } as ProductInput;
     const { createProduct } = await import("../../../server/modules/products/service.ts");
     const { json } = await withTenant(args, console, (ctx) => createProduct(ctx, input));
@@ -59,10 +59,7 @@ const update = defineCommand({
   notes: ["Fields without a flag keep their value. An empty --sku= or --description= clears the field."],
   async run(args, console) {
     const patch = readFields(args);
-    if (Object.keys(patch).length === 0) {
-      const flags = Object.keys(fieldArgs).join(", --");
-      throw new UsageError("Nothing to change.", { hint: `Give at least one of --${flags}.` });
-    }
+    requireChange(patch, Object.keys(fieldArgs));
     const { patchProduct } = await import("../../../server/modules/products/service.ts");
     const { resolveProductId } = await import("../../../server/modules/products/resolve.ts");
     const { json } = await withTenant(args, console, async (ctx) =>

@@ -56,12 +56,7 @@ const list = defineCommand({
     const limit = parseCount("--limit", args.limit);
     const { query, status, sort } = args;
     const since = readPastTime("--since", args.since, Date.now());
-    const filter = {
-      ...(query !== undefined && { q: query }),
-      ...(status !== undefined && { status }),
-      ...(sort !== undefined && { sort }),
-      ...(since !== undefined && { "created_at[gte]": since }),
-    };
+    const filter = { q: query, status, sort, "created_at[gte]": since };
     const { listProducts } = await import("../../../server/modules/products/list/list.ts");
     const { records, hasMore } = await withTenant(args, console, (ctx) =>
       collectPages<ProductDocument>(limit, (page) => listProducts(ctx, { ...filter, ...page })),

@@ -2,10 +2,9 @@ import { parseNamespace } from "../../../server/modules/tenants/input.ts";
 import { beginContext, withContext } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, namespaceArg, type PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { clearEmpty, parseDecimal, parseDuration } from "../../framework/parse-values.ts";
+import { clearEmpty, parseDecimal, parseDuration, parseWhole, requireChange } from "../../framework/parse-values.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
-import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 
 /** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
 const tenantArg = {
@@ -86,19 +85,13 @@ function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
     tokenLifetime: lifetime === undefined ? undefined : parseDuration("--token-lifetime", lifetime) / 1000,
     pointsRate: parseDecimal("--points-rate", args["points-rate"]),
     pointValue: parseDecimal("--point-value", args["point-value"]),
-    pointsDays: days === "none" ? null : readWhole("--points-days", days, "days, or none"),
-    addressWrites: readWhole("--address-writes", args["address-writes"], "writes per minute"),
-    visitorWrites: readWhole("--visitor-writes", args["visitor-writes"], "writes per minute"),
-    pendingOrders: readWhole("--pending-orders", args["pending-orders"], "orders"),
-    stockShare: readWhole("--stock-share", args["stock-share"], "percent"),
-    ordersPerMinute: readWhole("--orders-per-minute", args["orders-per-minute"], "orders per minute"),
+    pointsDays: days === "none" ? null : parseWhole("--points-days", days, "days, or none"),
+    addressWrites: parseWhole("--address-writes", args["address-writes"], "writes per minute"),
+    visitorWrites: parseWhole("--visitor-writes", args["visitor-writes"], "writes per minute"),
+    pendingOrders: parseWhole("--pending-orders", args["pending-orders"], "orders"),
+    stockShare: parseWhole("--stock-share", args["stock-share"], "percent"),
+    ordersPerMinute: parseWhole("--orders-per-minute", args["orders-per-minute"], "orders per minute"),
   };
-}
-
-function readWhole(flag: string, text: string | undefined, what: string): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw invalidFlag(flag, `must be a whole number of ${what}`);
 }
 
 const tenantArgs = { tenant: tenantArg, namespace: namespaceArg };
@@ -172,11 +165,7 @@ const update = defineCommand({
   done: "Updated store {namespace}.",
   async run(args, console) {
     const patch = readTenantFlags(args);
-    if (Object.values(patch).every((value) => value === undefined)) {
-      throw new UsageError("Nothing to change.", {
-        hint: `Give at least one of --${Object.keys(tenantFlags).join(", --")}.`,
-      });
-    }
+    requireChange(patch, Object.keys(tenantFlags));
     const { updateTenant } = await import("../../../server/modules/tenants/service.ts");
     await printRecord(
       console,

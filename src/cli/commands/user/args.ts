@@ -1,6 +1,6 @@
 import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
+import { clearEmpty } from "../../framework/parse-values.ts";
 
-/** The user that a command works on. */
 export const userArg = {
   type: "positional",
   required: true,
@@ -28,10 +28,10 @@ export const userFlags = {
 /** The user's fields for the service; an empty flag clears its field. */
 export function readUserFlags(args: ArgValues<typeof userFlags>) {
   return {
-    ...(args.name !== undefined && { name: args.name || null }),
-    ...(args.phone !== undefined && { phone: args.phone || null }),
-    ...(args.role !== undefined && { role: args.role }),
-    ...(args.lang !== undefined && { lang: args.lang }),
-    ...(args["email-verified"] !== undefined && { email_verified: args["email-verified"] === "yes" }),
+    name: clearEmpty(args.name),
+    phone: clearEmpty(args.phone),
+    role: args.role,
+    lang: args.lang,
+    email_verified: args["email-verified"] && args["email-verified"] === "yes",
   };
 }

@@ -2,11 +2,10 @@ import { parseEmail } from "../../../server/values/email.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseCount } from "../../framework/parse-values.ts";
+import { parseCount, requireChange } from "../../framework/parse-values.ts";
 import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../secrets/passwords.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
 import { readUserFlags, userArg, userFlags } from "./args.ts";
 import { changeUser, deliverPassword, printUser, toUserRecord, type User, withUser } from "./print.ts";
 
@@ -73,11 +72,7 @@ const list = defineCommand({
   examples: ["bodega user list -n demo --role staff", "bodega user list -n demo --query ada --limit 100000 --json"],
   async run(args, console) {
     const limit = parseCount("--limit", args.limit);
-    const filter = {
-      ...(args.query !== undefined && { q: args.query }),
-      ...(args.role !== undefined && { role: args.role }),
-      ...(args.status !== undefined && { status: args.status }),
-    };
+    const filter = { q: args.query, role: args.role, status: args.status };
     const { listUsers } = await import("../../../server/modules/users/list.ts");
     const { records, hasMore } = await withTenant(args, console, (ctx) =>
       collectPages<User>(limit, (page) => listUsers(ctx, { ...filter, ...page })),
@@ -129,12 +124,8 @@ const update = defineCommand({
   ],
   done: "Updated user {email}.",
   async run(args, console) {
-    const patch = { ...(args.email !== undefined && { email: args.email }), ...readUserFlags(args) };
-    if (Object.keys(patch).length === 0) {
-      throw new UsageError("Nothing to change.", {
-        hint: `Give at least one of --email, --${Object.keys(userFlags).join(", --")}.`,
-      });
-    }
+    const patch = { email: args.email, ...readUserFlags(args) };
+    requireChange(patch, ["email", ...Object.keys(userFlags)]);
     const { updateUser } = await import("../../../server/modules/users/change.ts");
     await printUser(console, await changeUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
   },
