@@ -75,17 +75,6 @@ export function formatVariable(name: string, value: string): string {
 }
 
 /**
- * The names that the text of an env file sets, and the numbers of lines that set nothing. A quoted value can span lines.
- */
-export function splitEnvFile(text: string): { names: string[]; strayLines: number[] } {
-  const unquoted = text.replace(/^([^#\n=]+=[ \t]*)(["'`])[\s\S]*?\2/gm, (quoted) => quoted.replaceAll(/\n/g, "\n#"));
-  const strayLines = unquoted.split("\n").flatMap((line, index) => {
-    return /^\s*(?:#|$|(?:export\s+)?[\w.-]+\s*=)/.test(line) ? [] : [index + 1];
-  });
-  return { names: Object.keys(parseEnv(text)), strayLines };
-}
-
-/**
  * The text of a data directory's env file; undefined when there is none.
  * @throws validationFailed when it cannot be read.
  */
@@ -94,7 +83,7 @@ export function readEnvFile(dataDir: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    if (["ENOENT", "ENOTDIR"].includes((cause as NodeJS.ErrnoException).code ?? "")) return undefined;
+    if (["ENOENT", "ENOTDIR"].includes(errnoOf(cause))) return undefined;
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
 }

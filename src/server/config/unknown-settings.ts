@@ -1,5 +1,6 @@
+import { parseEnv } from "node:util";
 import { suggestWord } from "../values/unknown-name.ts";
-import { envFilePath, readEnvFile, splitEnvFile } from "./env-file.ts";
+import { envFilePath, readEnvFile } from "./env-file.ts";
 import type { Environment } from "./environment.ts";
 
 const prefix = "BODEGA_";
@@ -14,28 +15,19 @@ const files = settingNames.filter((name) => name !== "NAMESPACE").map((name) => 
 const known = new Set([...settingNames, ...files]);
 
 /**
- * The variables of the environment and of a data directory's env file that are no settings, with the nearest name, and
- * lines of the file that set nothing. Values are not repeated, because they may be secrets.
+ * The `BODEGA_` variables of the environment and of a data directory's env file that are no settings, with the nearest
+ * name. Values are not repeated, because they may be secrets.
  * @throws validationFailed when the file cannot be read.
  */
 export function findUnknownSettings(env: Environment, dataDir: string): { subject: string; message: string }[] {
-  const path = envFilePath(dataDir);
-  const { names, strayLines } = splitEnvFile(readEnvFile(dataDir) ?? "");
-  const describe = (subject: string, place: string) => {
-    const isOurs = subject.startsWith(prefix);
-    const name = isOurs ? subject.slice(prefix.length) : subject;
-    // Without the prefix, only a setting's name is a mistake: other programs may read the file as well.
-    if (isOurs === known.has(name)) return [];
-    const meant = isOurs ? suggestWord(name, known) : name;
-    const hint = meant === undefined ? "" : ` Did you mean ${prefix}${meant}?`;
-    return [{ subject, message: `${subject} in ${place} is not a setting and has no effect.${hint}` }];
-  };
-  return [
-    ...Object.keys(env).flatMap((name) => (name.startsWith(prefix) ? describe(name, "the environment") : [])),
-    ...names.flatMap((name) => describe(name, path)),
-    ...strayLines.map((line) => {
-      const message = `Line ${line} of ${path} has no effect. A setting is a line such as BODEGA_PORT=8080.`;
-      return { subject: `${path}:${line}`, message };
-    }),
-  ];
+  const describe = (variables: Environment, place: string) =>
+    Object.keys(variables).flatMap((subject) => {
+      const name = subject.slice(prefix.length);
+      if (!subject.startsWith(prefix) || known.has(name)) return [];
+      const meant = suggestWord(name, known);
+      const hint = meant === undefined ? "" : ` Did you mean ${prefix}${meant}?`;
+      return [{ subject, message: `${subject} in ${place} is not a setting and has no effect.${hint}` }];
+    });
+  const inFile: Environment = parseEnv(readEnvFile(dataDir) ?? "");
+  return [...describe(env, "the environment"), ...describe(inFile, envFilePath(dataDir))];
 }
