@@ -14,7 +14,7 @@ function openWatch() {
   const wall = createClock();
   const passing = createClock(0);
   const notices: string[] = [];
-  const { isSteady } = createClockWatch(wall.now, passing.now, (level, message) => notices.push(`${level} ${message}`));
+  const isSteady = createClockWatch(wall.now, passing.now, (level, message) => notices.push(`${level} ${message}`));
   const pass = (ms: number) => {
     wall.advance(ms);
     passing.advance(ms);

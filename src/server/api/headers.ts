@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js";
+import { rangeMatcher } from "../values/ip-prefix.ts";
 import { holdsSecret } from "../values/mask-secrets.ts";
 
 const acceptable = /^[A-Za-z0-9._-]{8,128}$/;
@@ -13,20 +14,16 @@ export function requestIdOf(headers: Headers): string {
   return given;
 }
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-
 /**
  * Creates the function that returns the address of a client: the socket's peer, or behind trusted proxies the
  * right-most untrusted hop of `X-Forwarded-For`. Hops further left can be forged.
  */
 export function clientAddressReader(trusted: readonly string[]): (peer: string, forwarded: string | null) => string {
-  const ranges = trusted.map((cidr) => ipaddr.parseCIDR(cidr));
-  const isTrusted = (address: Address) =>
-    ranges.some(([range, bits]) => range.kind() === address.kind() && address.match([range, bits] as never));
+  const isTrusted = rangeMatcher(trusted);
   return (peer, forwarded) => {
     if (!ipaddr.isValid(peer)) return peer;
     let nearest = ipaddr.process(peer);
-    if (ranges.length === 0 || forwarded === null) return nearest.toString();
+    if (trusted.length === 0 || forwarded === null) return nearest.toString();
     for (const hop of forwarded.split(",").reverse()) {
       if (!isTrusted(nearest)) break;
       const text = withoutPort(hop.trim());

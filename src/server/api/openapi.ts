@@ -68,11 +68,12 @@ export const systemPages = {
     errors: ["notAuthenticated", "routeNotFound", "unavailable"],
   },
 } as const satisfies Record<string, SystemPage>;
+const headers = { "X-Request-Id": { description: "The same as `request_id`.", schema: { type: "string" } } };
 /** The answer of the HTTP parser, which any path can get. */
 const fromParser = { 431: { $ref: "#/components/responses/HeadersTooLarge" } };
 
 /** All errors that a route can answer, by code: its own and those that its access and input imply. */
-export function errorsOf(route: Route): ErrorKind[] {
+function errorsOf(route: Route): ErrorKind[] {
   const errors = new Set<ErrorKind>([...always, ...route.errors, "validationFailed"]);
   const add = (more: readonly ErrorKind[]) => {
     for (const kind of more) errors.add(kind);
@@ -137,7 +138,8 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     page,
   );
   const content = json(single ? { oneOf: [usual, envelope(reference(single, schemas))] } : usual);
-  const success: Json = { description: "Success", headers: requestIdHeader(), content };
+  const success: Json = { description: "Success", headers, content };
+  const body = route.body && bodyReference(route.body, schemas);
   return {
     operationId: route.id,
     tags: [route.tag],
@@ -147,8 +149,8 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     parameters: parametersOf(route),
     ...(route.body && {
       requestBody: {
-        required: isRequired(route.body),
-        content: bodyContent(route, bodyReference(route.body, schemas)),
+        required: !("properties" in route.body) || (route.body.required ?? []).length > 0,
+        content: { ...json(body), ...(route.plainText && { "text/plain": { schema: body } }) },
       },
     }),
     responses: { [status]: success, ...notCreated(route, success), ...errorResponses(errorsOf(route)), ...fromParser },
@@ -157,7 +159,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
 
 function describePage({ id, summary, data, type = "application/json", errors }: SystemPage): Json {
   const content = { [type]: { schema: data ? envelope(plain(data)) : {} } };
-  const success = { description: "Success", headers: requestIdHeader(), content };
+  const success = { description: "Success", headers, content };
   const responses = { 200: success, ...errorResponses(["internalError", ...errors]), ...fromParser };
   const security = errors.includes("notAuthenticated") ? [{ metrics: [] }] : [{}];
   return { get: { operationId: id, tags: [systemTag], summary, security, parameters: [], responses } };
@@ -186,7 +188,7 @@ function errorResponses(kinds: readonly ErrorKind[]): Record<string, Json> {
       .join("\n\n");
     responses[status] = {
       description,
-      headers: requestIdHeader(),
+      headers,
       content: json({
         allOf: [
           { $ref: "#/components/schemas/Error" },
@@ -205,10 +207,6 @@ function notCreated({ query, reply }: Route, success: Json): Json {
   return description === undefined ? {} : { 200: { ...success, description } };
 }
 
-function requestIdHeader(): Json {
-  return { "X-Request-Id": { description: "The same as `request_id`.", schema: { type: "string" } } };
-}
-
 function describeAccess(access: Access): string {
   if (access.kind === "app") return `app keys with the scope \`${access.scope}\``;
   if (access.kind === "token" && access.own) return "the user to whom the sent token belongs";
@@ -224,13 +222,4 @@ function security(access: Access): Json[] {
 
 function json(schema: unknown): Json {
   return { "application/json": { schema } };
-}
-
-function bodyContent({ plainText }: Route, schema: unknown): Json {
-  return { ...json(schema), ...(plainText && { "text/plain": { schema } }) };
-}
-
-/** Whether a body has a required field. */
-function isRequired(schema: TSchema): boolean {
-  return !("properties" in schema) || (schema.required ?? []).length > 0;
 }

@@ -4,8 +4,11 @@ import { AppError, unavailable } from "../errors.ts";
 
 type Place = Pick<Config, "dataDir" | "databaseUrl">;
 
-/** Completes a command with the program's name and the flags that name the database. */
-type CommandLine = (words: string) => string;
+/**
+ * A command line for a remedy: `db migrate` becomes `bodega db migrate --data-dir /srv/shop`, with the flags that name the
+ * database as they were given.
+ */
+export type CommandLine = (words: string) => string;
 
 /** The database of a configuration, as people name it: the path of the file or the host of the server. */
 export function nameDatabase({ databaseUrl, dataDir }: Place): string {

@@ -9,7 +9,7 @@ import { FileLock } from "./local/file-lock.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
 import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "./local/restore-marker.ts";
 import { migrations as embedded, type Migration } from "./migrations.ts";
-import type { Database } from "./session.ts";
+import type { Database, Executor } from "./session.ts";
 
 /** How long one process waits for another that migrates the same file. */
 const lockTimeoutMs = 30_000;
@@ -133,7 +133,8 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
   return steps.filter(({ name }) => !applied.has(name));
 }
 
-async function readApplied(db: Database): Promise<Map<string, Applied>> {
+/** The migrations that were applied to a database, by name. */
+export async function readApplied(db: Executor): Promise<Map<string, Applied>> {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
   if ((await db.execute(table)).rows.length === 0) return new Map();
   const { rows } = await db.execute("SELECT name, hash, applied_at FROM __bodega_migrations ORDER BY name");

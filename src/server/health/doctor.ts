@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { type Config, readConfig } from "../config/config.ts";
 import type { SystemCtx } from "../context.ts";
-import { locateFailure, nameDatabase } from "../db/failure.ts";
+import { type CommandLine, locateFailure, nameDatabase } from "../db/failure.ts";
 import { commandLockDeadlineMs, openConfiguredDatabase } from "../db/open.ts";
 import type { Database, Session } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
@@ -20,14 +20,7 @@ import { secretKey } from "./environment/secret-key.ts";
 import { server, tls } from "./environment/server.ts";
 import { settings } from "./environment/settings.ts";
 import { accounts, push, stores, webhooks } from "./environment/stores.ts";
-import {
-  type CheckSubject,
-  type CommandLine,
-  type EnvironmentCheck,
-  type Finding,
-  finding,
-  reasonOf,
-} from "./finding.ts";
+import { type CheckSubject, type EnvironmentCheck, type Finding, finding, reasonOf } from "./finding.ts";
 import { recordChecks } from "./records/check-records.ts";
 import { type Report, Run, type RunOptions } from "./run.ts";
 
@@ -41,16 +34,12 @@ const serverChecks: readonly EnvironmentCheck[] = [
   ...[stores, accounts, keys, push, webhooks],
 ];
 
-const databaseMeanings = {
+/** What is true when a check has no findings, by its id. */
+export const checkMeanings: Readonly<Record<string, string>> = {
   file: "The database file can be opened.",
   integrity: "Pages, indexes and constraints of the database are sound.",
   references: "Every reference leads to an existing row.",
   schema: "The schema is the one of this program.",
-};
-
-/** What is true when a check has no findings, by its id. */
-export const checkMeanings: Readonly<Record<string, string>> = {
-  ...databaseMeanings,
   ...Object.fromEntries([...directoryChecks, ...serverChecks, ...recordChecks].map(({ id, about }) => [id, about])),
 };
 

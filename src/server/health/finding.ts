@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { SystemCtx, Tenant } from "../context.ts";
+import type { CommandLine } from "../db/failure.ts";
 
 /** Severities in ascending order: a note is information, a warning may become an error, an error needs action now. */
 export const severities = ["note", "warning", "error"] as const;
@@ -38,12 +39,6 @@ export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
   /** Whether this run has fixed it. */
   fixed: boolean;
 }
-
-/**
- * A command line for a remedy: `db migrate` becomes `bodega db migrate --data-dir /srv/shop`, with the flags that name the
- * database as they were given.
- */
-export type CommandLine = (words: string) => string;
 
 /** Input of the environment checks. */
 export interface CheckSubject {

@@ -1,10 +1,10 @@
 import type { SystemCtx } from "../context.ts";
+import type { CommandLine } from "../db/failure.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import type { DatabaseSize } from "./database/reader.ts";
 import {
   type CheckSubject,
-  type CommandLine,
   type EnvironmentCheck,
   type Finding,
   finding,

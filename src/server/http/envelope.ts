@@ -1,4 +1,4 @@
-import { AppError, type FieldError, internalError, meaningOf, remedyOf, statusOf } from "../errors.ts";
+import { AppError, internalError, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import type { Page } from "../pagination/list-page.ts";
 
 /** The answer of a handler. `json` is the text of `data`, often written by SQLite and passed through. */
@@ -47,18 +47,12 @@ export function successResponse(
   return new Response(text, { status, headers });
 }
 
-/** The body of an error reply. */
-export interface ErrorBody {
-  request_id: string;
-  error: { code: number; message: string; remedy?: string; details?: FieldError[] };
-}
-
 /** The envelope of an error; anything but an AppError is answered as internalError without its message. */
 export function errorResponse(requestId: string, error: unknown, headers: Record<string, string>): Response {
   const known = error instanceof AppError ? error : internalError();
   const { kind, code, details, remedy = remedyOf(kind) } = known;
   const message = known.isInternal ? meaningOf(kind) : known.message;
-  const body: ErrorBody = {
+  const body = {
     request_id: requestId,
     error: { code, message, ...(remedy && { remedy }), ...(details && { details }) },
   };

@@ -7,20 +7,12 @@ import type { ProcessStatus, RecentRequest } from "./server-status.ts";
 /** The figures of one process, as it sends them to the server's main process. */
 export type ProcessFigures = Omit<ProcessStatus, "name" | "answers"> & { counts: Counts };
 
-/** Measures one process of a server. */
-export interface ProcessMonitor {
-  meter: Meter;
-  recentRequests: RecentRequests;
-  read(): ProcessFigures;
-  stop(): void;
-}
-
 const lagEveryMs = 500;
 /** The lag is the longest of this many samples. */
 const lagSamples = 20;
 
 /** Begins to measure this process. */
-export function monitorProcess(db: Database): ProcessMonitor {
+export function monitorProcess(db: Database) {
   const meter = new Meter();
   const started_at = new Date().toISOString();
   const lag = measureLag();
@@ -28,7 +20,7 @@ export function monitorProcess(db: Database): ProcessMonitor {
   return {
     meter,
     recentRequests: new RecentRequests(Date.now),
-    read() {
+    read(): ProcessFigures {
       const { user, system } = process.cpuUsage();
       return {
         pid: process.pid,

@@ -109,7 +109,7 @@ const purgeJobs: { purge: PurgeJob; fullBatch: number; needsClock?: boolean }[] 
 function startPurging(db: Database, notice: LogWriter["notice"]): { stop(): Promise<void> | undefined } {
   let running: Promise<void> | undefined;
   let isStopping = false;
-  const { isSteady } = createClockWatch(Date.now, () => performance.now(), notice);
+  const isSteady = createClockWatch(Date.now, () => performance.now(), notice);
   const begin = (work: typeof purgeAll, failure: string) => {
     running ??= work(db, { now: Date.now, isStopping: () => isStopping, isSteady })
       .catch(() => notice("warn", failure))

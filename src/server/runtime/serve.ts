@@ -12,7 +12,6 @@ import { describeFault } from "../logging/request-log.ts";
 import { shareCores } from "../modules/passwords/password-hash.ts";
 import { hasTenants } from "../modules/tenants/service.ts";
 import type { Vault } from "../security/vault.ts";
-import type { KeyPair } from "../tls/certificate.ts";
 import type { CertificateWatcher } from "../tls/watch-certificate.ts";
 import { quoteWord } from "../values/shell-quote.ts";
 import { startBackgroundJobs } from "./background-jobs.ts";
@@ -43,13 +42,6 @@ interface Run extends ServerProcess {
   log: LogWriter;
   /** Resolves with the name of the first signal to stop. */
   stopSignal: Promise<string>;
-}
-
-/** The part of a server that answers requests: a listener in this process, or workers. */
-interface Answering {
-  url: string;
-  present(pair: KeyPair): void | Promise<void>;
-  stop(graceMs: number): Promise<void>;
 }
 
 /**
@@ -120,6 +112,7 @@ async function runMain(config: Config, run: Run): Promise<number> {
   }
 }
 
+/** Starts the part of a server that answers requests: a listener in this process, or workers. */
 async function startAnswering(
   config: Config,
   db: Database,
@@ -129,7 +122,7 @@ async function startAnswering(
     monitor,
     certificate,
   }: { run: Run; vault: Vault; monitor: ServerMonitor; certificate: CertificateWatcher | null },
-): Promise<Answering> {
+) {
   const { version, log } = run;
   const { registry } = monitor;
   if (registry === undefined) {

@@ -21,12 +21,9 @@ export function keepDamagedWal(path: string): void {
     const kept = `${wal}.damaged-${damage.salt}`;
     if (!existsSync(kept)) copyWhole(wal, kept);
   } catch (cause) {
-    const options = {
-      cause,
-      isInternal: true,
-      remedy: "Free some disk space, and check that this account can write here.",
-    };
-    throw unavailable(`${wal} cannot be checked for damage, or not copied (${errnoOf(cause)}).`, options);
+    const remedy = "Free some disk space, and check that this account can write here.";
+    const message = `${wal} cannot be checked for damage and copied (${errnoOf(cause)}).`;
+    throw unavailable(message, { cause, isInternal: true, remedy });
   }
 }
 
@@ -55,19 +52,18 @@ function findDamage(wal: string) {
     const view = new DataView(new ArrayBuffer(frameBytes));
     let previous = sumOf(header, [0, 24], [0, 0]);
     let frame = previous[0] === header.getInt32(24) && previous[1] === header.getInt32(28) ? undefined : 0;
-    let [framesBehind, commitsBehind, uncommitted] = [0, 0, 0];
+    let [valid, framesBehind, commitsBehind] = [0, 0, 0];
     for (let number = 1; readSync(file, view, 0, frameBytes, null) === frameBytes; number++) {
       const sum = sumOf(view, [frameHeaderBytes, frameBytes], sumOf(view, [0, 8], previous));
       previous = [view.getInt32(16), view.getInt32(20)];
       const isValid = view.getUint32(8) === salt && sum[0] === previous[0] && sum[1] === previous[1];
       if (frame === undefined) frame = isValid ? undefined : number;
       else if (isValid) {
-        uncommitted += 1;
+        valid += 1;
         // The size of the database, which only the last frame of a transaction has.
         if (view.getUint32(4) === 0) continue;
-        framesBehind += uncommitted;
+        framesBehind = valid;
         commitsBehind += 1;
-        uncommitted = 0;
       }
     }
     return frame === undefined || commitsBehind === 0 ? undefined : { frame, framesBehind, commitsBehind, salt };

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
-import { damageRemedy, nameDatabase } from "../../db/failure.ts";
+import { type CommandLine, damageRemedy, nameDatabase } from "../../db/failure.ts";
 import { describeDamagedWals } from "../../db/local/damaged-wal.ts";
 import type { Session } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
-import { type CommandLine, countOf, type Finding, finding, limitFindings } from "../finding.ts";
+import { countOf, type Finding, finding, limitFindings } from "../finding.ts";
 import { describeDamage, findFileFault, findTruncation } from "./file.ts";
 import { type DatabaseReader, type DatabaseSize, openFileReader, openServerReader } from "./reader.ts";
 import { checkSchema } from "./schema.ts";

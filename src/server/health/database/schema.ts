@@ -1,17 +1,15 @@
 import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
 import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
+import type { CommandLine } from "../../db/failure.ts";
 import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../db/local/restore-marker.ts";
-import { hashMigration } from "../../db/migrate.ts";
+import { hashMigration, readApplied } from "../../db/migrate.ts";
 import { migrations } from "../../db/migrations.ts";
 import type { Session } from "../../db/session.ts";
-import { type CommandLine, countOf, type Finding, finding } from "../finding.ts";
+import { countOf, type Finding, finding } from "../finding.ts";
 
 /** The migrations of a database compared with those of this program. */
 async function readState(session: Session) {
-  const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
-  const hasTable = (await session.execute(table)).rows.length > 0;
-  const rows = hasTable ? (await session.execute("SELECT name, hash FROM __bodega_migrations")).rows : [];
-  const applied = new Map(rows.map(({ name, hash }) => [String(name), String(hash)]));
+  const applied = await readApplied(session);
   const known = new Map(migrations.map((step) => [step.name, hashMigration(step)]));
   const names = [...applied.keys()];
   return {
@@ -20,7 +18,7 @@ async function readState(session: Session) {
     /** Known only to a newer program. */
     newer: names.filter((name) => !known.has(name)),
     /** Applied in another form than this program knows. */
-    altered: names.filter((name) => known.has(name) && known.get(name) !== applied.get(name)),
+    altered: names.filter((name) => known.has(name) && known.get(name) !== applied.get(name)?.hash),
   };
 }
 

@@ -1,13 +1,12 @@
 import { accessSync, chmodSync, constants, lchownSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { errnoOf } from "../../errors.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding, limitFindings } from "../finding.ts";
 
 const maxFiles = 1000;
 /** Files with secrets, and files that others must not write; locks and the like are empty. */
 const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
-
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
 export const directory = {
   id: "directory",
@@ -26,7 +25,7 @@ export const directory = {
     try {
       accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
-      const message = `This account cannot write to ${dataDir} (${codeOf(error)}). The directory belongs to user ${stats.uid}.`;
+      const message = `This account cannot write to ${dataDir} (${errnoOf(error)}). The directory belongs to user ${stats.uid}.`;
       return [finding("error", dataDir, message, asOwner)];
     }
     const message =
@@ -41,7 +40,7 @@ function readStats(dataDir: string): Stats | string {
     const stats = statSync(dataDir);
     return stats.isDirectory() ? stats : "ENOTDIR";
   } catch (error) {
-    return codeOf(error) ?? "unknown";
+    return errnoOf(error);
   }
 }
 

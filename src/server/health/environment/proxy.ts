@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
 import type { RecentRequest } from "../../monitoring/server-status.ts";
+import { rangeMatcher } from "../../values/ip-prefix.ts";
 import { type Finding, finding } from "../finding.ts";
 
 /** A documentation address, as the forged client of a test request. */
@@ -20,7 +21,8 @@ export function checkArrival(trustedProxies: readonly string[], url: string, arr
   const lastHop = hops?.split(",").at(-1)?.trim();
   const last = lastHop && normalizeAddress(lastHop);
   // On the proxy's own machine both addresses are the same, so only the options decide.
-  const isTrusted = last === undefined || last === peer ? isAmong(peer, trustedProxies) : client !== peer;
+  const isTrusted =
+    last === undefined || last === peer ? rangeMatcher(trustedProxies)(ipaddr.process(peer)) : client !== peer;
   return [
     ...(isTrusted ? [] : [describeUntrusted(peer, trustedProxies)]),
     ...(last === undefined || last === forgedHop ? [describeHops(peer, hops, isTrusted)] : []),
@@ -53,12 +55,4 @@ function describeTrustedClient(peer: string): Finding {
 /** Sockets for both families report IPv4 as `::ffff:192.0.2.7`. */
 function normalizeAddress(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
-}
-
-function isAmong(peer: string, ranges: readonly string[]): boolean {
-  const address = ipaddr.process(peer);
-  return ranges.some((cidr) => {
-    const [range, bits] = ipaddr.parseCIDR(cidr);
-    return range.kind() === address.kind() && address.match([range, bits] as never);
-  });
 }
