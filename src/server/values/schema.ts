@@ -8,6 +8,11 @@ export function nullable<T extends TSchema>(schema: T) {
 /** A time in replies. */
 export const timestamp = Type.String({ format: "date-time", description: "RFC 3339, UTC." });
 
+/** An object of a query or body, which refuses other fields. */
+export function closed<P extends TProperties>(properties: P) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
 /** The named schema of a JSON body, which refuses other fields. */
 export function input<P extends TProperties>($id: string, properties: P) {
   return Type.Object(properties, { $id, additionalProperties: false });

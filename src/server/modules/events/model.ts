@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
-import { timestamp } from "../../values/schema.ts";
+import { closed, timestamp } from "../../values/schema.ts";
 import { eventTypes } from "./types.ts";
 
 /** A change in a store. */
@@ -17,25 +17,22 @@ export const Event = Type.Object(
   { $id: "Event", additionalProperties: false },
 );
 
-export const EventListQuery = Type.Object(
-  {
-    after: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description:
-          "Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on.",
-      }),
-    ),
-    types: Type.Optional(
-      Type.String({
-        maxLength: 1000,
-        description: "Comma-separated event types or groups (`order.*`). Default: all.",
-        examples: ["order.*,product.created"],
-      }),
-    ),
-    limit: listParts.limit,
-    ...fieldsPart,
-  },
-  { additionalProperties: false },
-);
+export const EventListQuery = closed({
+  after: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        "Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on.",
+    }),
+  ),
+  types: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: "Comma-separated event types or groups (`order.*`). Default: all.",
+      examples: ["order.*,product.created"],
+    }),
+  ),
+  limit: listParts.limit,
+  ...fieldsPart,
+});
 export type EventListQuery = Static<typeof EventListQuery>;

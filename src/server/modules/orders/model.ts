@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, idsPart, listParts, timeRangeParts } from "../../pagination/list-query.ts";
-import { nullable, timestamp } from "../../values/schema.ts";
+import { closed, input, nullable, output, timestamp } from "../../values/schema.ts";
 import { Address } from "../users/model.ts";
 
 const status = Type.Union(
@@ -13,79 +13,65 @@ const paymentStatus = Type.Union(
 
 const ShippingAddress = Type.Omit(Address, ["is_default"], { additionalProperties: false });
 
-const OrderItem = Type.Object(
-  {
-    product_id: Type.Optional(Type.String({ maxLength: 100, description: "Id of a product without variants." })),
-    variant_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Id of a variant. Products with variants are ordered by variant." }),
-    ),
-    quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-  },
-  { additionalProperties: false },
-);
+const OrderItem = closed({
+  product_id: Type.Optional(Type.String({ maxLength: 100, description: "Id of a product without variants." })),
+  variant_id: Type.Optional(
+    Type.String({ maxLength: 100, description: "Id of a variant. Products with variants are ordered by variant." }),
+  ),
+  quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+});
 
 /** Body of a create. The language is the common parameter `lang`. */
-export const OrderInput = Type.Object(
-  {
-    items: Type.Array(OrderItem, { minItems: 1, maxItems: 100 }),
-    shipping_address: Type.Optional(nullable(ShippingAddress)),
-    note: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 2000 }))),
-    use_points: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Reward points to pay with." }),
-    ),
-    shipping: Type.Optional(Type.Number({ minimum: 0, description: "Shipping costs. App keys and staff only." })),
-    tax: Type.Optional(Type.Number({ minimum: 0, description: "Split over the lines. App keys and staff only." })),
-    customer_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Id of the customer, for app keys and staff. Default: a guest." }),
-    ),
-    guest_ip: Type.Optional(
-      Type.String({
-        maxLength: 45,
-        description: "IP address of the guest, for app keys of backends: the limits of unpaid orders count by it.",
-      }),
-    ),
-  },
-  { $id: "OrderInput", additionalProperties: false },
-);
+export const OrderInput = input("OrderInput", {
+  items: Type.Array(OrderItem, { minItems: 1, maxItems: 100 }),
+  shipping_address: Type.Optional(nullable(ShippingAddress)),
+  note: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 2000 }))),
+  use_points: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Reward points to pay with." }),
+  ),
+  shipping: Type.Optional(Type.Number({ minimum: 0, description: "Shipping costs. App keys and staff only." })),
+  tax: Type.Optional(Type.Number({ minimum: 0, description: "Split over the lines. App keys and staff only." })),
+  customer_id: Type.Optional(
+    Type.String({ maxLength: 100, description: "Id of the customer, for app keys and staff. Default: a guest." }),
+  ),
+  guest_ip: Type.Optional(
+    Type.String({
+      maxLength: 45,
+      description: "IP address of the guest, for app keys of backends: the limits of unpaid orders count by it.",
+    }),
+  ),
+});
 export type OrderInput = Static<typeof OrderInput>;
 
 /** Body of a payment. */
-export const PaymentInput = Type.Object(
-  {
-    payment_reference: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        description: "Id of the payment, unique in the store. Repeating it does not book the payment again.",
-      }),
-    ),
-  },
-  { $id: "PaymentInput", additionalProperties: false },
-);
+export const PaymentInput = input("PaymentInput", {
+  payment_reference: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "Id of the payment, unique in the store. Repeating it does not book the payment again.",
+    }),
+  ),
+});
 export type PaymentInput = Static<typeof PaymentInput>;
 
 /** Body of a refund. */
-export const RefundInput = Type.Object(
-  {
-    lines: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            line_id: Type.String({ maxLength: 100 }),
-            quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-          },
-          { additionalProperties: false },
-        ),
-        { minItems: 1, maxItems: 100, description: "Default: everything that is not refunded yet, with shipping." },
+export const RefundInput = input("RefundInput", {
+  lines: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          line_id: Type.String({ maxLength: 100 }),
+          quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+        },
+        { additionalProperties: false },
       ),
+      { minItems: 1, maxItems: 100, description: "Default: everything that is not refunded yet, with shipping." },
     ),
-    restock: Type.Optional(
-      Type.Boolean({ default: false, description: "Whether the refunded items return to stock." }),
-    ),
-    reason: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
-  },
-  { $id: "RefundInput", additionalProperties: false },
-);
+  ),
+  restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the refunded items return to stock." })),
+  reason: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
+});
 export type RefundInput = Static<typeof RefundInput>;
 
 const amount = Type.Number({ minimum: 0 });
@@ -129,39 +115,36 @@ const OrderRefund = Type.Object({
 });
 
 /** An order in replies. */
-export const Order = Type.Object(
-  {
-    id: id("`ord_…`; sorts by creation time."),
-    number: Type.Integer({ minimum: 1, description: "Number of the order in its store, without gaps." }),
-    user_id: nullable(id("`usr_…`; null for a guest.")),
-    status,
-    payment_status: paymentStatus,
-    fulfillment_status: Type.Union([Type.Literal("unfulfilled"), Type.Literal("fulfilled")]),
-    currency: Type.String({ description: "ISO 4217." }),
-    items: Type.Array(OrderLine),
-    ...amounts("subtotal", "discount", "shipping", "tax"),
-    total: Type.Number({ minimum: 0, description: "subtotal − discount + shipping + tax." }),
-    total_minor: count,
-    ...amounts("refunded"),
-    points_used: count,
-    points_earned: count,
-    points_returned: Type.Integer({ minimum: 0, description: "Used points that were returned to the customer." }),
-    points_reversed: Type.Integer({ minimum: 0, description: "Earned points that refunds took back." }),
-    payment_reference: nullable(Type.String()),
-    shipping_address: nullable(ShippingAddress),
-    note: nullable(Type.String()),
-    lang: Type.String({ description: "Language of the titles of the lines." }),
-    refunds: Type.Array(OrderRefund),
-    version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
-    created_at: timestamp,
-    updated_at: timestamp,
-    expires_at: Type.String({ format: "date-time", description: "Time at which the order expires unless it is paid." }),
-    paid_at: nullable(timestamp),
-    fulfilled_at: nullable(timestamp),
-    cancelled_at: nullable(timestamp),
-  },
-  { $id: "Order" },
-);
+export const Order = output("Order", {
+  id: id("`ord_…`; sorts by creation time."),
+  number: Type.Integer({ minimum: 1, description: "Number of the order in its store, without gaps." }),
+  user_id: nullable(id("`usr_…`; null for a guest.")),
+  status,
+  payment_status: paymentStatus,
+  fulfillment_status: Type.Union([Type.Literal("unfulfilled"), Type.Literal("fulfilled")]),
+  currency: Type.String({ description: "ISO 4217." }),
+  items: Type.Array(OrderLine),
+  ...amounts("subtotal", "discount", "shipping", "tax"),
+  total: Type.Number({ minimum: 0, description: "subtotal − discount + shipping + tax." }),
+  total_minor: count,
+  ...amounts("refunded"),
+  points_used: count,
+  points_earned: count,
+  points_returned: Type.Integer({ minimum: 0, description: "Used points that were returned to the customer." }),
+  points_reversed: Type.Integer({ minimum: 0, description: "Earned points that refunds took back." }),
+  payment_reference: nullable(Type.String()),
+  shipping_address: nullable(ShippingAddress),
+  note: nullable(Type.String()),
+  lang: Type.String({ description: "Language of the titles of the lines." }),
+  refunds: Type.Array(OrderRefund),
+  version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
+  created_at: timestamp,
+  updated_at: timestamp,
+  expires_at: Type.String({ format: "date-time", description: "Time at which the order expires unless it is paid." }),
+  paid_at: nullable(timestamp),
+  fulfilled_at: nullable(timestamp),
+  cancelled_at: nullable(timestamp),
+});
 
 /** The id in the path. A malformed one is answered with notFound. */
 export const OrderParams = Type.Object({ id: Type.String() });
@@ -174,27 +157,24 @@ export const DryRunQuery = Type.Object(
 /** Sort keys; a leading hyphen sorts in descending order. */
 const orderSortKeys = ["created_at", "updated_at", "number"] as const;
 
-export const OrderListQuery = Type.Object(
-  {
-    ...listParts,
-    ...idsPart,
-    sort: Type.Optional(
-      Type.Union(
-        orderSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
-        { default: "-created_at" },
-      ),
+export const OrderListQuery = closed({
+  ...listParts,
+  ...idsPart,
+  sort: Type.Optional(
+    Type.Union(
+      orderSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
+      { default: "-created_at" },
     ),
-    status: Type.Optional(status),
-    payment_status: Type.Optional(paymentStatus),
-    number: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-    customer_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Only this customer's orders. App keys can send `user_id` instead." }),
-    ),
-    ...timeRangeParts("created_at"),
-    ...timeRangeParts("updated_at"),
-  },
-  { additionalProperties: false },
-);
+  ),
+  status: Type.Optional(status),
+  payment_status: Type.Optional(paymentStatus),
+  number: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  customer_id: Type.Optional(
+    Type.String({ maxLength: 100, description: "Only this customer's orders. App keys can send `user_id` instead." }),
+  ),
+  ...timeRangeParts("created_at"),
+  ...timeRangeParts("updated_at"),
+});
 export type OrderListQuery = Static<typeof OrderListQuery>;
 
-export const OrderQuery = Type.Object(fieldsPart, { additionalProperties: false });
+export const OrderQuery = closed(fieldsPart);

@@ -1,17 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { nullable, timestamp } from "../../values/schema.ts";
+import { closed, nullable, output, timestamp } from "../../values/schema.ts";
 import { maxStock, Variant, VariantInput } from "./variants/variant-model.ts";
 
 const status = Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
   description: "Customers see published products only.",
 });
-const image = Type.Object(
-  {
-    url: Type.String({ minLength: 1, maxLength: 2048, expects: "an http or https address" }),
-    alt: Type.Optional(Type.String({ maxLength: 500, description: "Text for people who cannot see the picture." })),
-  },
-  { additionalProperties: false },
-);
+const image = closed({
+  url: Type.String({ minLength: 1, maxLength: 2048, expects: "an http or https address" }),
+  alt: Type.Optional(Type.String({ maxLength: 500, description: "Text for people who cannot see the picture." })),
+});
 
 const price = Type.Number({
   minimum: 0,
@@ -103,26 +100,23 @@ const count = Type.Integer({ minimum: 0 });
 const stockCount = (description: string) => nullable(Type.Integer({ description }));
 
 /** A product in replies (specification, section 2). */
-export const Product = Type.Object(
-  {
-    id: Type.String({ description: "`prod_…`; sorts by creation time." }),
-    ...fields,
-    price_minor: Type.Integer({ minimum: 0, description: "The price in minor units of `currency`." }),
-    stock: stockCount("Stock on hand, the sum of all variants; null if not counted."),
-    available: stockCount("Stock minus what unpaid orders reserve; null if not counted."),
-    translations: Type.Record(languageTag, texts, { description: "The texts in languages other than `lang`." }),
-    variants: Type.Array(Variant),
-    likes_count: count,
-    views_count: count,
-    currency: Type.String({ description: "ISO 4217." }),
-    lang: Type.String({ description: "Language of the title; also sent as `Content-Language`." }),
-    version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
-    created_at: timestamp,
-    updated_at: timestamp,
-    published_at: nullable(timestamp),
-  },
-  { $id: "Product" },
-);
+export const Product = output("Product", {
+  id: Type.String({ description: "`prod_…`; sorts by creation time." }),
+  ...fields,
+  price_minor: Type.Integer({ minimum: 0, description: "The price in minor units of `currency`." }),
+  stock: stockCount("Stock on hand, the sum of all variants; null if not counted."),
+  available: stockCount("Stock minus what unpaid orders reserve; null if not counted."),
+  translations: Type.Record(languageTag, texts, { description: "The texts in languages other than `lang`." }),
+  variants: Type.Array(Variant),
+  likes_count: count,
+  views_count: count,
+  currency: Type.String({ description: "ISO 4217." }),
+  lang: Type.String({ description: "Language of the title; also sent as `Content-Language`." }),
+  version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
+  created_at: timestamp,
+  updated_at: timestamp,
+  published_at: nullable(timestamp),
+});
 
 /** Reply to a delete. */
 export const DeletedProduct = Type.Object(

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts } from "../../pagination/list-query.ts";
-import { timestamp } from "../../values/schema.ts";
+import { closed, input, output, timestamp } from "../../values/schema.ts";
 import { resourceTypes } from "../resources/registry.ts";
 import { newVisitor, visitorPart } from "../visitors/actor.ts";
 
@@ -16,8 +16,8 @@ export const ReactionInput = Type.Object(
 );
 
 /** The visitor token, which may also be in the query of a POST or in the body of a DELETE. */
-export const VisitorQuery = Type.Object(visitorPart, { additionalProperties: false });
-export const VisitorInput = Type.Object(visitorPart, { $id: "VisitorInput", additionalProperties: false });
+export const VisitorQuery = closed(visitorPart);
+export const VisitorInput = input("VisitorInput", visitorPart);
 
 /** Query of a DELETE. */
 export const ReactionQuery = Type.Object(
@@ -28,17 +28,14 @@ export const ReactionQuery = Type.Object(
 const { fields: _, ...pageParts } = listParts;
 
 /** Query of a GET: one resource, or the caller's own list. */
-export const ReactionsQuery = Type.Object(
-  {
-    resource_type: Type.Optional(type),
-    resource_id: Type.Optional(
-      Type.String({ ...id, description: "One resource. Default: all likes or bookmarks of the caller, newest first." }),
-    ),
-    ...visitorPart,
-    ...pageParts,
-  },
-  { additionalProperties: false },
-);
+export const ReactionsQuery = closed({
+  resource_type: Type.Optional(type),
+  resource_id: Type.Optional(
+    Type.String({ ...id, description: "One resource. Default: all likes or bookmarks of the caller, newest first." }),
+  ),
+  ...visitorPart,
+  ...pageParts,
+});
 export type ReactionsQuery = Static<typeof ReactionsQuery>;
 
 const state = {
@@ -47,11 +44,11 @@ const state = {
 };
 
 /** The caller's reaction to a resource, and its count. */
-export const ReactionState = Type.Object(state, { $id: "ReactionState" });
+export const ReactionState = output("ReactionState", state);
 export type ReactionState = Static<typeof ReactionState>;
 
 /** Reply to a POST. */
-export const AddedReaction = Type.Object({ ...state, visitor: newVisitor }, { $id: "AddedReaction" });
+export const AddedReaction = output("AddedReaction", { ...state, visitor: newVisitor });
 export type AddedReaction = Static<typeof AddedReaction>;
 
 /** One of the caller's likes or bookmarks. */

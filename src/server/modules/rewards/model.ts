@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts, timeRangeParts } from "../../pagination/list-query.ts";
-import { nullable, timestamp } from "../../values/schema.ts";
+import { closed, input, nullable, output, timestamp } from "../../values/schema.ts";
 
 const maxPoints = 1_000_000_000;
 const customerId = Type.Optional(Type.String({ description: "User whose account it is; for app keys and staff." }));
@@ -22,42 +22,36 @@ const kind = Type.Union([
 ]);
 
 /** A user's account in replies. */
-export const Rewards = Type.Object(
-  {
-    user_id: Type.String(),
-    balance: Type.Integer({ minimum: 0, description: "Points that can be spent now." }),
-    value: Type.Number({ minimum: 0, description: "Value of the points when they pay for an order." }),
-    value_minor: Type.Integer({ minimum: 0 }),
-    currency: Type.String({ description: "ISO 4217." }),
-    expiring: nullable(
-      Type.Object(
-        { points: Type.Integer({ minimum: 1 }), expires_at: timestamp },
-        { description: "The points that expire next." },
-      ),
+export const Rewards = output("Rewards", {
+  user_id: Type.String(),
+  balance: Type.Integer({ minimum: 0, description: "Points that can be spent now." }),
+  value: Type.Number({ minimum: 0, description: "Value of the points when they pay for an order." }),
+  value_minor: Type.Integer({ minimum: 0 }),
+  currency: Type.String({ description: "ISO 4217." }),
+  expiring: nullable(
+    Type.Object(
+      { points: Type.Integer({ minimum: 1 }), expires_at: timestamp },
+      { description: "The points that expire next." },
     ),
-    version: Type.Integer({ minimum: 0, description: "Increases by one with every entry; 0 before the first." }),
-    updated_at: nullable(timestamp),
-  },
-  { $id: "Rewards" },
-);
+  ),
+  version: Type.Integer({ minimum: 0, description: "Increases by one with every entry; 0 before the first." }),
+  updated_at: nullable(timestamp),
+});
 
 /** A ledger entry in replies. */
-export const RewardEntry = Type.Object(
-  {
-    id: Type.String({ description: "`rwd_…`" }),
-    user_id: Type.String(),
-    kind,
-    points: Type.Integer({ description: "Negative if the entry reduces the balance." }),
-    balance: Type.Integer({ minimum: 0, description: "Balance after the entry." }),
-    source: nullable(Type.String()),
-    order_id: nullable(Type.String()),
-    note: nullable(Type.String()),
-    created_at: timestamp,
-  },
-  { $id: "RewardEntry" },
-);
+export const RewardEntry = output("RewardEntry", {
+  id: Type.String({ description: "`rwd_…`" }),
+  user_id: Type.String(),
+  kind,
+  points: Type.Integer({ description: "Negative if the entry reduces the balance." }),
+  balance: Type.Integer({ minimum: 0, description: "Balance after the entry." }),
+  source: nullable(Type.String()),
+  order_id: nullable(Type.String()),
+  note: nullable(Type.String()),
+  created_at: timestamp,
+});
 
-export const RewardsQuery = Type.Object({ customer_id: customerId }, { additionalProperties: false });
+export const RewardsQuery = closed({ customer_id: customerId });
 
 export const RewardHistoryQuery = Type.Object(
   { ...listParts, ...timeRangeParts("created_at"), kind: Type.Optional(kind), customer_id: customerId },
@@ -65,28 +59,22 @@ export const RewardHistoryQuery = Type.Object(
 );
 export type RewardHistoryQuery = Static<typeof RewardHistoryQuery>;
 
-export const RedeemInput = Type.Object(
-  {
-    points: Type.Integer({ minimum: 1, maximum: maxPoints }),
-    note: Type.Optional(note),
-    source,
-    customer_id: customerId,
-  },
-  { $id: "RedeemInput", additionalProperties: false },
-);
+export const RedeemInput = input("RedeemInput", {
+  points: Type.Integer({ minimum: 1, maximum: maxPoints }),
+  note: Type.Optional(note),
+  source,
+  customer_id: customerId,
+});
 export type RedeemInput = Static<typeof RedeemInput>;
 
-export const AdjustInput = Type.Object(
-  {
-    points: Type.Integer({
-      minimum: -maxPoints,
-      maximum: maxPoints,
-      description: "Points to add; negative to subtract. Must not be 0.",
-    }),
-    note,
-    source,
-    customer_id: customerId,
-  },
-  { $id: "AdjustInput", additionalProperties: false },
-);
+export const AdjustInput = input("AdjustInput", {
+  points: Type.Integer({
+    minimum: -maxPoints,
+    maximum: maxPoints,
+    description: "Points to add; negative to subtract. Must not be 0.",
+  }),
+  note,
+  source,
+  customer_id: customerId,
+});
 export type AdjustInput = Static<typeof AdjustInput>;

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { input, nullable, output, timestamp } from "../../values/schema.ts";
+import { closed, input, nullable, output, timestamp } from "../../values/schema.ts";
 
 const password = Type.String({ minLength: 1, maxLength: 1024 });
 
@@ -36,7 +36,7 @@ export type PasswordChange = Static<typeof PasswordChange>;
 export const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
 
 /** No fields of its own: `user_id` and `token` may be in the body instead of the query. */
-export const OwnTokenInput = Type.Object({}, { additionalProperties: false });
+export const OwnTokenInput = closed({});
 
 const session = {
   user_id: Type.String({ description: "`usr_…`" }),

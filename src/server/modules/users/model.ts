@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, idsPart, listParts } from "../../pagination/list-query.ts";
 import { countryExpects } from "../../values/country.ts";
-import { nullable, output, timestamp } from "../../values/schema.ts";
+import { closed, nullable, output, timestamp } from "../../values/schema.ts";
 
 const role = Type.Union([Type.Literal("customer"), Type.Literal("staff"), Type.Literal("owner")], {
   description: "Staff manage the store's records; owners also manage staff.",
@@ -32,20 +32,17 @@ const addressFields = {
   }),
 };
 /** A postal address; orders are sent to one of the same form. */
-export const Address = Type.Object(
-  {
-    name: Type.Optional(name),
-    line1: addressFields.line1,
-    line2: Type.Optional(addressFields.line1),
-    city: addressFields.city,
-    region: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-    postal_code: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
-    country: addressFields.country,
-    phone: Type.Optional(phone),
-    is_default: Type.Optional(Type.Boolean({ description: "At most one address is the default." })),
-  },
-  { additionalProperties: false },
-);
+export const Address = closed({
+  name: Type.Optional(name),
+  line1: addressFields.line1,
+  line2: Type.Optional(addressFields.line1),
+  city: addressFields.city,
+  region: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  postal_code: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
+  country: addressFields.country,
+  phone: Type.Optional(phone),
+  is_default: Type.Optional(Type.Boolean({ description: "At most one address is the default." })),
+});
 export type Address = Static<typeof Address>;
 
 /** Fields that users may change in their own record. */
@@ -134,25 +131,22 @@ export const userSortKeys = ["created_at", "email"] as const;
 export const userFields = Object.keys(User.properties);
 
 /** Query parameters of one user. */
-export const UserQuery = Type.Object(fieldsPart, { additionalProperties: false });
+export const UserQuery = closed(fieldsPart);
 
-export const UserListQuery = Type.Object(
-  {
-    ...listParts,
-    ...idsPart,
-    sort: Type.Optional(
-      Type.Union(
-        userSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
-        { default: "-created_at" },
-      ),
+export const UserListQuery = closed({
+  ...listParts,
+  ...idsPart,
+  sort: Type.Optional(
+    Type.Union(
+      userSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
+      { default: "-created_at" },
     ),
-    status: Type.Optional(status),
-    role: Type.Optional(role),
-    email: Type.Optional(Type.String({ maxLength: 254, description: "Only the user with this email, ignoring case." })),
-    q: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: "Beginning of the email or the name, ignoring case." }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  status: Type.Optional(status),
+  role: Type.Optional(role),
+  email: Type.Optional(Type.String({ maxLength: 254, description: "Only the user with this email, ignoring case." })),
+  q: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: "Beginning of the email or the name, ignoring case." }),
+  ),
+});
 export type UserListQuery = Static<typeof UserListQuery>;

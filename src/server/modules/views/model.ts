@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { input, output } from "../../values/schema.ts";
+import { closed, input, output } from "../../values/schema.ts";
 import { visitorPart } from "../visitors/actor.ts";
 
 /** Default and maximum number of days in a series. */
@@ -15,23 +15,20 @@ const resource = {
 export const ViewInput = input("ViewInput", { ...resource, ...visitorPart });
 
 /** The visitor in the query, where the rest is in the body. */
-export const ViewVisitorQuery = Type.Object(visitorPart, { additionalProperties: false });
+export const ViewVisitorQuery = closed(visitorPart);
 
-export const ViewsQuery = Type.Object(
-  {
-    ...resource,
-    ...visitorPart,
-    days: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: maxDays,
-        default: usualDays,
-        description: "Number of days in the series, including today.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const ViewsQuery = closed({
+  ...resource,
+  ...visitorPart,
+  days: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxDays,
+      default: usualDays,
+      description: "Number of days in the series, including today.",
+    }),
+  ),
+});
 
 const state = {
   active: Type.Boolean({ description: "Whether the caller's view counts today; false for bots." }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
-import { nullable, timestamp } from "../../values/schema.ts";
+import { closed, nullable, output, timestamp } from "../../values/schema.ts";
 
 export const maxNote = 500;
 
@@ -35,25 +35,22 @@ const WishlistProduct = Type.Object({
 const minor = Type.Integer({ minimum: 0, description: "Amount in minor units of `currency`." });
 
 /** An item of a list in replies. */
-export const WishlistItem = Type.Object(
-  {
-    id: Type.String({ description: "`wish_…`" }),
-    product_id: Type.String(),
-    variant_id: nullable(Type.String()),
-    note: nullable(Type.String()),
-    price_at_add: Type.Number({ minimum: 0, description: "Price when the product or its variant was added." }),
-    price_at_add_minor: minor,
-    currency: Type.String({ description: "ISO 4217." }),
-    product: nullable(WishlistProduct),
-    price: nullable(Type.Number({ minimum: 0, description: "Current price; null if the product is not for sale." })),
-    price_minor: nullable(minor),
-    available: Type.Boolean({ description: "Whether the product can be ordered now." }),
-    version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
-    created_at: timestamp,
-    updated_at: timestamp,
-  },
-  { $id: "WishlistItem" },
-);
+export const WishlistItem = output("WishlistItem", {
+  id: Type.String({ description: "`wish_…`" }),
+  product_id: Type.String(),
+  variant_id: nullable(Type.String()),
+  note: nullable(Type.String()),
+  price_at_add: Type.Number({ minimum: 0, description: "Price when the product or its variant was added." }),
+  price_at_add_minor: minor,
+  currency: Type.String({ description: "ISO 4217." }),
+  product: nullable(WishlistProduct),
+  price: nullable(Type.Number({ minimum: 0, description: "Current price; null if the product is not for sale." })),
+  price_minor: nullable(minor),
+  available: Type.Boolean({ description: "Whether the product can be ordered now." }),
+  version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
 
 /** Reply to a removal. */
 export const RemovedWishlistItem = Type.Object(
@@ -64,7 +61,7 @@ export const RemovedWishlistItem = Type.Object(
 /** The product's id in the path. A malformed one is answered with notFound. */
 export const WishlistParams = Type.Object({ product_id: Type.String() });
 
-export const WishlistQuery = Type.Object({ ...listParts, customer_id: customerId }, { additionalProperties: false });
+export const WishlistQuery = closed({ ...listParts, customer_id: customerId });
 export type WishlistQuery = Static<typeof WishlistQuery>;
 
 export const WishlistItemQuery = Type.Object(
@@ -72,4 +69,4 @@ export const WishlistItemQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const WishlistOwnerQuery = Type.Object({ customer_id: customerId }, { additionalProperties: false });
+export const WishlistOwnerQuery = closed({ customer_id: customerId });

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts } from "../../../pagination/list-query.ts";
-import { nullable, timestamp } from "../../../values/schema.ts";
+import { closed, input, nullable, output, timestamp } from "../../../values/schema.ts";
 import { topicExpects, topicForm } from "../registrations/registration-model.ts";
 
 /** Limits of a message; times in seconds. */
@@ -12,36 +12,33 @@ const data = Type.Record(Type.String(), Type.String({ maxLength: 1000 }), {
 });
 
 /** A message, and its recipients: exactly one of `topic`, `customer_id` and `everyone`. */
-export const MessageInput = Type.Object(
-  {
-    title: Type.String({ minLength: 1, maxLength: messageBounds.title }),
-    body: Type.String({ minLength: 1, maxLength: messageBounds.body }),
-    topic: Type.Optional(
-      Type.String({
-        pattern: topicForm,
-        expects: topicExpects,
-        description: "Sends to the devices that are registered for this topic.",
-      }),
-    ),
-    customer_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Sends to this user's devices. App keys may send `user_id`." }),
-    ),
-    everyone: Type.Optional(Type.Literal(true, { description: "Sends to every device of the store." })),
-    url: Type.Optional(
-      Type.String({ maxLength: messageBounds.url, description: "Page to open: an https address or a path." }),
-    ),
-    data: Type.Optional(data),
-    ttl: Type.Optional(
-      Type.Integer({
-        minimum: messageBounds.leastTtl,
-        maximum: messageBounds.maxTtl,
-        default: messageBounds.ttl,
-        description: "Seconds until the message expires.",
-      }),
-    ),
-  },
-  { $id: "NotificationInput", additionalProperties: false },
-);
+export const MessageInput = input("NotificationInput", {
+  title: Type.String({ minLength: 1, maxLength: messageBounds.title }),
+  body: Type.String({ minLength: 1, maxLength: messageBounds.body }),
+  topic: Type.Optional(
+    Type.String({
+      pattern: topicForm,
+      expects: topicExpects,
+      description: "Sends to the devices that are registered for this topic.",
+    }),
+  ),
+  customer_id: Type.Optional(
+    Type.String({ maxLength: 100, description: "Sends to this user's devices. App keys may send `user_id`." }),
+  ),
+  everyone: Type.Optional(Type.Literal(true, { description: "Sends to every device of the store." })),
+  url: Type.Optional(
+    Type.String({ maxLength: messageBounds.url, description: "Page to open: an https address or a path." }),
+  ),
+  data: Type.Optional(data),
+  ttl: Type.Optional(
+    Type.Integer({
+      minimum: messageBounds.leastTtl,
+      maximum: messageBounds.maxTtl,
+      default: messageBounds.ttl,
+      description: "Seconds until the message expires.",
+    }),
+  ),
+});
 export type MessageInput = Static<typeof MessageInput>;
 
 const count = Type.Integer({ minimum: 0 });
@@ -60,21 +57,18 @@ const messageParts = {
 };
 
 /** An accepted message, or the result of a dry run, and how many devices it is for. */
-export const AcceptedMessage = Type.Object(
-  {
-    id: nullable(Type.String({ description: "`msg_…`; null for a dry run." })),
-    ...messageParts,
-    recipients: Type.Object(
-      { web: count, ios: count, android: count },
-      { description: "Number of devices that the message is for, by platform." },
-    ),
-    undeliverable: Type.Array(
-      Type.Object({ platform, message: Type.String({ description: "Description of the missing configuration." }) }),
-      { description: "Platforms of these devices that the server is not configured to send to." },
-    ),
-  },
-  { $id: "AcceptedNotification" },
-);
+export const AcceptedMessage = output("AcceptedNotification", {
+  id: nullable(Type.String({ description: "`msg_…`; null for a dry run." })),
+  ...messageParts,
+  recipients: Type.Object(
+    { web: count, ios: count, android: count },
+    { description: "Number of devices that the message is for, by platform." },
+  ),
+  undeliverable: Type.Array(
+    Type.Object({ platform, message: Type.String({ description: "Description of the missing configuration." }) }),
+    { description: "Platforms of these devices that the server is not configured to send to." },
+  ),
+});
 export type AcceptedMessage = Static<typeof AcceptedMessage>;
 
 /** A message of the store. */
@@ -84,34 +78,28 @@ export const Message = Type.Object(
 );
 
 /** A message of the store, and the states of its deliveries. */
-export const MessageWithDeliveries = Type.Object(
-  {
-    ...Message.properties,
-    is_complete: Type.Boolean({ description: "Whether all deliveries were created; until then the counts grow." }),
-    deliveries: Type.Object(
-      { waiting: count, sent: count, failed: count, dropped: count, expired: count },
-      {
-        description:
-          "Number of devices by state. waiting: not tried yet, or to be retried; sent: accepted by the push service; " +
-          "failed: rejected; dropped: the registration was removed; expired: not delivered in time.",
-      },
-    ),
-  },
-  { $id: "NotificationWithDeliveries" },
-);
+export const MessageWithDeliveries = output("NotificationWithDeliveries", {
+  ...Message.properties,
+  is_complete: Type.Boolean({ description: "Whether all deliveries were created; until then the counts grow." }),
+  deliveries: Type.Object(
+    { waiting: count, sent: count, failed: count, dropped: count, expired: count },
+    {
+      description:
+        "Number of devices by state. waiting: not tried yet, or to be retried; sent: accepted by the push service; " +
+        "failed: rejected; dropped: the registration was removed; expired: not delivered in time.",
+    },
+  ),
+});
 
 export type MessageWithDeliveries = Static<typeof MessageWithDeliveries>;
 
 export const MessageParams = Type.Object({ id: Type.String() });
 
-export const SendQuery = Type.Object(
-  {
-    dry_run: Type.Optional(
-      Type.Boolean({ description: "Checks the message and counts its devices, but sends nothing. The status is 200." }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const SendQuery = closed({
+  dry_run: Type.Optional(
+    Type.Boolean({ description: "Checks the message and counts its devices, but sends nothing. The status is 200." }),
+  ),
+});
 
-export const MessageListQuery = Type.Object(listParts, { additionalProperties: false });
+export const MessageListQuery = closed(listParts);
 export type MessageListQuery = Static<typeof MessageListQuery>;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts } from "../../../pagination/list-query.ts";
-import { nullable, timestamp } from "../../../values/schema.ts";
+import { closed, input, nullable, output, timestamp } from "../../../values/schema.ts";
 
 /** The form of a topic; also a JSON Schema pattern. */
 export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
@@ -42,18 +42,15 @@ const targetParts = {
 };
 
 /** Registers a browser or device. */
-export const RegistrationInput = Type.Object(
-  {
-    platform,
-    ...targetParts,
-    topics: Type.Optional(topics),
-    management_secret: Type.Optional({
-      ...managementSecret,
-      description: "Required if the endpoint is registered with other keys: the secret of that registration.",
-    }),
-  },
-  { $id: "RegistrationInput", additionalProperties: false },
-);
+export const RegistrationInput = input("RegistrationInput", {
+  platform,
+  ...targetParts,
+  topics: Type.Optional(topics),
+  management_secret: Type.Optional({
+    ...managementSecret,
+    description: "Required if the endpoint is registered with other keys: the secret of that registration.",
+  }),
+});
 export type RegistrationInput = Static<typeof RegistrationInput>;
 
 /** Changes a registration; an omitted field keeps its value. */
@@ -66,8 +63,8 @@ export type RegistrationPatch = Static<typeof RegistrationPatch>;
 const secretPart = { management_secret: Type.Optional(managementSecret) };
 
 /** The secret of a registration; a DELETE may also send it in the query. */
-export const RegistrationProof = Type.Object(secretPart, { $id: "RegistrationProof", additionalProperties: false });
-export const RegistrationProofQuery = Type.Object(secretPart, { additionalProperties: false });
+export const RegistrationProof = input("RegistrationProof", secretPart);
+export const RegistrationProofQuery = closed(secretPart);
 
 export const RegistrationParams = Type.Object({ id: Type.String() });
 
@@ -91,23 +88,20 @@ const shown = {
 };
 
 /** A registration as its own device sees it. */
-export const Registration = Type.Object(shown, { $id: "Registration" });
+export const Registration = output("Registration", shown);
 export type Registration = Static<typeof Registration>;
 
 /** A new registration, with the secret that is needed to change or remove it. */
-export const NewRegistration = Type.Object(
-  {
-    ...shown,
-    management_secret: Type.String({ description: "Required to change or remove it. Returned only once." }),
-  },
-  { $id: "NewRegistration" },
-);
+export const NewRegistration = output("NewRegistration", {
+  ...shown,
+  management_secret: Type.String({ description: "Required to change or remove it. Returned only once." }),
+});
 export type NewRegistration = Static<typeof NewRegistration>;
 
 /** A registration as its user sees it. */
 export const Device = Type.Omit(Registration, ["user_id", "delivery"], { $id: "Device" });
 
-export const DeviceListQuery = Type.Object(listParts, { additionalProperties: false });
+export const DeviceListQuery = closed(listParts);
 export type DeviceListQuery = Static<typeof DeviceListQuery>;
 
 /** The reply to a removal. */
@@ -117,15 +111,12 @@ export const RemovedRegistration = Type.Object(
 );
 
 /** Values that a client needs before it registers. */
-export const PushOffer = Type.Object(
-  {
-    vapid_public_key: nullable(
-      Type.String({
-        description: "The `applicationServerKey` with which browsers subscribe; null if the server has none.",
-      }),
-    ),
-    platforms: Type.Array(Type.Object({ platform, delivery })),
-  },
-  { $id: "PushOffer" },
-);
+export const PushOffer = output("PushOffer", {
+  vapid_public_key: nullable(
+    Type.String({
+      description: "The `applicationServerKey` with which browsers subscribe; null if the server has none.",
+    }),
+  ),
+  platforms: Type.Array(Type.Object({ platform, delivery })),
+});
 export type PushOffer = Static<typeof PushOffer>;

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { nullable, timestamp } from "../../../values/schema.ts";
+import { nullable, output, timestamp } from "../../../values/schema.ts";
 
 /** Highest stock of one product or variant; the sum of all variants of a product is still exact in JSON. */
 export const maxStock = 1_000_000_000_000;
@@ -44,22 +44,19 @@ export type VariantPatch = Static<typeof VariantPatch>;
 const stockCount = (description: string) => nullable(Type.Integer({ description }));
 
 /** A variant as replies show it. */
-export const Variant = Type.Object(
-  {
-    id: Type.String({ description: "`var_…`" }),
-    ...fields,
-    price: Type.Number({ minimum: 0, description: "The variant's own price, or the product's." }),
-    price_minor: Type.Integer({ minimum: 0 }),
-    has_own_price: Type.Boolean({ description: "False if `price` and `compare_at_price` are the product's." }),
-    currency: Type.String({ description: "ISO 4217." }),
-    stock: stockCount("Stock on hand; null if not counted."),
-    available: stockCount("Stock minus what unpaid orders reserve; null if not counted."),
-    version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
-    created_at: timestamp,
-    updated_at: timestamp,
-  },
-  { $id: "Variant" },
-);
+export const Variant = output("Variant", {
+  id: Type.String({ description: "`var_…`" }),
+  ...fields,
+  price: Type.Number({ minimum: 0, description: "The variant's own price, or the product's." }),
+  price_minor: Type.Integer({ minimum: 0 }),
+  has_own_price: Type.Boolean({ description: "False if `price` and `compare_at_price` are the product's." }),
+  currency: Type.String({ description: "ISO 4217." }),
+  stock: stockCount("Stock on hand; null if not counted."),
+  available: stockCount("Stock minus what unpaid orders reserve; null if not counted."),
+  version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
 
 /** Reply to a delete. */
 export const DeletedVariant = Type.Object(
