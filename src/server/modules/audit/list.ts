@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
+import { requireWhole } from "../../values/whole-number.ts";
 import { users } from "../users/table.ts";
 import { type AuditFacts, auditColumns, auditEvents } from "./service.ts";
 import { auditLog } from "./table.ts";
@@ -62,9 +63,7 @@ const conditions: Record<string, SQL> = {
  */
 export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promise<AuditRecord[]> {
   const { event, failures, limit = defaultLimit, ...others } = filter;
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxRows) {
-    throw invalidField("limit", `must be a whole number from 1 to ${maxRows}`);
-  }
+  requireWhole("limit", limit, 1, maxRows);
   const given: Record<string, unknown> = {
     ...others,
     events: event === undefined ? undefined : JSON.stringify(parseEvents(event)),

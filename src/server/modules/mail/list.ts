@@ -1,8 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
-import { invalidField, notFound } from "../../errors.ts";
+import { notFound } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
+import { requireWhole } from "../../values/whole-number.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
 import type { AnyMailKind } from "./kinds.ts";
@@ -77,9 +78,7 @@ const selectMail = statement<MailRow>(sql`
  */
 export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<MailRecord[]> {
   const { namespace = null, status = null, kind = null, since = null, to, limit } = filter;
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxRows) {
-    throw invalidField("limit", `must be a whole number from 1 to ${maxRows}`);
-  }
+  requireWhole("limit", limit, 1, maxRows);
   if (namespace !== null) await requireTenant(ctx, namespace);
   const asked = { namespace, status, kind, since };
   if (to === undefined) {

@@ -4,6 +4,7 @@ import { forbidden, invalidField } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { parseMoney } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
+import { requireWhole } from "../../values/whole-number.ts";
 import { notForSale } from "../products/product-errors.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
 import { postalAddress } from "../users/input.ts";
@@ -32,7 +33,7 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
     lines: input.items.map(wantedLine),
     shippingAddress: address && JSON.stringify(postalAddress("shipping_address", address)),
     note: checkNote("note", input.note ?? null, maxNote),
-    usePoints: whole("use_points", input.use_points ?? 0, 0, Number.MAX_SAFE_INTEGER),
+    usePoints: requireWhole("use_points", input.use_points ?? 0, 0, Number.MAX_SAFE_INTEGER),
     shipping: parseMoney("shipping", shipping ?? 0, digits),
     tax: parseMoney("tax", tax ?? 0, digits),
     guestIp: guestIp ?? null,
@@ -49,12 +50,5 @@ function wantedLine(item: OrderInput["items"][number], index: number) {
   }
   if (productId !== null && !isId("prod", productId)) throw invalidField(`${field}.product_id`, notForSale.product);
   if (variantId !== null && !isId("var", variantId)) throw invalidField(`${field}.variant_id`, notForSale.variant);
-  return { productId, variantId, quantity: whole(`${field}.quantity`, item.quantity, 1, maxQuantity) };
-}
-
-function whole(field: string, value: number, min: number, max: number): number {
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw invalidField(field, `must be a whole number from ${min} to ${max}`);
-  }
-  return value;
+  return { productId, variantId, quantity: requireWhole(`${field}.quantity`, item.quantity, 1, maxQuantity) };
 }

@@ -4,6 +4,7 @@ import { invalidField } from "../../errors.ts";
 import { metadataText } from "../../values/metadata.ts";
 import { parseMoney } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
+import { requireWhole } from "../../values/whole-number.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
 import { maxTitle, type ProductPatch } from "./model.ts";
 import { isSlug } from "./slug.ts";
@@ -86,10 +87,7 @@ export function skuText(field: string, sku: string | null): string | null {
 
 /** Stock on hand, null where it is not counted. Errors: validationFailed naming the field. */
 export function stockCount(field: string, stock: number | null): number | null {
-  if (stock !== null && (!Number.isInteger(stock) || stock < 0 || stock > maxStock)) {
-    throw invalidField(field, `must be a whole number from 0 to ${maxStock}`);
-  }
-  return stock;
+  return stock === null ? null : requireWhole(field, stock, 0, maxStock);
 }
 
 function slug(given: string): string {

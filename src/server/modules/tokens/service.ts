@@ -20,15 +20,13 @@ const insertToken = statement(sql`
   insert into ${userTokens} (id, tenant_id, user_id, hash, created_at, expires_at)
   values (${param("id")}, ${param("tenantId")}, ${param("userId")}, ${param("hash")}, ${param("now")},
     ${param("expiresAt")})`);
-const endOfUser = statement<{ expires_at: string }>(sql`
-  update ${userTokens} set ended_at = ${param("now")}, ended_as = ${param("endedAs")}
-  where ${ofUser} and ended_at is null returning expires_at`);
-const revokeWhere = (condition: SQL) =>
+const endWhere = (condition: SQL) =>
   statement<{ user_id: string; expires_at: string }>(sql`
-    update ${userTokens} set ended_at = ${param("now")}, ended_as = 'revoked'
+    update ${userTokens} set ended_at = ${param("now")}, ended_as = ${param("endedAs")}
     where tenant_id = ${param("tenantId")} and ${condition} and ended_at is null returning user_id, expires_at`);
-const endOfTenant = revokeWhere(sql`true`);
-const endOne = revokeWhere(sql`id = ${param("tokenId")}`);
+const endOfUser = endWhere(sql`user_id = ${param("userId")}`);
+const endOfTenant = endWhere(sql`true`);
+const endOne = endWhere(sql`id = ${param("tokenId")}`);
 const detachWhere = (condition: SQL) =>
   statement(sql`
     update ${pushRegistrations} set user_id = null, updated_at = ${param("now")}
@@ -125,7 +123,7 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
     const which = { tenantId: tx.tenant.id, tokenId };
-    const ended = await get(tx.db, endOne, { ...which, now });
+    const ended = await get(tx.db, endOne, { ...which, now, endedAs: "revoked" });
     if (!ended) {
       if (await get(tx.db, selectToken, which)) return 0;
       throw notFound("token", undefined, { remedy: `List tokens: bodega token list -n ${tx.tenant.namespace}` });
@@ -150,8 +148,9 @@ export function revokeTokensOf(ctx: Ctx, userId: string): Promise<number> {
 export function revokeAllTokens(ctx: Ctx): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
-    const revoked = countAlive(await all(tx.db, endOfTenant, { tenantId: tx.tenant.id, now }), now);
-    await run(tx.db, detachOfTenant, { tenantId: tx.tenant.id, now });
+    const values = { tenantId: tx.tenant.id, now, endedAs: "revoked" };
+    const revoked = countAlive(await all(tx.db, endOfTenant, values), now);
+    await run(tx.db, detachOfTenant, values);
     await recordAudit(tx, { event: "token.revoked", details: { revoked, of: "all" } });
     return revoked;
   });

@@ -67,7 +67,12 @@ export async function prepareUser(
   if (email === undefined || emailKey === undefined) throw invalidField("email", "is required");
   const role = columns.role ?? "customer";
   requireManageable(ctx, role);
-  return { columns, email, emailKey, role, passwordHash: await firstHash(password, imported, ctx.tenant?.id) };
+  if (password !== undefined && imported !== undefined) {
+    throw invalidField("password_hash", "cannot be combined with password");
+  }
+  const own = password === undefined ? null : await preparePassword(password, ctx.tenant?.id);
+  const passwordHash = imported === undefined ? own : parsePasswordHash("password_hash", imported);
+  return { columns, email, emailKey, role, passwordHash };
 }
 
 /** Writes a prepared user. */
@@ -114,8 +119,8 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
 
 /**
  * Deletes a user for good and revokes their token. Errors: notFound; forbidden for a user that the actor may not
- * manage, and for the actor; preconditionFailed; wrongState for the last active owner,
- * unless the terminal's actor says otherwise.
+ * manage, and for the actor; preconditionFailed; wrongState for the last active owner, unless the terminal's actor
+ * says otherwise.
  */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
@@ -155,16 +160,4 @@ export function changePassword(ctx: Ctx, id: string, to: string): Promise<void> 
     await clearFailures(tx, emailKey);
     await recordAudit(tx, { event: "password.changed", subject: id });
   });
-}
-
-async function firstHash(
-  password: string | undefined,
-  imported: string | undefined,
-  tenantId: string | undefined,
-): Promise<string | null> {
-  if (imported !== undefined) {
-    if (password !== undefined) throw invalidField("password_hash", "cannot be combined with password");
-    return parsePasswordHash("password_hash", imported);
-  }
-  return password === undefined ? null : preparePassword(password, tenantId);
 }

@@ -2,9 +2,10 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { invalidField, notFound } from "../../errors.ts";
+import { notFound } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import { requireWhole } from "../../values/whole-number.ts";
 import { recordAudit } from "../audit/service.ts";
 import { events } from "../events/table.ts";
 import { matchTypes } from "../events/types.ts";
@@ -73,9 +74,7 @@ export async function listDeliveries(
   webhookId: string,
   { status = null, limit }: { status?: DeliveryStatus | null | undefined; limit: number },
 ): Promise<DeliveryRecord[]> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxRows) {
-    throw invalidField("limit", `must be a whole number from 1 to ${maxRows}`);
-  }
+  requireWhole("limit", limit, 1, maxRows);
   await getWebhook(ctx, webhookId);
   return all(ctx.db, selectDeliveries, { tenantId: ctx.tenant.id, webhookId, status, limit });
 }

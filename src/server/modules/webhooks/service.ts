@@ -6,6 +6,7 @@ import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "
 import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
 import { recordAudit } from "../audit/service.ts";
 import { events } from "../events/table.ts";
 import { parsePatterns } from "../events/types.ts";
@@ -119,15 +120,11 @@ export async function addWebhook(
 }
 
 async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
-  const expired = Promise.withResolvers<string[]>();
-  const timer = setTimeout(() => expired.reject(new Error("no answer")), lookupMs);
   try {
-    await Promise.race([resolveAddresses(url, false, lookup), expired.promise]);
+    await withTimeout(resolveAddresses(url, false, lookup), lookupMs);
   } catch (error) {
     if (error instanceof RefusedAddress)
       throw invalidField("url", `${error.message}. Add --allow-private to permit it`);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -2,9 +2,10 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
-import { invalidField, notFound } from "../../../errors.ts";
+import { notFound } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
 import { isId } from "../../../values/ids.ts";
+import { requireWhole } from "../../../values/whole-number.ts";
 import { pushDeliveries, pushMessages } from "../table.ts";
 import { Message, type MessageListQuery, type MessageWithDeliveries } from "./message-model.ts";
 
@@ -66,9 +67,7 @@ export async function listMessageRecords(
   filter: { topic?: string | undefined; userId?: string | undefined; since?: string | undefined } = {},
 ): Promise<MessageWithDeliveries[]> {
   const { topic = null, userId = null, since = null } = filter;
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxRecords) {
-    throw invalidField("limit", `must be a whole number from 1 to ${maxRecords}`);
-  }
+  requireWhole("limit", limit, 1, maxRecords);
   const rows = await all(ctx.db, selectRecords, { tenantId: ctx.tenant.id, topic, userId, since, limit });
   return rows.map(({ json }) => JSON.parse(json) as MessageWithDeliveries);
 }

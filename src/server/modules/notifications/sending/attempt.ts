@@ -6,8 +6,7 @@ import { describeFailure, isDown } from "../../../delivery/outbound/attempt-fail
 import type { Vault } from "../../../security/vault.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { composePayload } from "../messages/compose.ts";
-import type { PushProvider } from "../providers/provider.ts";
-import { openTarget, type Target } from "../providers/provider.ts";
+import { openTarget, type PushProvider, type Target } from "../providers/provider.ts";
 import { noProvider } from "../providers/providers.ts";
 import { isUnproven } from "./fan-out.ts";
 import type { PushTask } from "./queue.ts";
