@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQLWrapper, sql } from "drizzle-orm";
 import type { Session } from "../db/session.ts";
 import { all, type CompiledStatement, get, param, statement } from "../db/statement.ts";
 import { appKeys } from "../modules/app-keys/table.ts";
@@ -25,6 +25,13 @@ const begins = (column: string) =>
 const first = sql`limit ${param("most")}`;
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
 
+/** Selects the values of a column, the newest ids first. */
+const valuesOf = (table: SQLWrapper, column: string, description: string, condition = sql`true`) =>
+  statement<OfferedName>(sql`
+    select ${sql.raw(column)} as value, ${sql.raw(description)} as description from ${table}
+    where ${ofTenant} and ${begins(column)} and ${condition}
+    order by ${sql.raw(column === "id" ? "id desc" : column)} ${first}`);
+
 const selectTenantId = statement<{ id: string }>(
   sql`select id from ${tenants} where namespace = ${param("namespace")}`,
 );
@@ -39,32 +46,20 @@ const selectKeyNames = statement<OfferedName>(sql`
   select name as value, min(id) as description from ${appKeys}
   where ${ofTenant} and ${begins("name")} and revoked_at is null
   group by name having count(*) = 1 order by 1 ${first}`);
-const selectUserIds = statement<OfferedName>(sql`
-  select id as value, email as description from ${users} where ${ofTenant} and ${begins("id")} order by id desc ${first}`);
+const selectUserIds = valuesOf(users, "id", "email");
 const selectEmails = statement<OfferedName>(sql`
   select email as value, role || coalesce(', ' || name, '') as description from ${users}
   where ${ofTenant} and ${begins("email_key")} order by email_key ${first}`);
-const selectOrderIds = statement<OfferedName>(sql`
-  select id as value, number || ', ' || status as description from ${orders}
-  where ${ofTenant} and ${begins("id")} order by id desc ${first}`);
+const selectOrderIds = valuesOf(orders, "id", "number || ', ' || status");
 const selectOrderNumbers = statement<OfferedName>(sql`
   select cast(number as text) as value, status || ', ' || substr(created_at, 1, 10) as description from (
     select number, status, created_at from ${orders} where ${ofTenant} order by number desc limit 1000)
   where substr(number, 1, length(${param("prefix")})) = ${param("prefix")} ${first}`);
-const selectProductIds = statement<OfferedName>(sql`
-  select id as value, title as description from ${products}
-  where ${ofTenant} and ${begins("id")} and deleted_at is null order by id desc ${first}`);
-const selectSlugs = statement<OfferedName>(sql`
-  select slug as value, title as description from ${products}
-  where ${ofTenant} and ${begins("slug")} and deleted_at is null order by slug ${first}`);
-const selectSkus = statement<OfferedName>(sql`
-  select sku as value, title as description from ${products}
-  where ${ofTenant} and ${begins("sku")} and deleted_at is null and not has_variants order by sku ${first}`);
-const selectVariantSkus = statement<OfferedName>(sql`
-  select sku as value, title as description from ${productVariants}
-  where ${ofTenant} and ${begins("sku")} and deleted_at is null order by sku ${first}`);
-const selectWebhookIds = statement<OfferedName>(sql`
-  select id as value, url as description from ${webhooks} where ${ofTenant} and ${begins("id")} order by id ${first}`);
+const selectProductIds = valuesOf(products, "id", "title", sql`deleted_at is null`);
+const selectSlugs = valuesOf(products, "slug", "title", sql`deleted_at is null`);
+const selectSkus = valuesOf(products, "sku", "title", sql`deleted_at is null and not has_variants`);
+const selectVariantSkus = valuesOf(productVariants, "sku", "title", sql`deleted_at is null`);
+const selectWebhookIds = valuesOf(webhooks, "id", "url");
 const selectUrls = statement<OfferedName>(sql`
   select url as value, min(id) as description from ${webhooks} where ${ofTenant} and ${begins("url")}
   group by url having count(*) = 1 order by 1 ${first}`);

@@ -7,15 +7,8 @@ import { addressGroup } from "../values/ip-prefix.ts";
 
 const maxRemembered = 10_000;
 
-/** An authentication attempt. */
-export interface AttemptBy {
-  clientIp: string | null;
-  namespace: string;
-  requestId: string;
-}
-
 /** Counts an attempt of an address; throws tooManyAuthAttempts after ten a minute. */
-export type CountAttempt = (by: AttemptBy) => Promise<void>;
+export type CountAttempt = (by: { clientIp: string | null; namespace: string; requestId: string }) => Promise<void>;
 
 /**
  * Creates the counter of authentication attempts (specification, sections 7 and 8: 10 a minute per address). The

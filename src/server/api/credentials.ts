@@ -54,19 +54,15 @@ function readAppCredentials(authorization: string | null, common: Common): SentA
 
 const bearer = /^bearer(?: +|$)/i;
 
-function isAppAuthorization(header: string | null): boolean {
-  return header !== null && bearer.test(header);
-}
-
 /**
  * The app credentials of a request: the header `Authorization: Bearer <app_id>:<app_secret>`, else the parameters
  * (specification, section 5). Null when none were sent.
  * @throws invalidAppCredentials when one of the two is missing or malformed.
  */
 function appCredentialsOf(authorization: string | null, common: Common): AppCredentials | null {
-  const scheme = authorization === null ? null : bearer.exec(authorization);
-  if (authorization !== null && scheme) {
-    const value = authorization.slice(scheme[0].length).trim();
+  const scheme = bearer.exec(authorization ?? "");
+  if (scheme) {
+    const value = scheme.input.slice(scheme[0].length).trim();
     const colon = value.indexOf(":");
     if (colon === -1)
       throw invalidAppCredentials("Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.");
@@ -123,7 +119,7 @@ export function mayNameCaller(route: Route, query: Query, authorization: string 
   if (isUnsigned(route.access)) return false;
   if ((isOpen(route.access) || asksOwnToken(route.access)) && !("user_id" in query && "token" in query)) return true;
   // Beside a user token in the query, the body may hold app credentials, and one valid method is enough.
-  return !isAppAuthorization(authorization) && !("app_id" in query && "app_secret" in query);
+  return !bearer.test(authorization ?? "") && !("app_id" in query && "app_secret" in query);
 }
 
 /** Takes the common parameters and the credentials out of a request's query, header and body. */

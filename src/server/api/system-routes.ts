@@ -19,7 +19,7 @@ interface SystemPages {
 }
 
 /** Prefix of the request ids that `bodega doctor` sends to check the proxy in front of the server. */
-export const probePrefix = "doctor-";
+const probePrefix = "doctor-";
 
 /** The pages outside the API, which need no namespace: health checks, API description, and metrics for Prometheus. */
 export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: SystemPages): void {

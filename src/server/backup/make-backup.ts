@@ -49,7 +49,8 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
       remedy: "Name its directory with --data-dir or BODEGA_DATA_DIR.",
     });
   }
-  const key = options.includeKey ? requireSecret(config) : undefined;
+  const key = options.includeKey ? copySecret(config) : undefined;
+  if (key === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
   const storage = location.kind === "stdout" ? undefined : openStorage(location, config);
   const lock = await waitForLock(config.dataDir, onStep, signal);
   const staging = stagingFolder(config.dataDir, options.id);
@@ -102,12 +103,6 @@ function uploadTo(stdout: Writable): BackupUpload {
     },
   });
   return { sink, finish: async () => bytes, discard: async () => {} };
-}
-
-function requireSecret(config: Config): string {
-  const secret = copySecret(config);
-  if (secret === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
-  return secret;
 }
 
 /** A data directory makes one backup at a time, so unfinished files of other backups are known to be abandoned. */

@@ -21,14 +21,6 @@ export interface MigrateOptions {
   now?: () => number;
 }
 
-/** One migration as `db status` shows it; `appliedAt` is RFC 3339, null while it is pending. */
-export interface MigrationState {
-  name: string;
-  appliedAt: string | null;
-  /** False for a migration of a newer program. */
-  isKnown: boolean;
-}
-
 interface Applied {
   name: string;
   hash: string;
@@ -104,8 +96,11 @@ function alreadyMigrating(cause?: unknown): AppError {
   return unavailable("Another process is migrating the database. Try again when it has finished.", { cause });
 }
 
-/** All known migrations, oldest first, then those of a newer program. */
-export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded): Promise<MigrationState[]> {
+/**
+ * All known migrations, oldest first, then those of a newer program, which are not known. `appliedAt` is RFC 3339, null
+ * while a migration is pending.
+ */
+export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded) {
   const applied = await readApplied(db);
   const known = steps.map(({ name }) => ({ name, appliedAt: applied.get(name)?.applied_at ?? null, isKnown: true }));
   const names = new Set(steps.map(({ name }) => name));

@@ -107,13 +107,8 @@ export class Run {
         continue;
       }
       const { check, subject, namespace } = reported;
-      const entry = {
-        event: "doctor.fixed",
-        namespace: namespace ?? undefined,
-        subject,
-        details: { check, fixed: 1 },
-      } as const;
-      if (ctx !== null) await recordAudit(ctx, entry);
+      const of = { namespace: namespace ?? undefined, subject };
+      if (ctx !== null) await recordAudit(ctx, { event: "doctor.fixed", ...of, details: { check, fixed: 1 } });
     }
   }
 

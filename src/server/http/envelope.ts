@@ -19,12 +19,10 @@ export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
   return { json: JSON.stringify(data), ...rest };
 }
 
-const contentType = "application/json; charset=utf-8";
-
 /** The headers of every reply (specification, section 2). */
 export function baseHeaders(requestId: string): Record<string, string> {
   return {
-    "Content-Type": contentType,
+    "Content-Type": "application/json; charset=utf-8",
     "X-Request-Id": requestId,
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",

@@ -46,7 +46,7 @@ export async function askServer(dataDir: string, path: string, signal?: AbortSig
 export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {
   makeDataDir(dataDir);
   const unix = controlSocket(dataDir);
-  if (await askServer(dataDir, "/live")) return null;
+  if (await askServer(dataDir, "/")) return null;
   rmSync(unix, { force: true });
   // With the mask the socket never exists with a wider mode, not even for a moment.
   const mask = process.umask(0o177);
@@ -67,7 +67,6 @@ export async function openControlSocket(dataDir: string, answers: ControlAnswers
 
 async function answer({ status, metrics, findRequest }: ControlAnswers, request: Request): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
-  if (pathname === "/live") return Response.json({ status: "ok" });
   if (pathname === "/status") return Response.json(await status());
   if (pathname === "/metrics") return new Response(await metrics(), { headers: { "Content-Type": metricsType } });
   const found = pathname === "/requests" ? await findRequest(searchParams.get("id") ?? "") : null;

@@ -11,15 +11,7 @@ const pollMs = 2000;
 const dayMs = 86_400_000;
 
 /** The certificate of a running server, reloaded when its files change. */
-export interface CertificateWatcher {
-  /** The certificate presented now. */
-  current(): Certificate;
-  /** Logs the certificate, then polls the files. `present` switches to another certificate and may throw. */
-  start(present: (certificate: Certificate) => Promise<void>): void;
-  /** Polls the files now; resolves when a change has been handled. */
-  poll(): Promise<void>;
-  stop(): void;
-}
+export type CertificateWatcher = Awaited<ReturnType<typeof watchCertificate>>;
 
 interface WatchOptions {
   publicUrl: string | undefined;
@@ -32,7 +24,7 @@ interface WatchOptions {
  * previous pair stays in use, and the files are read again at each poll. SIGHUP polls at once.
  * @throws validationFailed naming the file at fault.
  */
-export async function watchCertificate(files: TlsFiles, options: WatchOptions): Promise<CertificateWatcher> {
+export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   const { now, notice } = options;
   let current = await readCertificate(files);
   let present: (certificate: Certificate) => Promise<void> = async () => {};
@@ -92,9 +84,12 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions): 
 
   const onHangup = () => void poll();
   return {
+    /** The certificate presented now. */
     current: () => current,
+    /** Polls the files now; resolves when a change has been handled. */
     poll,
-    start(use) {
+    /** Logs the certificate, then polls the files. `use` switches to another certificate and may throw. */
+    start(use: (certificate: Certificate) => Promise<void>) {
       present = use;
       void logCertificate(current, files, options);
       timer = setInterval(onHangup, pollMs);

@@ -9,7 +9,7 @@ import { notFound, unavailable, validationFailed } from "../../errors.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
 import { unpackArchive } from "../archive.ts";
 import { type BackupLocation, formatLocation } from "../location.ts";
-import { damaged, type Manifest } from "../manifest.ts";
+import { damaged } from "../manifest.ts";
 import { openStorage } from "../open-storage.ts";
 import { createWatchdog, storageError } from "../storage.ts";
 import { type Inspection, inspectIntact } from "./inspect.ts";
@@ -47,7 +47,7 @@ const defaultSilenceMs = 5 * 60_000;
 export async function fetchBackup(source: BackupLocation, options: FetchOptions) {
   const { folder } = options;
   const databasePath = join(folder, "bodega.db");
-  const { manifest, key }: Unpacked = await unpack(source, databasePath, options);
+  const { manifest, key } = await unpack(source, databasePath, options);
   options.onStep({ step: "checking" });
   const inspection = await verify(databasePath, key);
   await mergeWal(databasePath);
@@ -68,12 +68,7 @@ async function verify(databasePath: string, key: string | undefined): Promise<In
   return found;
 }
 
-interface Unpacked {
-  manifest: Manifest | null;
-  key: string | undefined;
-}
-
-async function unpack(source: BackupLocation, databasePath: string, options: FetchOptions): Promise<Unpacked> {
+async function unpack(source: BackupLocation, databasePath: string, options: FetchOptions) {
   const { onStep, signal } = options;
   const plain = source.kind === "folder" && formatLocation(source);
   try {
