@@ -9,6 +9,8 @@ import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 /** How the record of a new secret is printed. */
 interface SecretRecord<T> {
+  /** Writes the secret to a file instead. */
+  flag: "--save-secret-to" | "--save-password-to";
   idField: keyof T & string;
   secretField: keyof T & string;
   /** Between id and secret with `-q`. */
@@ -27,8 +29,8 @@ interface SecretRecord<T> {
  */
 export async function deliverSecret<T extends object>(
   console: Console,
-  { flag, path }: { flag: "--save-secret-to" | "--save-password-to"; path: string | undefined },
-  { idField, secretField, separator, renew, show = (made) => made }: SecretRecord<T>,
+  path: string | undefined,
+  { flag, idField, secretField, separator, renew, show = (made) => made }: SecretRecord<T>,
   make: () => Promise<T>,
 ): Promise<T> {
   const file = path === undefined ? undefined : planSecretFile(path, flag);

@@ -36,6 +36,12 @@ export async function askServer(dataDir: string, path: string, signal?: AbortSig
   }
 }
 
+/** The status of the server of a data directory; null where no server answers. */
+export async function readServerStatus(dataDir: string, signal?: AbortSignal): Promise<ServerStatus | null> {
+  const reply = await askServer(dataDir, "/status", signal);
+  return reply?.ok ? ((await reply.json()) as ServerStatus) : null;
+}
+
 /**
  * Listens on the control socket of a data directory, which only the account of the server can open. A socket left
  * behind by a killed server is replaced.

@@ -1,7 +1,6 @@
-import type { Config } from "../../../server/config/config.ts";
 import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { addressOf } from "../../../server/runtime/port.ts";
-import { readCliConfig, refuseSecret } from "../../context/read-config.ts";
+import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -51,16 +50,13 @@ export default defineCommand({
         throw new UsageError("--url must be an http or https address.");
       }
     }
-    const config = url === undefined ? readCliConfig(args, console) : undefined;
-    // The running server knows its address, also where its flags differ from the settings.
-    const status = config ? await readOwnStatus(config, args, timeoutMs) : null;
-    const address = url ?? status?.url ?? addressOf(config as Config);
+    const { address, status } = url === undefined ? await findServer(args, console, timeoutMs) : { address: url };
     const health = await probeHealth(address, timeoutMs, url === undefined);
     if (console.json) await printJson(console, health);
     else if (!console.quiet) {
       const line = escapeControls(`${health.status}: ${health.message} (${health.url})`);
       await console.write(fitLines(console, `${line}\n`));
-      if (args.verbose && status !== null) await printStatus(console, status);
+      if (args.verbose && status) await printStatus(console, status);
     }
     return health.status === "ready" ? 0 : 1;
   },
@@ -75,16 +71,14 @@ async function printStatus(console: Console, status: ServerStatus): Promise<void
   await console.write(`${lines.join("\n")}\n`);
 }
 
-/** The status of the running server of a data directory, unless the flags name an address. */
-async function readOwnStatus(
-  { dataDir }: Config,
-  { host, port }: { host?: unknown; port?: unknown },
-  timeoutMs: number,
-) {
-  if (host !== undefined || port !== undefined) return null;
-  const { askServer } = await import("../../../server/monitoring/control-socket.ts");
-  const reply = await askServer(dataDir, "/status", AbortSignal.timeout(timeoutMs));
-  return reply?.ok ? ((await reply.json()) as ServerStatus) : null;
+/** The address of this machine's server, and its status unless the flags name an address. */
+async function findServer(args: DatabaseFlags & { host?: string; port?: string }, console: Console, timeoutMs: number) {
+  const config = readCliConfig(args, console);
+  if ((args.host ?? args.port) !== undefined) return { address: addressOf(config) };
+  const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");
+  const status = await readServerStatus(config.dataDir, AbortSignal.timeout(timeoutMs));
+  // The running server knows its address, also where its flags differ from the settings.
+  return { address: status?.url ?? addressOf(config), status };
 }
 
 /**

@@ -122,14 +122,14 @@ export function deliverKey(
 ): Promise<IssuedAppKey> {
   let details: AppKeyDetails;
   const shape = {
+    flag: "--save-secret-to",
     idField: "app_id",
     secretField: "app_secret",
     separator: ":",
     renew: ({ app_id }: IssuedAppKey) => `key rotate ${app_id} --yes`,
     show: (key: object) => toFields({ ...details, ...key }, Date.now()),
   } as const;
-  const place = { flag: "--save-secret-to", path: args["save-secret-to"] } as const;
-  return deliverSecret(console, place, shape, () =>
+  return deliverSecret(console, args["save-secret-to"], shape, () =>
     withContext(args, console, async (ctx) => {
       const { getKey } = await import("../../../server/modules/app-keys/service.ts");
       const made = await make(ctx);

@@ -4,7 +4,6 @@ import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
-import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
@@ -41,12 +40,12 @@ export default defineCommand({
       throw invalidFlag("--interval", "must be from 1s to 1h");
     }
     const { dataDir } = readCliConfig(args, console);
-    const { askServer } = await import("../../../server/monitoring/control-socket.ts");
+    const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");
     const readStatus: ReadStatus = async (signal) => {
-      const reply = await askServer(dataDir, "/status", signal);
-      if (reply?.ok) return (await reply.json()) as ServerStatus;
+      const status = await readServerStatus(dataDir, signal);
+      if (status !== null) return status;
       throw internalError(
-        `No running server found in ${dataDir}. Run this command as the server's user, pass its --data-dir, or start it: ${commandLine(args)("serve")}`,
+        `No running server found in ${dataDir}. Run this command as the server's user, pass its --data-dir, or start it: ${console.command("serve")}`,
       );
     };
     if (isLive) return watch(readStatus, intervalMs, console);

@@ -60,12 +60,12 @@ export async function deliverPassword(
   change: () => Promise<User>,
 ): Promise<void> {
   const shape = {
+    flag: "--save-password-to",
     idField: "user_id",
     secretField: "password",
     separator: ":",
     renew: (user: UserRecord & { password: string }) =>
       `user set-password -n ${args.namespace} ${user.user_id} --random-password`,
   } as const;
-  const place = { flag: "--save-password-to", path: args["save-password-to"] } as const;
-  await deliverSecret(console, place, shape, async () => ({ ...toUserRecord(await change()), password }));
+  await deliverSecret(console, args["save-password-to"], shape, async () => ({ ...toUserRecord(await change()), password }));
 }

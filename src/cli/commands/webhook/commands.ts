@@ -43,13 +43,13 @@ async function deliverSigningSecret(
   make: (ctx: Ctx) => Promise<NewWebhook>,
 ): Promise<void> {
   const shape = {
+    flag: "--save-secret-to",
     idField: "webhook_id",
     secretField: "secret",
     separator: " ",
     renew: ({ webhook_id }: NewWebhook) => `webhook rotate -n ${args.namespace} ${webhook_id} --yes`,
   } as const;
-  const place = { flag: "--save-secret-to", path: args["save-secret-to"] } as const;
-  await deliverSecret(console, place, shape, () => withTenant(args, console, make));
+  await deliverSecret(console, args["save-secret-to"], shape, () => withTenant(args, console, make));
 }
 
 const add = defineCommand({

@@ -1,6 +1,6 @@
 import { isServerRunning } from "../../db/local/server-lock.ts";
 import { AppError } from "../../errors.ts";
-import { askServer } from "../../monitoring/control-socket.ts";
+import { readServerStatus } from "../../monitoring/control-socket.ts";
 import type { ProcessStatus, ServerStatus } from "../../monitoring/server-status.ts";
 import { readCertificate } from "../../tls/certificate.ts";
 import { checkCertificate } from "../../tls/check-certificate.ts";
@@ -18,7 +18,7 @@ export const server = {
     if (!(await isServerRunning(dataDir))) {
       return [finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"))];
     }
-    const status = await readStatus(dataDir, timeoutMs);
+    const status: Status | null = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
     if (status === null) {
       const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
       return [finding("warning", dataDir, message, "Check its log. If it hangs, restart it.")];
@@ -33,17 +33,12 @@ export const server = {
 /** The part of a `ServerStatus` that all versions have. */
 type Status = Pick<ServerStatus, "version" | "pid"> & { processes?: Pick<ProcessStatus, "name" | "pid" | "answers">[] };
 
-async function readStatus(dataDir: string, timeoutMs: number): Promise<Status | null> {
-  const reply = await askServer(dataDir, "/status", AbortSignal.timeout(timeoutMs));
-  return reply?.ok ? ((await reply.json()) as Status) : null;
-}
-
 /** Workers that do not answer two checks in a row; a worker that is only busy answers the second. */
 async function findHanging(dataDir: string, timeoutMs: number, first: Status): Promise<Finding[]> {
   const silent = (first.processes ?? []).filter(({ answers }) => !answers);
   if (silent.length === 0) return [];
   await Bun.sleep(retryMs);
-  const second = (await readStatus(dataDir, timeoutMs))?.processes ?? [];
+  const second = (await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs)))?.processes ?? [];
   const hanging = silent.filter(({ pid }) => second.some((one) => one.pid === pid && !one.answers));
   return hanging.map(({ name, pid }) => {
     const message = `Worker ${name} of the server (process ${pid}) hangs, and its requests get no answer. The server replaces it after ten seconds.`;
