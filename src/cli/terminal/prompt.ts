@@ -9,12 +9,14 @@ export const streams = { input: process.stdin, output: process.stderr };
 
 /**
  * Asks before a dangerous command acts. `--yes` answers it.
+ * @param signal ends the question.
  * @throws CancelledError for a no, UsageError naming `--yes` when it cannot ask.
  */
-export async function confirmAction(console: Console, question: string): Promise<void> {
+export async function confirmAction(console: Console, question: string, signal?: AbortSignal): Promise<void> {
   requireAnswer(console, question);
   if (console.assumeYes) return;
-  const agreed = await ask(({ confirm }) => confirm({ message: escapeControls(question), default: false }, streams));
+  const prompt = { message: escapeControls(question), default: false };
+  const agreed = await ask(({ confirm }) => confirm(prompt, { ...streams, ...(signal && { signal }) }));
   if (!agreed) throw new CancelledError();
 }
 
@@ -101,7 +103,7 @@ function needsFlag(flag: string, question: string): UsageError {
 
 /**
  * Asks one question. The library of prompts is loaded with the first.
- * @throws CancelledError for ctrl-C and ctrl-D.
+ * @throws CancelledError for ctrl-C, ctrl-D and an aborted signal.
  */
 export async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
   // ctrl-D closes the input without an answer, and the process would end with exit code 0.
@@ -115,7 +117,7 @@ export async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts"
   try {
     return await Promise.race([prompt(await import("@inquirer/prompts")), abandoned]);
   } catch (error) {
-    if (error instanceof Error && error.name === "ExitPromptError") throw new CancelledError();
+    if (error instanceof Error && /^(?:Exit|Abort)PromptError$/.test(error.name)) throw new CancelledError();
     throw error;
   } finally {
     process.off("beforeExit", abandon);

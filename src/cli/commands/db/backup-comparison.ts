@@ -4,7 +4,7 @@ import { formatValue } from "../../terminal/output.ts";
 
 const names = ["stores", "users", "products", "orders", "last_act_at"] as const;
 
-/** Renders the content of a backup beside the present database, or above it on a narrow terminal. Nothing is cut. */
+/** Renders the content of a backup beside the present database. Nothing is cut. */
 export async function renderComparison(
   { columns, color }: Pick<Console, "columns" | "color">,
   { fetched, present }: Pick<RestorePlan, "fetched" | "present">,
@@ -19,25 +19,14 @@ export async function renderComparison(
       here: present === null ? "-" : formatValue(present[name]),
     })),
   ];
-  const { renderFields, renderTable } = await import("../../terminal/table.ts");
-  const table = renderTable(
+  const { renderTable } = await import("../../terminal/table.ts");
+  return renderTable(
     rows,
     [
-      { header: "", value: ({ what }) => what },
-      { header: "BACKUP", value: ({ backup }) => backup },
-      { header: "PRESENT", value: ({ here = "" }) => here },
+      { header: "", value: ({ what }) => what, whole: true },
+      { header: "BACKUP", value: ({ backup }) => backup, whole: true },
+      { header: "PRESENT", value: ({ here = "" }) => here, whole: true },
     ],
-    { width: undefined, color },
+    { width: columns, color },
   );
-  if (columns === undefined || table.split("\n").every((line) => Bun.stringWidth(line) <= columns)) return table;
-  const section = (title: string, fields: [string, string][]) =>
-    `${title}\n${renderFields(fields, { width: columns, color })}`;
-  const here = rows.flatMap(({ what, here }): [string, string][] => (here === undefined ? [] : [[what, here]]));
-  return [
-    section(
-      "BACKUP",
-      rows.map(({ what, backup }) => [what, backup]),
-    ),
-    section("PRESENT", present === null ? [["none", ""]] : here),
-  ].join("\n");
 }

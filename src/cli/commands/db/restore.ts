@@ -13,13 +13,6 @@ import { CancelledError } from "../../terminal/usage-error.ts";
 import { renderComparison } from "./backup-comparison.ts";
 
 const terminatedExitCode = 143;
-const interruptedExitCode = 130;
-
-/** Ctrl-C aborts a step, or ends the program during a question. */
-interface Stop {
-  controller: AbortController;
-  isAsking: boolean;
-}
 
 export default defineCommand({
   name: "restore",
@@ -59,17 +52,19 @@ export default defineCommand({
     const { makeRestoreTempDir } = await import("../../../server/backup/restore/temp-dir.ts");
     const source = parseSource(args.backup, "<backup>");
     if (!isDryRun && (await isServerRunning(config.dataDir))) throw serverRuns(config.dataDir);
-    const stop = listenForStop(console);
+    const stop = new AbortController();
+    console.onInterrupt(() => stop.abort(new CancelledError()));
+    const { signal } = stop;
     const folder = await makeRestoreTempDir(config.dataDir, !isDryRun);
     const remove = () => folder.remove();
     const terminate = () => process.exit(terminatedExitCode);
     process.once("exit", remove).once("SIGTERM", terminate);
     try {
-      const plan = await makePlan({ source, config, folder: folder.path }, console, stop);
+      const plan = await makePlan({ source, config, folder: folder.path }, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
-      await confirm(console, stop, plan);
-      const outcome = await apply(plan, { config, withKey: args["with-key"] }, console, stop);
+      await confirm(console, plan, signal);
+      const outcome = await apply(plan, { config, withKey: args["with-key"] }, console, signal);
       const { kept, keyRestored } = outcome;
       await printResult(console, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
     } finally {
@@ -82,11 +77,11 @@ export default defineCommand({
 async function makePlan(
   { source, config, folder }: { source: BackupLocation; config: Config; folder: string },
   console: Console,
-  stop: Stop,
+  signal: AbortSignal,
 ): Promise<RestorePlan> {
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
-  return showProgress(console, stop, async (progress, signal) => {
+  return showProgress(console, signal, async (progress) => {
     const onStep = (step: FetchStep) => showStep(progress, step);
     const fetched = await fetchBackup(source, { config, folder, stdin: () => process.stdin, onStep, signal });
     await stopIfAborted(signal);
@@ -94,49 +89,36 @@ async function makePlan(
   });
 }
 
-async function confirm(console: Console, stop: Stop, plan: RestorePlan): Promise<void> {
+async function confirm(console: Console, plan: RestorePlan, signal: AbortSignal): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(await renderComparison(console, plan));
-  stop.isAsking = true;
   const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
-  await confirmAction(console, question);
-  stop.isAsking = false;
+  await confirmAction(console, question, signal);
 }
 
 async function apply(
   plan: RestorePlan,
   { config, withKey }: { config: Config; withKey: boolean },
   console: Console,
-  stop: Stop,
+  signal: AbortSignal,
 ) {
   const { applyRestore } = await import("../../../server/backup/restore/restore.ts");
   const actor = { kind: "terminal", account: accountName() } as const;
-  return showProgress(console, stop, (progress, signal) => {
+  return showProgress(console, signal, (progress) => {
     const onProgress = (done: number, total: number) => progress.show((done / Math.max(total, 1)) * 100, "loading");
     return applyRestore(plan, config, { actor, withKey, signal, onProgress });
   });
 }
 
-/** Handles ctrl-C from now on, between the steps too. */
-function listenForStop(console: Console): Stop {
-  const stop: Stop = { controller: new AbortController(), isAsking: false };
-  console.onInterrupt(() => {
-    stop.controller.abort(new CancelledError());
-    if (stop.isAsking) process.exit(interruptedExitCode);
-  });
-  return stop;
-}
-
 async function showProgress<T>(
   console: Console,
-  stop: Stop,
-  work: (progress: Progress, signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+  work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
-  const { signal } = stop.controller;
   signal.throwIfAborted();
   const progress = startProgress(console, 100);
   try {
-    return await work(progress, signal);
+    return await work(progress);
   } catch (error) {
     signal.throwIfAborted();
     throw error;

@@ -34,9 +34,8 @@ export default defineCommand({
   ],
   async run(args, console) {
     const { namespace, fix, strict } = args;
-    const { command } = console;
+    const { command, env } = console;
     const { version } = buildInfo;
-    const { env } = console;
     const deps = { now: Date.now, env, version, uid: process.getuid?.(), timeoutMs, command, makeContext };
     const { checkMeanings, runDoctor, runDirectoryCheck } = await import("../../../server/health/doctor.ts");
     const { config, faults } = readConfigAndFaults(args, console);

@@ -1,7 +1,7 @@
 import { formatBytes } from "../../../server/values/bytes.ts";
 import { formatDuration } from "../../../server/values/duration.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { type Column, renderTable, truncateText } from "../../terminal/table.ts";
+import { bold, type Column, renderTable, truncateText } from "../../terminal/table.ts";
 import type { ServerActivity } from "./compare-status.ts";
 
 interface Canvas {
@@ -25,12 +25,12 @@ const wideColumns = 64;
 
 /** The activity of a server as lines that fit the terminal, the most important first. */
 export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {
-  const bold = (text: string) => (color ? `\u001b[1m${text}\u001b[22m` : text);
+  const style = color ? bold : (text: string) => text;
   const head = note === undefined ? wrapParts(describeServer(activity), columns) : [truncateText(note, columns)];
-  const lines = head.map(bold);
+  const lines = head.map(style);
   for (const [label, parts] of summarize(activity)) {
     const wrapped = wrapParts(parts, columns - labelWidth);
-    lines.push(...wrapped.map((line, index) => `${bold((index === 0 ? label : "").padEnd(labelWidth))}${line}`));
+    lines.push(...wrapped.map((line, index) => `${style((index === 0 ? label : "").padEnd(labelWidth))}${line}`));
   }
   // Above the rows of a table are an empty line and its headers.
   const room = () => Math.min(maxRows, rows === undefined ? maxRows : rows - lines.length - 2);

@@ -50,7 +50,10 @@ const create = defineCommand({
       withTenant(args, console, (ctx) => createUser(ctx, { email, ...readUserFlags(args), ...secret }));
     if (!args.password) return printUser(console, await create({}));
     if (isHash) {
-      return printUser(console, await create({ password_hash: await readSecretLine(console, "--password-hash-stdin") }));
+      return printUser(
+        console,
+        await create({ password_hash: await readSecretLine(console, "--password-hash-stdin") }),
+      );
     }
     const { password, isRandom } = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
     if (isRandom) return deliverPassword(args, console, password, () => create({ password }));

@@ -67,5 +67,8 @@ export async function deliverPassword(
     renew: (user: UserRecord & { password: string }) =>
       `user set-password -n ${args.namespace} ${user.user_id} --random-password`,
   } as const;
-  await deliverSecret(console, args["save-password-to"], shape, async () => ({ ...toUserRecord(await change()), password }));
+  await deliverSecret(console, args["save-password-to"], shape, async () => ({
+    ...toUserRecord(await change()),
+    password,
+  }));
 }
