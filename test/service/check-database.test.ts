@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -256,10 +256,10 @@ describe.if(canTest("server"))("on a database server", () => {
   let close: () => Promise<void>;
   let url: string;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     ({ db, close, url = "" } = await openTestDatabase("server"));
   }, 30_000);
-  afterAll(() => close());
+  afterEach(() => close());
 
   const checkServer = () =>
     runDatabaseCheck(readConfig({ "data-dir": join(dir, "nothing"), "database-url": url }, {}), options);
