@@ -98,7 +98,7 @@ const mailSteps = (port: number): Steps => [
   ["Sender address", `${eraseLine}shop@example.com\r`],
 ];
 
-test("prompts lead to a served shop: mail is tested at once, and the first request works", async () => {
+test("prompts lead to a served shop: mail is tested at once, and a page can list its products", async () => {
   const { atTerminal, dataDir, json } = openNew();
   const port = await findPort();
   const secretFile = join(makeDir(), "web.secret");
@@ -109,7 +109,7 @@ test("prompts lead to a served shop: mail is tested at once, and the first reque
     ...mailSteps(smtp.port),
     ["How should the server run?", "\r"],
     ["Create the store?", "\r"],
-    // The server's own line about the request below.
+    // The server's own line about the refused request below.
     ["POST /products/", ctrlC],
   ];
   const ended = atTerminal(steps, "--port", port, "--save-secret-to", secretFile);
@@ -123,22 +123,27 @@ test("prompts lead to a served shop: mail is tested at once, and the first reque
     ),
   );
   const [key] = await json<{ app_id: string }[]>("key", "list", "-n", "ada-s-mugs");
-  const reply = await fetch(`${url}/products/?namespace=ada-s-mugs`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${key?.app_id}:${readFileSync(secretFile, "utf8").trim()}`,
-      "content-type": "application/json",
-      origin: "https://shop.example.com",
-    },
-    body: JSON.stringify({ title: "Enamel mug", price: 12 }),
-  });
-  expect([reply.status, ((await reply.json()) as { data: { currency: string } }).data.currency]).toEqual([201, "CHF"]);
+  const ask = (init: RequestInit) =>
+    fetch(`${url}/products/?namespace=ada-s-mugs`, {
+      ...init,
+      headers: {
+        authorization: `Bearer ${key?.app_id}:${readFileSync(secretFile, "utf8").trim()}`,
+        "content-type": "application/json",
+        origin: "https://shop.example.com",
+      },
+    });
+  const product = ["--title", "Enamel mug", "--price", "12.5", "--stock", "40"];
+  await json("product", "create", "-n", "ada-s-mugs", ...product);
+  const listed = (await (await ask({})).json()) as { data: unknown };
+  expect(listed.data).toMatchObject([{ title: "Enamel mug", currency: "CHF" }]);
+  // Each visitor of the site can read the key.
+  const refused = await ask({ method: "POST", body: JSON.stringify({ title: "Free mug", price: 0 }) });
+  expect(await refused.json()).toMatchObject({ error: { code: 5300 } });
   const { code, screen } = await ended;
   expect(code).toBe(0);
   for (const secret of [password, "p'a:ss", encodeURIComponent("p'a:ss@/%")]) expect(screen).not.toContain(secret);
   expect(screen).toContain(`Bodega `);
-  expect(screen).toContain(`${url}/products/?namespace=ada-s-mugs`);
-  expect(screen).toContain("-H 'Origin: https://shop.example.com'");
+  expect(screen).toContain('product create -n ada-s-mugs --title "Enamel mug" --price 12.5 --stock 40');
   expect(statSync(join(dataDir, "bodega.env")).mode & 0o777).toBe(0o600);
   const settings = parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"));
   expect(settings).toEqual({

@@ -16,7 +16,10 @@ interface ShopPlan {
   store: { title: string; currency: string; language: string } | null;
   /** Prepared before the transaction, because that hashes the password. */
   owner: NewUser | null;
-  /** Without origins the key works only for clients that send no `Origin`, and so in no browser. */
+  /**
+   * With origins the key only reads products, because each visitor of a page can read its key. Without any it works
+   * only for clients that send no `Origin`, and so in no browser.
+   */
   key: { name: string; publish: boolean; origins: string[] } | null;
 }
 
@@ -75,7 +78,8 @@ async function makeKey(
   namespace: string,
   { name, publish, origins }: NonNullable<ShopPlan["key"]>,
 ): Promise<IssuedAppKey> {
-  const { app_id: appId, app_secret } = await issueKey(tx, { namespace, name, publish });
+  const scopes = origins.length > 0 ? ["products:read"] : ["*"];
+  const { app_id: appId, app_secret } = await issueKey(tx, { namespace, name, publish, scopes });
   const { app_id, ...rest } = await setOrigins(tx, { appId, origins, allowNoOrigin: origins.length === 0 });
   return { app_id, app_secret, ...rest };
 }

@@ -51,7 +51,7 @@ export async function takeKey(args: InitArgs, console: Console) {
 
 async function askOrigins(): Promise<string[]> {
   const split = (text: string) => text.split(/[\s,]+/).filter((entry) => entry !== "");
-  const message = "Sites whose pages may use the key, such as shop.example.com or *.example.com (optional)";
+  const message = "Sites whose pages may use the key, such as shop.example.com; it then only reads products (optional)";
   return split(await askText(message, { optional: true, check: (text) => split(text).map(checks.origin) }));
 }
 

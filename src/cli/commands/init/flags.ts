@@ -58,7 +58,7 @@ export const initFlags = {
     valueHint: "host",
     multiple: true,
     field: "origins",
-    description: "Site whose pages may use the key, such as shop.example.com or *.example.com",
+    description: "Site whose pages may use the key, which then only reads products: shop.example.com or *.example.com",
   },
   origins: { type: "boolean", default: true, description: "Allow no site to use the key from a browser" },
   "save-secret-to": {

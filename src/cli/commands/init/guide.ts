@@ -55,7 +55,7 @@ function listSteps(outcome: Outcome, url: string): Step[] {
     run === "none" && ["Start the server", bodega("serve")],
     run === "none" && ["Print a file that starts it", bodega("init --print-unit"), bodega("init --print-compose")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
-    productStep(outcome, url),
+    productStep(outcome, url, bodega),
     ["Check the installation", bodega("doctor"), `${program} --help`],
   ];
   return steps.filter((step) => step !== false);
@@ -67,9 +67,13 @@ function startStep({ unit }: Outcome): Step | false {
 }
 
 /** The secret goes from the shell into a file or a pipe, so that neither its history nor the process list shows it. */
-function productStep({ setup, files, secrets }: Outcome, url: string): Step | false {
-  const { key } = setup;
+function productStep({ setup, files, secrets }: Outcome, url: string, bodega: (words: string) => string): Step | false {
+  const { key, store } = setup;
   if (key === null) return false;
+  if (key.origins.length > 0) {
+    const product = `--title "Enamel mug" --price ${examplePrice(store.currency)} --stock 40`;
+    return ["Create the first product", bodega(`product create -n ${store.namespace} ${product}`)];
+  }
   const printHeader = (secret: string) => `printf 'Authorization: Bearer %s:%s' ${key.app_id} ${secret}`;
   if (files.key !== undefined) {
     const secretFile = shortenPath(files.key);
@@ -82,27 +86,19 @@ function productStep({ setup, files, secrets }: Outcome, url: string): Step | fa
   return ["Create the first product. Paste the app secret when the command waits; it is not shown", line];
 }
 
-function firstRequest({ store, key }: Outcome["setup"], url: string, header: string): string {
-  const origin = exampleOrigin(key?.origins ?? []);
-  const price = currencyDigits(store.currency) === 0 ? 1250 : 12.5;
-  const words = [
-    `curl -H ${header} -H 'Content-Type: application/json'`,
-    ...(origin === undefined ? [] : [`-H ${quoteWords(`Origin: ${origin}`)}`]),
-    `-d ${quoteWords(JSON.stringify({ title: "Enamel mug", price, stock: 40 }))}`,
-    quoteWords(`${url}/products/?namespace=${store.namespace}`),
-  ];
-  return words.join(" ");
+function firstRequest({ store }: Outcome["setup"], url: string, header: string): string {
+  const product = { title: "Enamel mug", price: examplePrice(store.currency), stock: 40 };
+  const body = quoteWords(JSON.stringify(product));
+  const address = quoteWords(`${url}/products/?namespace=${store.namespace}`);
+  return `curl -H ${header} -H 'Content-Type: application/json' -d ${body} ${address}`;
+}
+
+function examplePrice(currency: string): number {
+  return currencyDigits(currency) === 0 ? 1250 : 12.5;
 }
 
 /** The path relative to the working directory, unless it is outside. */
 function shortenPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith("..") ? path : short;
-}
-
-/** An origin that the key accepts: the first without a wildcard, or a host that matches the first. */
-function exampleOrigin(origins: readonly string[]): string | undefined {
-  const first = origins.find((entry) => !entry.includes("*")) ?? origins[0];
-  const host = first?.replace("*.", "www.");
-  return host === undefined || /^https?:/.test(host) ? host : `https://${host}`;
 }
