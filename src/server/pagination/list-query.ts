@@ -1,5 +1,6 @@
-import { type TProperties, Type } from "@sinclair/typebox";
+import { type SchemaOptions, type Static, type TProperties, Type } from "@sinclair/typebox";
 import { invalidField } from "../errors.ts";
+import { closed, oneOf } from "../values/schema.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 
 /** Default number of rows of a page. */
@@ -21,6 +22,9 @@ export const fieldsPart = {
   ),
 };
 
+/** The query of one record. */
+export const FieldsQuery = closed(fieldsPart);
+
 /** Query parameters of every list. */
 export const listParts = {
   limit: Type.Optional(
@@ -33,6 +37,10 @@ export const listParts = {
   ...fieldsPart,
 };
 
+/** The query of a list without filters. */
+export const ListQuery = closed(listParts);
+export type ListQuery = Static<typeof ListQuery>;
+
 /** Query parameter for records by their ids. */
 export const idsPart = {
   ids: Type.Optional(
@@ -42,6 +50,12 @@ export const idsPart = {
     }),
   ),
 };
+
+/** Query parameter for the order of a list; a leading hyphen sorts in descending order. The default is `-created_at`. */
+export function sortPart<const Key extends string>(keys: readonly Key[], options: SchemaOptions = {}) {
+  const values = keys.flatMap((key) => [key, `-${key}` as const]);
+  return { sort: Type.Optional(oneOf(values, { default: "-created_at", ...options })) };
+}
 
 /** The four bounds of a range in a query: `name[gte]` and so on. */
 export type RangeName<Name extends string> = `${Name}[${Bound}]`;

@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { type SchemaOptions, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 
 /** A type that may also be null. */
 export function nullable<T extends TSchema>(schema: T) {
@@ -21,4 +21,20 @@ export function input<P extends TProperties>($id: string, properties: P) {
 /** The named schema of an object in replies. */
 export function output<P extends TProperties>($id: string, properties: P) {
   return Type.Object(properties, { $id });
+}
+
+/** One of these texts. */
+export function oneOf<const T extends string>(texts: readonly T[], options: SchemaOptions = {}) {
+  return Type.Union(
+    texts.map((text) => Type.Literal(text)),
+    options,
+  );
+}
+
+/** The id in a path. A malformed one is answered with notFound. */
+export const IdParams = Type.Object({ id: Type.String() });
+
+/** The named reply to the removal of a record. */
+export function deleted($id: string) {
+  return output($id, { id: Type.String(), deleted: Type.Literal(true) });
 }

@@ -3,20 +3,16 @@ import { type AppError, conflict, notFound } from "../errors.ts";
 /** Maximum number of names compared with an unknown one: a store may have millions of users. */
 export const maxCompared = 2000;
 
-interface Others {
-  /** Names that exist, in the same store. */
-  names: Iterable<string>;
-  /** The command that lists them. */
-  list: string;
-  /** The namespace they belong to. */
-  store?: string;
-}
-
-/** The notFound error about a name, with the most similar one and the command that lists all. */
-export function unknownName(thing: string, given: string, { names, list, store }: Others): AppError {
+/**
+ * The notFound error about a name, with the most similar one and the command that lists all.
+ * @param names that exist in the store.
+ * @param store its namespace; undefined if the name is a store's.
+ */
+export function unknownName(thing: string, given: string, names: Iterable<string>, store?: string): AppError {
   const meant = suggestWord(given, names);
   const hint = meant === undefined ? "" : `Did you mean ${quoteName(meant)}? `;
   const place = store === undefined ? {} : { in: `store ${JSON.stringify(store)}` };
+  const list = store === undefined ? "bodega tenant list" : `bodega ${thing} list -n ${store}`;
   return notFound(thing, given, { ...place, remedy: `${hint}List them all: ${list}` });
 }
 

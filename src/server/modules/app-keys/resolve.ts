@@ -38,11 +38,8 @@ export async function resolveKeyId(ctx: SystemCtx, named: string, store: string 
   const [only, ...others] = valid.length > 0 ? valid : found;
   if (only === undefined) {
     const rows = await all(ctx.db, selectNames, { tenantId: tenant.id, most: maxCompared });
-    throw unknownName("key", named, {
-      store: namespace,
-      names: rows.map(({ name }) => name),
-      list: `bodega key list -n ${namespace}`,
-    });
+    const names = rows.map(({ name }) => name);
+    throw unknownName("key", named, names, namespace);
   }
   if (others.length === 0) return only.id;
   throw ambiguousName("keys", named, namespace, [only.id, ...others.map(({ id }) => id)]);

@@ -2,6 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { anyone, token } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
+import { ListQuery } from "../../pagination/list-query.ts";
+import { IdParams } from "../../values/schema.ts";
 import { listOwnDevices, removeOwnDevice } from "./registrations/own-devices.ts";
 import {
   changeRegistration,
@@ -11,12 +13,10 @@ import {
 } from "./registrations/registration.ts";
 import {
   Device,
-  DeviceListQuery,
   NewRegistration,
   PushOffer,
   Registration,
   RegistrationInput,
-  RegistrationParams,
   RegistrationPatch,
   RegistrationProof,
   RegistrationProofQuery,
@@ -58,7 +58,7 @@ export const registrationRoutes = [
     tag,
     summary: "Change a registration's topics, language, endpoint or token",
     access,
-    params: RegistrationParams,
+    params: IdParams,
     body: RegistrationPatch,
     ownField: "token",
     secret: true,
@@ -70,7 +70,7 @@ export const registrationRoutes = [
     tag,
     summary: "Remove a registration",
     access,
-    params: RegistrationParams,
+    params: IdParams,
     query: RegistrationProofQuery,
     body: RegistrationProof,
     secret: true,
@@ -85,7 +85,7 @@ export const registrationRoutes = [
     tag,
     summary: "List the devices of the signed-in user",
     access: [token],
-    query: DeviceListQuery,
+    query: ListQuery,
     reply: { data: Type.Array(Device), page: true },
     errors: ["malformedRequest"],
     handle: ({ ctx, query }) => listOwnDevices(ctx, query),
@@ -94,7 +94,7 @@ export const registrationRoutes = [
     tag,
     summary: "Remove a device of the signed-in user",
     access: [token],
-    params: RegistrationParams,
+    params: IdParams,
     reply: { data: RemovedRegistration },
     errors: ["notFound"],
     handle: async ({ ctx, params }) => {

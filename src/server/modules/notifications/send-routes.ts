@@ -2,16 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
+import { ListQuery } from "../../pagination/list-query.ts";
+import { IdParams } from "../../values/schema.ts";
 import { describeMessage, prepareMessage, sendMessage } from "./messages/message.ts";
-import {
-  AcceptedMessage,
-  Message,
-  MessageInput,
-  MessageListQuery,
-  MessageParams,
-  MessageWithDeliveries,
-  SendQuery,
-} from "./messages/message-model.ts";
+import { AcceptedMessage, Message, MessageInput, MessageWithDeliveries, SendQuery } from "./messages/message-model.ts";
 import { getMessage, listMessages } from "./messages/messages.ts";
 
 const tag = "Notifications";
@@ -35,7 +29,7 @@ export const sendRoutes = [
     tag,
     summary: "List the notifications that the store has sent",
     access: senders,
-    query: MessageListQuery,
+    query: ListQuery,
     reply: { data: Type.Array(Message), page: true },
     errors: ["malformedRequest"],
     handle: ({ ctx, query }) => listMessages(ctx, query),
@@ -44,7 +38,7 @@ export const sendRoutes = [
     tag,
     summary: "Get a notification and the states of its deliveries",
     access: senders,
-    params: MessageParams,
+    params: IdParams,
     reply: { data: MessageWithDeliveries },
     errors: ["notFound"],
     handle: ({ ctx, params }) => getMessage(ctx, params.id),

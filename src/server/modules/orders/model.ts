@@ -1,15 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { fieldsPart, idsPart, listParts, timeRangeParts } from "../../pagination/list-query.ts";
-import { closed, input, nullable, output, timestamp } from "../../values/schema.ts";
+import { idsPart, listParts, sortPart, timeRangeParts } from "../../pagination/list-query.ts";
+import { closed, input, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
 import { Address } from "../users/model.ts";
 
-const status = Type.Union(
-  ["pending", "paid", "completed", "cancelled", "expired"].map((value) => Type.Literal(value)),
-  { description: "pending → paid → completed; pending → cancelled or expired; paid → cancelled by a full refund." },
-);
-const paymentStatus = Type.Union(
-  ["unpaid", "paid", "partially_refunded", "refunded"].map((value) => Type.Literal(value)),
-);
+const status = oneOf(["pending", "paid", "completed", "cancelled", "expired"], {
+  description: "pending → paid → completed; pending → cancelled or expired; paid → cancelled by a full refund.",
+});
+const paymentStatus = oneOf(["unpaid", "paid", "partially_refunded", "refunded"]);
 
 const ShippingAddress = Type.Omit(Address, ["is_default"], { additionalProperties: false });
 
@@ -59,13 +56,10 @@ export type PaymentInput = Static<typeof PaymentInput>;
 export const RefundInput = input("RefundInput", {
   lines: Type.Optional(
     Type.Array(
-      Type.Object(
-        {
-          line_id: Type.String({ maxLength: 100 }),
-          quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-        },
-        { additionalProperties: false },
-      ),
+      closed({
+        line_id: Type.String({ maxLength: 100 }),
+        quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+      }),
       { minItems: 1, maxItems: 100, description: "Default: everything that is not refunded yet, with shipping." },
     ),
   ),
@@ -121,7 +115,7 @@ export const Order = output("Order", {
   user_id: nullable(id("`usr_…`; null for a guest.")),
   status,
   payment_status: paymentStatus,
-  fulfillment_status: Type.Union([Type.Literal("unfulfilled"), Type.Literal("fulfilled")]),
+  fulfillment_status: oneOf(["unfulfilled", "fulfilled"]),
   currency: Type.String({ description: "ISO 4217." }),
   items: Type.Array(OrderLine),
   ...amounts("subtotal", "discount", "shipping", "tax"),
@@ -146,26 +140,14 @@ export const Order = output("Order", {
   cancelled_at: nullable(timestamp),
 });
 
-/** The id in the path. A malformed one is answered with notFound. */
-export const OrderParams = Type.Object({ id: Type.String() });
-
-export const DryRunQuery = Type.Object(
-  { dry_run: Type.Optional(Type.Boolean({ description: "Replies with the result and 200, but saves nothing." })) },
-  { additionalProperties: false },
-);
-
-/** Sort keys; a leading hyphen sorts in descending order. */
-const orderSortKeys = ["created_at", "updated_at", "number"] as const;
+export const DryRunQuery = closed({
+  dry_run: Type.Optional(Type.Boolean({ description: "Replies with the result and 200, but saves nothing." })),
+});
 
 export const OrderListQuery = closed({
   ...listParts,
   ...idsPart,
-  sort: Type.Optional(
-    Type.Union(
-      orderSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
-      { default: "-created_at" },
-    ),
-  ),
+  ...sortPart(["created_at", "updated_at", "number"]),
   status: Type.Optional(status),
   payment_status: Type.Optional(paymentStatus),
   number: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
@@ -176,5 +158,3 @@ export const OrderListQuery = closed({
   ...timeRangeParts("updated_at"),
 });
 export type OrderListQuery = Static<typeof OrderListQuery>;
-
-export const OrderQuery = closed(fieldsPart);

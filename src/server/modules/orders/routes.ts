@@ -1,18 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
 import { defineRoute } from "../../http/route.ts";
+import { FieldsQuery } from "../../pagination/list-query.ts";
+import { IdParams } from "../../values/schema.ts";
 import { createOrder } from "./create.ts";
 import { listOrders } from "./list.ts";
-import {
-  DryRunQuery,
-  Order,
-  OrderInput,
-  OrderListQuery,
-  OrderParams,
-  OrderQuery,
-  PaymentInput,
-  RefundInput,
-} from "./model.ts";
+import { DryRunQuery, Order, OrderInput, OrderListQuery, PaymentInput, RefundInput } from "./model.ts";
 import { refundOrder } from "./refund.ts";
 import { cancelOrder, fulfillOrder, getOrder, payOrder } from "./service.ts";
 
@@ -22,7 +15,7 @@ const writers = [app("orders:write"), token] as const;
 const change = {
   tag,
   access: [app("orders:write"), staff],
-  params: OrderParams,
+  params: IdParams,
   reply: { status: 200, data: Order },
   errors: ["notFound", "wrongState"],
   conditional: true,
@@ -41,8 +34,8 @@ export const orderRoutes = [
   defineRoute("GET", "/orders/:id/", "getOrder", {
     ...read,
     summary: "Get an order",
-    params: OrderParams,
-    query: OrderQuery,
+    params: IdParams,
+    query: FieldsQuery,
     reply: { data: Order },
     errors: ["notFound"],
     handle: ({ ctx, params, query }) => getOrder(ctx, params.id, query.fields),

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, output, timestamp } from "../../values/schema.ts";
+import { closed, deleted, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
 import { maxStock, Variant, VariantInput } from "./variants/variant-model.ts";
 
-const status = Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
+export const productStatus = oneOf(["draft", "published", "archived"], {
   description: "Customers see published products only.",
 });
 const image = closed({
@@ -28,7 +28,7 @@ const fields = {
     description: "Unique in the store. Default: made from the title.",
   }),
   description: nullable(description),
-  status,
+  status: productStatus,
   price,
   compare_at_price: nullable(
     Type.Number({ minimum: 0, description: "The former price, in the same form as `price`.", examples: [24.99] }),
@@ -47,10 +47,7 @@ const fields = {
 };
 
 const { title: _title, price: _price, ...others } = fields;
-const texts = Type.Object(
-  { title: Type.Optional(title), description: Type.Optional(description) },
-  { additionalProperties: false },
-);
+const texts = closed({ title: Type.Optional(title), description: Type.Optional(description) });
 // The number of languages is checked by the database, because a PATCH merges with existing ones.
 const translations = Type.Record(languageTag, texts, {
   description: "Texts in languages other than `lang`, by language code; at most 50 languages.",
@@ -79,10 +76,10 @@ export const ProductInput = Type.Composite(
 );
 export type ProductInput = Static<typeof ProductInput>;
 
-const changedTexts = Type.Object(
-  { title: Type.Optional(nullable(title)), description: Type.Optional(nullable(description)) },
-  { additionalProperties: false },
-);
+const changedTexts = closed({
+  title: Type.Optional(nullable(title)),
+  description: Type.Optional(nullable(description)),
+});
 
 /** Body of a PATCH: any fields. */
 export const ProductPatch = Type.Partial(
@@ -118,12 +115,6 @@ export const Product = output("Product", {
   published_at: nullable(timestamp),
 });
 
-/** Reply to a delete. */
-export const DeletedProduct = Type.Object(
-  { id: Type.String(), deleted: Type.Literal(true) },
-  { $id: "DeletedProduct" },
-);
+export const DeletedProduct = deleted("DeletedProduct");
 
-/** The id in the path. A malformed one is answered with notFound. */
-export const ProductParams = Type.Object({ id: Type.String() });
 export const ProductName = Type.Object({ id: Type.String({ description: "The id or the slug of the product." }) });

@@ -33,11 +33,8 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
   const [only, ...others] = await all(ctx.db, select, { tenantId, name: named });
   if (only === undefined) {
     const rows = isProductId ? [] : await all(ctx.db, selectNames, { tenantId, max: maxCompared });
-    throw unknownName("product", named, {
-      store: namespace,
-      names: rows.flatMap(({ slug, sku }) => (sku === null ? [slug] : [slug, sku])),
-      list: `bodega product list -n ${namespace}`,
-    });
+    const names = rows.flatMap(({ slug, sku }) => (sku === null ? [slug] : [slug, sku]));
+    throw unknownName("product", named, names, namespace);
   }
   if (others.length === 0) return only.id;
   throw ambiguousName("products", named, namespace, [only.id, ...others.map(({ id }) => id)]);

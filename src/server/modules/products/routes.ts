@@ -2,24 +2,17 @@ import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { parseFields, pickFields } from "../../pagination/list-query.ts";
+import { FieldsQuery, parseFields, pickFields } from "../../pagination/list-query.ts";
+import { IdParams } from "../../values/schema.ts";
 import { listProducts } from "./list/list.ts";
-import { ProductListQuery, ProductQuery, productFields } from "./list/model.ts";
-import {
-  DeletedProduct,
-  Product,
-  ProductInput,
-  ProductName,
-  ProductParams,
-  ProductPatch,
-  ProductReplacement,
-} from "./model.ts";
+import { ProductListQuery, productFields } from "./list/model.ts";
+import { DeletedProduct, Product, ProductInput, ProductName, ProductPatch, ProductReplacement } from "./model.ts";
 import { createProduct, deleteProduct, getProduct, patchProduct, replaceProduct } from "./service.ts";
 
 const tag = "Products";
 const read = { tag, access: [app("products:read"), token] } as const;
 const write = { tag, access: [app("products:write"), staff], errors: ["notFound", "conflict"] } as const;
-const change = { ...write, params: ProductParams, reply: { data: Product }, conditional: true } as const;
+const change = { ...write, params: IdParams, reply: { data: Product }, conditional: true } as const;
 
 /** The product endpoints (specification, section 4). */
 export const productRoutes = [
@@ -35,7 +28,7 @@ export const productRoutes = [
     ...read,
     summary: "Get a product by id or slug",
     params: ProductName,
-    query: ProductQuery,
+    query: FieldsQuery,
     reply: { data: Product },
     errors: ["notFound"],
     handle: ({ ctx, params, query, lang }) => {

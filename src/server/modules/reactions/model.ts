@@ -20,10 +20,7 @@ export const VisitorQuery = closed(visitorPart);
 export const VisitorInput = input("VisitorInput", visitorPart);
 
 /** Query of a DELETE. */
-export const ReactionQuery = Type.Object(
-  { resource_type: type, resource_id: id, ...visitorPart },
-  { additionalProperties: false },
-);
+export const ReactionQuery = closed({ resource_type: type, resource_id: id, ...visitorPart });
 
 const { fields: _, ...pageParts } = listParts;
 

@@ -15,21 +15,15 @@ import {
 } from "./model.ts";
 import { getReaction, listReactions, react, unreact } from "./service.ts";
 
-/** Names and summaries of the routes of one kind. */
-interface Naming {
-  kind: ReactionKind;
-  path: `/${string}/`;
-  tag: string;
-  ids: { get: string; add: string; remove: string };
-  summaries: { get: string; add: string; remove: string };
-}
-
-function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
+/** The routes of one kind. `name` is the kind in operation ids and summaries. */
+function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
+  const path = `/${kind}s/` as const;
+  const tag = `${name}s`;
   const access = [anyone] as const;
   return [
-    defineRoute("GET", path, ids.get, {
+    defineRoute("GET", path, `get${tag}`, {
       tag,
-      summary: summaries.get,
+      summary: `Get the ${kind}s of a resource, or list the caller's own`,
       access,
       query: ReactionsQuery,
       reply: { data: Type.Array(Reaction), page: true, single: ReactionState },
@@ -40,9 +34,9 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
         return reply(await getReaction(ctx, kind, { ...query, resource_id, subject }));
       },
     }),
-    defineRoute("POST", path, ids.add, {
+    defineRoute("POST", path, `add${name}`, {
       tag,
-      summary: summaries.add,
+      summary: `${name} a resource`,
       access,
       query: VisitorQuery,
       body: ReactionInput,
@@ -51,9 +45,9 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
       errors: ["tooManyRequests", "notFound", "wrongState"],
       handle: async ({ ctx, query, body, subject }) => reply(await react(ctx, kind, { ...body, ...query, subject })),
     }),
-    defineRoute("DELETE", path, ids.remove, {
+    defineRoute("DELETE", path, `remove${name}`, {
       tag,
-      summary: summaries.remove,
+      summary: `Remove a ${kind}`,
       access,
       query: ReactionQuery,
       body: VisitorInput,
@@ -65,27 +59,4 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
 }
 
 /** The endpoints of likes and bookmarks. */
-export const reactionRoutes = [
-  ...routesOf({
-    kind: "like",
-    path: "/likes/",
-    tag: "Likes",
-    ids: { get: "getLikes", add: "addLike", remove: "removeLike" },
-    summaries: {
-      get: "Get the likes of a resource, or list the caller's own",
-      add: "Like a resource",
-      remove: "Remove a like",
-    },
-  }),
-  ...routesOf({
-    kind: "bookmark",
-    path: "/bookmarks/",
-    tag: "Bookmarks",
-    ids: { get: "getBookmarks", add: "addBookmark", remove: "removeBookmark" },
-    summaries: {
-      get: "Get the bookmarks of a resource, or list the caller's own",
-      add: "Bookmark a resource",
-      remove: "Remove a bookmark",
-    },
-  }),
-];
+export const reactionRoutes = [...routesOf("like", "Like"), ...routesOf("bookmark", "Bookmark")];

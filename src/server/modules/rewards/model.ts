@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts, timeRangeParts } from "../../pagination/list-query.ts";
-import { closed, input, nullable, output, timestamp } from "../../values/schema.ts";
+import { closed, input, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
 
 const maxPoints = 1_000_000_000;
 const customerId = Type.Optional(Type.String({ description: "User whose account it is; for app keys and staff." }));
@@ -13,13 +13,7 @@ const source = Type.Optional(
   }),
 );
 
-const kind = Type.Union([
-  Type.Literal("earn"),
-  Type.Literal("redeem"),
-  Type.Literal("reverse"),
-  Type.Literal("expire"),
-  Type.Literal("adjust"),
-]);
+const kind = oneOf(["earn", "redeem", "reverse", "expire", "adjust"]);
 
 /** A user's account in replies. */
 export const Rewards = output("Rewards", {
@@ -53,10 +47,12 @@ export const RewardEntry = output("RewardEntry", {
 
 export const RewardsQuery = closed({ customer_id: customerId });
 
-export const RewardHistoryQuery = Type.Object(
-  { ...listParts, ...timeRangeParts("created_at"), kind: Type.Optional(kind), customer_id: customerId },
-  { additionalProperties: false },
-);
+export const RewardHistoryQuery = closed({
+  ...listParts,
+  ...timeRangeParts("created_at"),
+  kind: Type.Optional(kind),
+  customer_id: customerId,
+});
 export type RewardHistoryQuery = Static<typeof RewardHistoryQuery>;
 
 export const RedeemInput = input("RedeemInput", {

@@ -186,10 +186,8 @@ function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["stat
 /** The error about an unknown namespace, with the most similar one. */
 export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError> {
   const rows = await all(ctx.db, selectNamespaces, { most: maxCompared });
-  return unknownName("store", namespace, {
-    names: rows.map((row) => row.namespace),
-    list: "bodega tenant list",
-  });
+  const names = rows.map((row) => row.namespace);
+  return unknownName("store", namespace, names);
 }
 
 /** The checked fields as columns, except the value of a point, which depends on the currency. A new currency also sets its sign. */

@@ -1,13 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { fieldsPart, idsPart, listParts } from "../../pagination/list-query.ts";
+import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
 import { countryExpects } from "../../values/country.ts";
-import { closed, nullable, output, timestamp } from "../../values/schema.ts";
+import { closed, deleted, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
 
-const role = Type.Union([Type.Literal("customer"), Type.Literal("staff"), Type.Literal("owner")], {
+const role = oneOf(["customer", "staff", "owner"], {
   description: "Staff manage the store's records; owners also manage staff.",
 });
 export type Role = Static<typeof role>;
-const status = Type.Union([Type.Literal("active"), Type.Literal("disabled")], {
+const status = oneOf(["active", "disabled"], {
   description: "A disabled user cannot log in; their token is revoked at once.",
 });
 export type UserStatus = Static<typeof status>;
@@ -19,10 +19,16 @@ const password = Type.String({
 });
 const phone = Type.String({ maxLength: 32, expects: "a phone number of at most 32 characters" });
 const name = Type.String({ minLength: 1, maxLength: 200 });
+const addressLine = Type.String({ minLength: 1, maxLength: 200 });
 
-const addressFields = {
-  line1: Type.String({ minLength: 1, maxLength: 200 }),
-  city: Type.String({ minLength: 1, maxLength: 200 }),
+/** A postal address; orders are sent to one of the same form. */
+export const Address = closed({
+  name: Type.Optional(name),
+  line1: addressLine,
+  line2: Type.Optional(addressLine),
+  city: addressLine,
+  region: Type.Optional(addressLine),
+  postal_code: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
   country: Type.String({
     minLength: 2,
     maxLength: 2,
@@ -30,16 +36,6 @@ const addressFields = {
     description: "ISO 3166-1 alpha-2, in capitals.",
     examples: ["DE"],
   }),
-};
-/** A postal address; orders are sent to one of the same form. */
-export const Address = closed({
-  name: Type.Optional(name),
-  line1: addressFields.line1,
-  line2: Type.Optional(addressFields.line1),
-  city: addressFields.city,
-  region: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  postal_code: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
-  country: addressFields.country,
   phone: Type.Optional(phone),
   is_default: Type.Optional(Type.Boolean({ description: "At most one address is the default." })),
 });
@@ -118,30 +114,15 @@ export const User = output("User", {
 });
 export type User = Static<typeof User>;
 
-/** The reply to a delete. */
-export const DeletedUser = output("DeletedUser", { id: Type.String(), deleted: Type.Literal(true) });
-
-/** The id in the path; a malformed one is answered with notFound. */
-export const UserParams = Type.Object({ id: Type.String() });
-
-/** Sort keys of a list of users; a leading hyphen reverses the order. */
-export const userSortKeys = ["created_at", "email"] as const;
+export const DeletedUser = deleted("DeletedUser");
 
 /** Field names that `fields` accepts. */
 export const userFields = Object.keys(User.properties);
 
-/** Query parameters of one user. */
-export const UserQuery = closed(fieldsPart);
-
 export const UserListQuery = closed({
   ...listParts,
   ...idsPart,
-  sort: Type.Optional(
-    Type.Union(
-      userSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
-      { default: "-created_at" },
-    ),
-  ),
+  ...sortPart(["created_at", "email"]),
   status: Type.Optional(status),
   role: Type.Optional(role),
   email: Type.Optional(Type.String({ maxLength: 254, description: "Only the user with this email, ignoring case." })),

@@ -22,13 +22,9 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
   const name = isUserId ? idOrEmail : emailKey(idOrEmail);
   const found = name && (await get(ctx.db, isUserId ? selectById : selectByEmail, { tenantId, name }));
   if (found) return found.id;
-  const { namespace } = ctx.tenant;
   const rows = isUserId ? [] : await all(ctx.db, selectEmails, { tenantId, most: maxCompared });
-  throw unknownName("user", idOrEmail, {
-    store: namespace,
-    names: rows.map(({ email }) => email),
-    list: `bodega user list -n ${namespace}`,
-  });
+  const emails = rows.map(({ email }) => email);
+  throw unknownName("user", idOrEmail, emails, ctx.tenant.namespace);
 }
 
 /**

@@ -2,10 +2,11 @@ import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { parseFields, pickFields } from "../../pagination/list-query.ts";
+import { FieldsQuery, parseFields, pickFields } from "../../pagination/list-query.ts";
+import { IdParams } from "../../values/schema.ts";
 import { updateUser } from "./change.ts";
 import { listUsers } from "./list.ts";
-import { DeletedUser, User, UserInput, UserListQuery, UserParams, UserPatch, UserQuery, userFields } from "./model.ts";
+import { DeletedUser, User, UserInput, UserListQuery, UserPatch, userFields } from "./model.ts";
 import { addUser, deleteUser, getUser, prepareUser } from "./service.ts";
 
 const readers = { tag: "Users", access: [app("users:read"), staff] } as const;
@@ -28,8 +29,8 @@ export const userRoutes = [
   defineRoute("GET", "/users/:id/", "getUser", {
     ...readers,
     summary: "Get a user",
-    params: UserParams,
-    query: UserQuery,
+    params: IdParams,
+    query: FieldsQuery,
     reply: { data: User },
     errors: ["notFound"],
     handle: async ({ ctx, params, query }) => {
@@ -50,7 +51,7 @@ export const userRoutes = [
   defineRoute("PATCH", "/users/:id/", "patchUser", {
     ...writers,
     summary: "Update a user",
-    params: UserParams,
+    params: IdParams,
     body: UserPatch,
     reply: { data: User },
     errors: ["notFound", "conflict", "wrongState"],
@@ -61,7 +62,7 @@ export const userRoutes = [
   defineRoute("DELETE", "/users/:id/", "deleteUser", {
     ...writers,
     summary: "Delete a user",
-    params: UserParams,
+    params: IdParams,
     reply: { data: DeletedUser },
     errors: ["notFound", "wrongState"],
     conditional: true,

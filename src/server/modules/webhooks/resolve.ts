@@ -18,11 +18,8 @@ export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<strin
   const found = rows.filter(({ id, url }) => id === idOrUrl || canonicalUrl(url) === asked).map(({ id }) => id);
   if (found.length === 1) return found[0] as string;
   if (found.length === 0) {
-    throw unknownName("webhook", idOrUrl, {
-      store: namespace,
-      names: idOrUrl.startsWith("whk_") ? [] : rows.map(({ url }) => url),
-      list: `bodega webhook list -n ${namespace}`,
-    });
+    const urls = idOrUrl.startsWith("whk_") ? [] : rows.map(({ url }) => url);
+    throw unknownName("webhook", idOrUrl, urls, namespace);
   }
   throw ambiguousName("webhooks", idOrUrl, namespace, found);
 }

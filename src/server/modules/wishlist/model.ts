@@ -64,9 +64,6 @@ export const WishlistParams = Type.Object({ product_id: Type.String() });
 export const WishlistQuery = closed({ ...listParts, customer_id: customerId });
 export type WishlistQuery = Static<typeof WishlistQuery>;
 
-export const WishlistItemQuery = Type.Object(
-  { ...fieldsPart, customer_id: customerId },
-  { additionalProperties: false },
-);
+export const WishlistItemQuery = closed({ ...fieldsPart, customer_id: customerId });
 
 export const WishlistOwnerQuery = closed({ customer_id: customerId });

@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { listParts } from "../../../pagination/list-query.ts";
 import { closed, input, nullable, output, timestamp } from "../../../values/schema.ts";
-import { topicExpects, topicForm } from "../registrations/registration-model.ts";
+import { platform, topicExpects, topicForm } from "../registrations/registration-model.ts";
 
 /** Limits of a message; times in seconds. */
 export const messageBounds = { title: 200, body: 1000, url: 2000, leastTtl: 60, maxTtl: 2_419_200, ttl: 86_400 };
@@ -42,7 +41,6 @@ export const MessageInput = input("NotificationInput", {
 export type MessageInput = Static<typeof MessageInput>;
 
 const count = Type.Integer({ minimum: 0 });
-const platform = Type.Union([Type.Literal("web"), Type.Literal("ios"), Type.Literal("android")]);
 
 const messageParts = {
   title: Type.String(),
@@ -93,13 +91,8 @@ export const MessageWithDeliveries = output("NotificationWithDeliveries", {
 
 export type MessageWithDeliveries = Static<typeof MessageWithDeliveries>;
 
-export const MessageParams = Type.Object({ id: Type.String() });
-
 export const SendQuery = closed({
   dry_run: Type.Optional(
     Type.Boolean({ description: "Checks the message and counts its devices, but sends nothing. The status is 200." }),
   ),
 });
-
-export const MessageListQuery = closed(listParts);
-export type MessageListQuery = Static<typeof MessageListQuery>;

@@ -4,10 +4,11 @@ import { keysetList } from "../../../db/keyset-list.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { notFound } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
+import type { ListQuery } from "../../../pagination/list-query.ts";
 import { isId } from "../../../values/ids.ts";
 import { requireWhole } from "../../../values/whole-number.ts";
 import { pushDeliveries, pushMessages } from "../table.ts";
-import { Message, type MessageListQuery, type MessageWithDeliveries } from "./message-model.ts";
+import { Message, type MessageWithDeliveries } from "./message-model.ts";
 
 const messageParts = sql`'id', id, 'title', content ->> '$.title', 'body', content ->> '$.body', 'url', content ->> '$.url',
   'data', json(coalesce(content -> '$.data', '{}')), 'topic', topic, 'user_id', user_id, 'lang', lang,
@@ -52,7 +53,7 @@ export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }
  * A page of the messages of the store, newest first, without notifications about orders.
  * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for fields.
  */
-export function listMessages(ctx: Ctx, query: MessageListQuery): Promise<ListPage> {
+export function listMessages(ctx: Ctx, query: ListQuery): Promise<ListPage> {
   return readPage(ctx, query, { filters: {} });
 }
 

@@ -4,9 +4,10 @@ import { keysetList } from "../../../db/keyset-list.ts";
 import { param, run, statement } from "../../../db/statement.ts";
 import { notFound } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
+import type { ListQuery } from "../../../pagination/list-query.ts";
 import { ownIdOf } from "../../users/guards.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
-import { Device, type DeviceListQuery } from "./registration-model.ts";
+import { Device } from "./registration-model.ts";
 
 const readPage = keysetList({
   name: "devices",
@@ -27,7 +28,7 @@ const removeOwn = statement(sql`
   where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id = ${param("id")}`);
 
 /** A page of the calling user's devices, newest first, without their targets. Errors: malformedRequest, validationFailed. */
-export function listOwnDevices(ctx: Ctx, query: DeviceListQuery): Promise<ListPage> {
+export function listOwnDevices(ctx: Ctx, query: ListQuery): Promise<ListPage> {
   return readPage(ctx, query, { filters: { userId: ownIdOf(ctx) }, values: { language: ctx.tenant.language } });
 }
 

@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { listParts } from "../../../pagination/list-query.ts";
-import { closed, input, nullable, output, timestamp } from "../../../values/schema.ts";
+import { closed, deleted, input, nullable, oneOf, output, timestamp } from "../../../values/schema.ts";
 
 /** The form of a topic; also a JSON Schema pattern. */
 export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
@@ -9,7 +8,7 @@ export const topicExpects = "1 to 64 of a-z, 0-9, dot, dash and underscore, begi
 const maxTopics = 20;
 const maxCharacters = 4096;
 
-const platform = Type.Union([Type.Literal("web"), Type.Literal("ios"), Type.Literal("android")]);
+export const platform = oneOf(["web", "ios", "android"]);
 const topics = Type.Array(Type.String({ pattern: topicForm, expects: topicExpects }), {
   maxItems: maxTopics,
   description: "Topics of the notifications to receive in addition to those about the user's orders.",
@@ -66,9 +65,7 @@ const secretPart = { management_secret: Type.Optional(managementSecret) };
 export const RegistrationProof = input("RegistrationProof", secretPart);
 export const RegistrationProofQuery = closed(secretPart);
 
-export const RegistrationParams = Type.Object({ id: Type.String() });
-
-const delivery = Type.Union([Type.Literal("on"), Type.Literal("off")], {
+const delivery = oneOf(["on", "off"], {
   description: "`off` while the server is not configured to send to the platform.",
 });
 
@@ -101,14 +98,7 @@ export type NewRegistration = Static<typeof NewRegistration>;
 /** A registration as its user sees it. */
 export const Device = Type.Omit(Registration, ["user_id", "delivery"], { $id: "Device" });
 
-export const DeviceListQuery = closed(listParts);
-export type DeviceListQuery = Static<typeof DeviceListQuery>;
-
-/** The reply to a removal. */
-export const RemovedRegistration = Type.Object(
-  { id: Type.String(), deleted: Type.Literal(true) },
-  { $id: "RemovedRegistration" },
-);
+export const RemovedRegistration = deleted("RemovedRegistration");
 
 /** Values that a client needs before it registers. */
 export const PushOffer = output("PushOffer", {

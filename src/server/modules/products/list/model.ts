@@ -1,14 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { fieldsPart, idsPart, listParts, rangeParts, timeRangeParts } from "../../../pagination/list-query.ts";
+import { idsPart, listParts, rangeParts, sortPart, timeRangeParts } from "../../../pagination/list-query.ts";
 import { closed } from "../../../values/schema.ts";
-import { Product } from "../model.ts";
+import { Product, productStatus } from "../model.ts";
 
 /** Names for `fields`. */
 export const productFields = Object.keys(Product.properties);
 
-export const ProductQuery = closed(fieldsPart);
-
-/** Sort keys; a leading hyphen sorts in descending order. */
 const productSortKeys = ["created_at", "updated_at", "price", "title"] as const;
 export type ProductSortKey = (typeof productSortKeys)[number];
 
@@ -17,12 +14,7 @@ const price = Type.Optional(Type.Number({ minimum: 0, description: "In the store
 export const ProductListQuery = closed({
   ...listParts,
   ...idsPart,
-  sort: Type.Optional(
-    Type.Union(
-      productSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
-      { default: "-created_at", description: "With `q`, only `created_at` and `-created_at` are accepted." },
-    ),
-  ),
+  ...sortPart(productSortKeys, { description: "With `q`, only `created_at` and `-created_at` are accepted." }),
   q: Type.Optional(
     Type.String({
       minLength: 1,
@@ -32,11 +24,7 @@ export const ProductListQuery = closed({
     }),
   ),
   slug: Type.Optional(Type.String({ maxLength: 200, description: "Only the product with this slug." })),
-  status: Type.Optional(
-    Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
-      description: "Customers see published products only.",
-    }),
-  ),
+  status: Type.Optional(productStatus),
   ...rangeParts("price", price),
   ...timeRangeParts("created_at"),
   ...timeRangeParts("updated_at"),

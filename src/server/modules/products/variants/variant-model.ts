@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { nullable, output, timestamp } from "../../../values/schema.ts";
+import { deleted, nullable, output, timestamp } from "../../../values/schema.ts";
 
 /** Highest stock of one product or variant; the sum of all variants of a product is still exact in JSON. */
 export const maxStock = 1_000_000_000_000;
@@ -58,11 +58,7 @@ export const Variant = output("Variant", {
   updated_at: timestamp,
 });
 
-/** Reply to a delete. */
-export const DeletedVariant = Type.Object(
-  { id: Type.String(), deleted: Type.Literal(true) },
-  { $id: "DeletedVariant" },
-);
+export const DeletedVariant = deleted("DeletedVariant");
 
 /** The ids in the path. Malformed ones are answered with notFound. */
 export const VariantParams = Type.Object({ id: Type.String(), variant_id: Type.String() });

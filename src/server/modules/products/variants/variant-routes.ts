@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../../http/access.ts";
 import { reply } from "../../../http/envelope.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { ProductParams } from "../model.ts";
+import { IdParams } from "../../../values/schema.ts";
 import { maxVariants } from "./variant-insert.ts";
 import { DeletedVariant, Variant, VariantInput, VariantParams, VariantPatch } from "./variant-model.ts";
 import { addVariant, deleteVariant, getVariant, listVariants, patchVariant, replaceVariant } from "./variants.ts";
@@ -27,7 +27,7 @@ export const variantRoutes = [
   defineRoute("GET", "/products/:id/variants/", "listVariants", {
     ...read,
     summary: "List a product's variants",
-    params: ProductParams,
+    params: IdParams,
     reply: { data: Type.Array(Variant), page: true },
     handle: async ({ ctx, params }) => ({
       json: await listVariants(ctx, params.id),
@@ -44,7 +44,7 @@ export const variantRoutes = [
   defineRoute("POST", "/products/:id/variants/", "addVariant", {
     ...write,
     summary: "Add a variant",
-    params: ProductParams,
+    params: IdParams,
     body: VariantInput,
     reply: { status: 201, data: Variant },
     errors: ["notFound", "conflict", "wrongState"],
