@@ -18,28 +18,34 @@ export class InexactNumber {
 const suspicious = /\d[\d.]{15,}|\d[eE]/;
 /** Longer numbers are inexact without a closer look: no amount or measurement has so many digits. */
 const maxDigits = 400;
+const zero = "0".charCodeAt(0);
 
 /** Parses JSON; numbers that a double cannot represent become `InexactNumber`. Errors: SyntaxError for invalid JSON. */
 export function parseExactJson(text: string): unknown {
   if (!suspicious.test(text)) return JSON.parse(text);
   const revive = (_key: string, value: unknown, { source }: { source?: string } = {}) => {
     if (typeof value !== "number" || source === undefined) return value;
-    const isExact = source.length <= maxDigits && canonical(source) === canonical(String(value));
+    const nearest = String(value);
+    if (nearest === source) return value;
+    const isExact = source.length <= maxDigits && canonical(source) === canonical(nearest);
     return isExact ? value : new InexactNumber(value);
   };
   return JSON.parse(text, revive as Parameters<typeof JSON.parse>[1]);
 }
 
-/** Digits and power of ten of a decimal number, equal for equal numbers. */
+/** Digits and power of ten of a decimal number without its sign, equal for equal numbers. */
 function canonical(decimal: string): string {
-  const match = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(decimal);
-  if (!match) return decimal;
-  const [, whole = "", fraction = "", exponent = "0"] = match;
-  const digits = whole + fraction;
-  let [first, end] = [0, digits.length];
-  while (digits[first] === "0") first++;
-  // Not by an expression such as /0+$/, whose time is quadratic on `1000…0001`.
-  while (end > first && digits[end - 1] === "0") end--;
+  const at = decimal.search(/[eE]/);
+  const mantissa = at === -1 ? decimal : decimal.slice(0, at);
+  const exponent = at === -1 ? 0 : Number(decimal.slice(at + 1));
+  const point = mantissa.indexOf(".");
+  const decimals = point === -1 ? 0 : mantissa.length - point - 1;
+  const digits = point === -1 ? mantissa : mantissa.slice(0, point) + mantissa.slice(point + 1);
+  // Not by expressions such as /0+$/, whose time is quadratic on `1000…0001`.
+  let first = digits.startsWith("-") ? 1 : 0;
+  let end = digits.length;
+  while (digits.charCodeAt(first) === zero) first++;
+  while (end > first && digits.charCodeAt(end - 1) === zero) end--;
   if (first === end) return "0";
-  return `${digits.slice(first, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+  return `${digits.slice(first, end)}e${exponent - decimals + digits.length - end}`;
 }
