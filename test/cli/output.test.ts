@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findReason } from "../../src/cli/framework/report-error.ts";
 import { escapeControls, escapeJson } from "../../src/cli/terminal/escape.ts";
-import { layOutTable, renderTable, truncateText } from "../../src/cli/terminal/table.ts";
+import { layOutTable, truncateText } from "../../src/cli/terminal/table.ts";
 import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
 const { json, run, environment } = openCli();
@@ -49,7 +49,7 @@ describe("a table", () => {
   ];
 
   test.each([40, 60, 80])("fits %d columns, and cuts titles before ids", (width) => {
-    const lines = renderTable(rows, columns, { width, color: false }).trimEnd().split("\n");
+    const lines = layOutTable(rows, columns, { width, color: false }).text.trimEnd().split("\n");
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
     expect(lines[1]).toMatch(/^app_01k8z3v5x2f1rt9m6q7wbn4hcd {2}.*…$/);
@@ -77,7 +77,7 @@ describe("a table", () => {
   test("colours states only, and nothing with colours off", () => {
     const states = ["published", "disabled", "revoked", "other"].map((state) => ({ state }));
     const column = { header: "STATE", value: ({ state }: { state: string }) => state, state: true };
-    const draw = (color: boolean) => renderTable(states, [column], { width: undefined, color });
+    const draw = (color: boolean) => layOutTable(states, [column], { width: undefined, color }).text;
     expect(draw(true)).toBe(
       "\u001b[1mSTATE\u001b[22m\n\u001b[32mpublished\u001b[39m\n\u001b[33mdisabled\u001b[39m\n\u001b[31mrevoked\u001b[39m\nother\n",
     );
@@ -91,13 +91,13 @@ describe("a table", () => {
   });
 
   test("becomes a block of lines per row where it would lose half of its columns or an id", () => {
-    const text = renderTable(rows, columns, { width: 30, color: false });
+    const text = layOutTable(rows, columns, { width: 30, color: false }).text;
     expect(text).toStartWith("ID\napp_01k8z3v5x2f1rt9m6q7wbn4hcd\nTITLE");
     expect(text).toContain("\n\nID     app_2\nTITLE  é e");
   });
 
   test("is never cut in a pipe", () => {
-    expect(renderTable(rows, columns, { width: undefined, color: false })).toContain(title);
+    expect(layOutTable(rows, columns, { width: undefined, color: false }).text).toContain(title);
   });
 
   test("is cut between whole characters", () => {

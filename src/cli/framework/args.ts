@@ -2,15 +2,25 @@
 export const nameKinds = ["namespace", "key", "user", "order", "product", "webhook", "scope", "event"] as const;
 export type NameKind = (typeof nameKinds)[number];
 
-/** A flag with a value, or a switch. Its key in the definition is its long name, written with hyphens. */
-export interface FlagArg {
-  type: "string" | "enum" | "boolean";
+interface AnyArg {
   description: string;
+  /** The allowed values. */
+  options?: readonly string[];
+  /** Names that shell completion offers. */
+  completes?: "file" | "directory" | NameKind;
+  /** The field's name in errors of the service, where it is not the argument's name. */
+  field?: string;
+  /** Throws AppError for a wrong value; a prompt then says why and asks again. The command itself checks given values. */
+  check?: (text: string) => unknown;
+}
+
+/** A flag with a value, or a switch. Its key in the definition is its long name, written with hyphens. */
+export interface FlagArg extends AnyArg {
+  type: "string" | "enum" | "boolean";
   /** One character. */
   alias?: string;
   /** The placeholder of the value in help: `--title <text>`. */
   valueHint?: string;
-  options?: readonly string[];
   /** A switch with `true` is on until `--no-<name>` turns it off. */
   default?: string | boolean;
   /** A switch with three values: `--name`, `--no-<name>`, and neither. */
@@ -25,33 +35,18 @@ export interface FlagArg {
   env?: string;
   /** Environment variable that the configuration reads itself; help names it. */
   configEnv?: string;
-  /** The field's name in errors of the service, where it is not the flag's name. */
-  field?: string;
-  /** Names that shell completion offers. */
-  completes?: "file" | "directory" | NameKind;
-  check?: CheckAnswer;
 }
 
-/** Throws AppError for a wrong value; a prompt then says why and asks again. The command itself checks given values. */
-type CheckAnswer = (text: string) => unknown;
-
 /** A value that is identified by its position. */
-export interface PositionalArg {
+export interface PositionalArg extends AnyArg {
   type: "positional";
-  description: string;
   /** Its name in help, where that is not the definition's name because a flag has that one. */
   label?: string;
   required: boolean;
-  /** The allowed values. */
-  options?: readonly string[];
   /** Takes all remaining words as a list. Only the last positional can. */
   variadic?: boolean;
   /** Name of a flag that can be given instead. */
   fallback?: string;
-  /** Names that shell completion offers. */
-  completes?: "file" | "directory" | NameKind;
-  check?: CheckAnswer;
-  field?: string;
 }
 
 export type Arg = FlagArg | PositionalArg;
@@ -100,6 +95,11 @@ export const sharedArgs = {
 } as const satisfies CommandArgs;
 
 export type SharedValues = ArgValues<typeof sharedArgs>;
+
+/** The shape of a flag that names a file. */
+export function fileArg(description: string) {
+  return { type: "string", valueHint: "file", completes: "file", description } as const;
+}
 
 /** `-n/--namespace`, for commands that work within one tenant. */
 export const namespaceArg = {

@@ -35,7 +35,7 @@ export async function renderHelp(tree: CommandTree, path: readonly string[], con
       const isCommand = "lines" in block && line.length > width - indent.length;
       return indent + (isCommand ? wrapCommand(line, width - indent.length, indent.repeat(2)) : line);
     });
-    return [console.color ? bold(block.title) : block.title, ...fitted].join("\n");
+    return [bold(block.title, console.color), ...fitted].join("\n");
   });
   return `${texts.join("\n\n")}\n`;
 }

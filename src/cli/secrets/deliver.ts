@@ -66,7 +66,7 @@ export async function deliverSecret<T extends object>(
 export function requireReader(console: Console, flag: string): void {
   if (!console.leadsNowhere()) return;
   throw new UsageError("Standard output is closed or /dev/null, so nobody would see the secret.", {
-    hint: `Write it to a file with ${flag} <path>.`,
+    hint: `Write it to a file with ${flag} <file>.`,
     details: [{ field: flag, message: "is required when standard output is closed or /dev/null" }],
   });
 }

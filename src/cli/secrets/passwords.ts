@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { ArgValues, CommandArgs, FlagArg } from "../framework/args.ts";
+import { type ArgValues, type CommandArgs, fileArg } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
@@ -18,20 +18,9 @@ export const passwordFlags = {
     field: "password",
     description: "Read the password from standard input, as one line",
   },
-  "password-file": {
-    type: "string",
-    valueHint: "path",
-    completes: "file",
-    field: "password",
-    description: "Read the password from this file, as one line",
-  },
+  "password-file": { ...fileArg("Read the password from this file, as one line"), field: "password" },
   "random-password": { type: "boolean", description: "Generate a password, and show it once" },
-  "save-password-to": {
-    type: "string",
-    valueHint: "path",
-    completes: "file",
-    description: "Generate a password, and write it to this new file (mode 0600) instead of printing it",
-  } as const satisfies FlagArg,
+  "save-password-to": fileArg("Generate a password, and write it to this new file (mode 0600) instead of printing it"),
 } as const satisfies CommandArgs;
 
 type PasswordChoice = ArgValues<typeof passwordFlags>;

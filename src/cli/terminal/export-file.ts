@@ -5,22 +5,13 @@ import { basename, dirname, join, resolve } from "node:path";
 import { internalError } from "../../server/errors.ts";
 import type { Console } from "./console.ts";
 import { escapeJson } from "./escape.ts";
+import { info, printJson } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import { confirmAction } from "./prompt.ts";
-import { invalidFlag } from "./usage-error.ts";
+import { invalidFlag, UsageError } from "./usage-error.ts";
 
 const terminatedExitCode = 143;
 const endings = { csv: "csv", tsv: "csv", txt: "csv", ndjson: "ndjson", jsonl: "ndjson" } as const;
-
-/** `--output` of a command that exports. */
-export const outputArg = {
-  type: "string",
-  alias: "o",
-  valueHint: "file",
-  default: "-",
-  completes: "file",
-  description: "File to write; - is standard output",
-} as const;
 
 /** `--format` of a command that reads or writes a file. */
 export const fileFormatArg = {
@@ -28,6 +19,28 @@ export const fileFormatArg = {
   options: ["csv", "ndjson"],
   description: "Format of the file (default: from its name: .csv, .tsv, .ndjson or .jsonl)",
 } as const;
+
+/** The flags of a command that exports. */
+export const exportArgs = {
+  output: {
+    type: "string",
+    alias: "o",
+    valueHint: "file",
+    default: "-",
+    completes: "file",
+    description: "File to write; - is standard output",
+  },
+  format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
+} as const;
+
+/**
+ * The format of an export.
+ * @throws UsageError where `--json` and the export would share standard output.
+ */
+export function readExportFormat(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
+  if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
+  return args.format ?? formatOf(args.output) ?? "csv";
+}
 
 /** The format by a file's name; undefined for `-` and other endings. */
 export function formatOf(path: string): "csv" | "ndjson" | undefined {
@@ -37,11 +50,12 @@ export function formatOf(path: string): "csv" | "ndjson" | undefined {
 
 interface Export {
   output: string;
+  format: "csv" | "ndjson";
   /** Permissions of a new file; a file that is replaced keeps its own. */
   mode?: number;
   /** Written before the first page; empty for none. */
   header: string;
-  /** Plural noun of the exported records, for the progress bar. */
+  /** Plural noun of the exported records. */
   noun: string;
   /** The total number of records, if known. */
   total?: number | undefined;
@@ -50,15 +64,14 @@ interface Export {
 
 /**
  * Writes pages to the output with a progress bar. A file is written under a temporary name and renamed once it is
- * complete; pipes and devices are written directly.
- * @returns how many things were written, and the file's absolute path (undefined for standard output).
+ * complete; pipes and devices are written directly. Then prints how many records a file has.
  * @throws UsageError when the file cannot be created, or exists and the console cannot ask; CancelledError for a no;
  * internalError when it cannot be written; the errors of the pages.
  */
 export async function writeExport(
   console: Console,
-  { output, mode = 0o666, header, noun, total, pages }: Export,
-): Promise<{ count: number; path: string | undefined }> {
+  { output, format, mode = 0o666, header, noun, total, pages }: Export,
+): Promise<void> {
   const isStandard = output === "-";
   const target = isStandard ? standardOutput(console) : await openFile(console, output, mode);
   const progress = startProgress(
@@ -81,7 +94,9 @@ export async function writeExport(
   } finally {
     progress.end();
   }
-  return { count, path: target.path };
+  const { path } = target;
+  if (console.json) await printJson(console, { exported: count, format, output: path });
+  else if (path !== undefined) await info(console, `Exported ${count} ${noun} to ${path}`);
 }
 
 function standardOutput(console: Console) {

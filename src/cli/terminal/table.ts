@@ -40,9 +40,9 @@ export function colorState(state: string): string {
   return color === undefined ? state : `\u001b[${color}m${state}\u001b[39m`;
 }
 
-/** The text in bold. */
-export function bold(text: string): string {
-  return `\u001b[1m${text}\u001b[22m`;
+/** The text in bold where colours are on. */
+export function bold(text: string, color: boolean): string {
+  return color ? `\u001b[1m${text}\u001b[22m` : text;
 }
 
 /**
@@ -51,9 +51,8 @@ export function bold(text: string): string {
  */
 export function renderFields(fields: readonly (readonly [label: string, value: string])[], { width, color }: Layout) {
   const labelWidth = Math.max(...fields.map(([label]) => Bun.stringWidth(label))) + gap;
-  const style = color ? bold : (label: string) => label;
   const lines = fields.flatMap(([label, value]) => {
-    const padded = style(label + " ".repeat(labelWidth - Bun.stringWidth(label)));
+    const padded = bold(label + " ".repeat(labelWidth - Bun.stringWidth(label)), color);
     if (width === undefined || labelWidth + Bun.stringWidth(value) <= width) return [padded + value];
     const room = width - labelWidth;
     const beside = wrapWords(value, room);
@@ -61,7 +60,7 @@ export function renderFields(fields: readonly (readonly [label: string, value: s
       return beside.map((line, index) => (index === 0 ? padded : " ".repeat(labelWidth)) + line);
     }
     const below = wrapWords(value, width - indent.length);
-    return [style(label), ...below.map((line) => (Bun.stringWidth(indent + line) <= width ? indent : "") + line)];
+    return [bold(label, color), ...below.map((line) => (Bun.stringWidth(indent + line) <= width ? indent : "") + line)];
   });
   return `${lines.join("\n")}\n`;
 }
@@ -90,16 +89,11 @@ export function layOutTable<Row>(
       const text = truncateText(row === -1 ? header : (texts[row] ?? ""), room);
       const padding = " ".repeat(index === shown.length - 1 ? 0 : room + gap - Bun.stringWidth(text));
       if (!color || text === "") return text + padding;
-      return (row === -1 ? bold(text) : state ? colorState(text) : text) + padding;
+      return (row === -1 ? bold(text, color) : state ? colorState(text) : text) + padding;
     });
     return `${cells.join("").trimEnd()}\n`;
   });
   return { text: lines.join(""), hidden };
-}
-
-/** As `layOutTable`, without the headers of the hidden columns. */
-export function renderTable<Row>(...args: Parameters<typeof layOutTable<Row>>): string {
-  return layOutTable(...args).text;
 }
 
 /** Cuts a text to a number of terminal columns, between whole characters, marking the cut with …. */

@@ -17,7 +17,7 @@ const cleanUpMs = 5000;
 export async function runBackupJob(job: BackupJob, config: Config): Promise<number> {
   const { makeBackup } = await import("../../../server/backup/make-backup.ts");
   const { removeUnfinished } = await import("../../../server/backup/run-backup.ts");
-  const { AppError } = await import("../../../server/errors.ts");
+  const { AppError, internalError } = await import("../../../server/errors.ts");
   let sentAt = 0;
   try {
     const report = await makeBackup(config, {
@@ -36,11 +36,8 @@ export async function runBackupJob(job: BackupJob, config: Config): Promise<numb
     await send({ report });
     return 0;
   } catch (error) {
-    if (!(error instanceof AppError)) {
-      await send({ error: { kind: "internalError", exit: 1, message: `Internal error: ${findReason(error)}` } });
-      return 1;
-    }
-    const { kind, exit, message, remedy } = error;
+    const known = error instanceof AppError ? error : internalError(`Internal error: ${findReason(error)}`);
+    const { kind, exit, message, remedy } = known;
     await send({ error: { kind, exit, message, remedy } });
     return 1;
   }

@@ -58,7 +58,7 @@ export default defineCommand({
     const keep = readKeep(args.keep);
     const isStdout = location.kind === "stdout";
     if (isStdout) refuseOnScreen(console);
-    await requireDatabase(args, console);
+    requireDatabase(args, console);
     if (keep !== undefined && (isStdout || location.name !== undefined)) {
       throw invalidFlag("--keep", "requires a directory or s3://bucket/prefix in --to");
     }
@@ -81,7 +81,7 @@ async function showProgress(
 ): Promise<BackupReport> {
   const stop = new AbortController();
   console.onInterrupt(() => stop.abort(new CancelledError()));
-  const progress = await startProgress(console, 2 * halfway);
+  const progress = startProgress(console, 2 * halfway);
   try {
     return await work(({ step, done = 0, total = 0 }) => {
       const share = total > 0 ? Math.min(1, done / total) * halfway : 0;

@@ -9,10 +9,11 @@ import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { type Progress, startProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
+import { layOutTable } from "../../terminal/table.ts";
 import { CancelledError } from "../../terminal/usage-error.ts";
-import { renderComparison } from "./backup-comparison.ts";
 
 const terminatedExitCode = 143;
+const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
 
 export default defineCommand({
   name: "restore",
@@ -91,7 +92,7 @@ async function makePlan(
 
 async function confirm(console: Console, plan: RestorePlan, signal: AbortSignal): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
-  if (!console.quiet && !console.json) await console.writeError(await renderComparison(console, plan));
+  if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));
   const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
   await confirmAction(console, question, signal);
 }
@@ -132,6 +133,23 @@ function showStep(progress: Progress, step: FetchStep): void {
   else progress.show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
 }
 
+/** Renders the content of a backup beside the present database. Nothing is cut. */
+function renderComparison({ columns, color }: Console, { fetched, present }: RestorePlan): string {
+  const { manifest, inspection } = fetched;
+  const rows = [
+    ["created at", formatValue(manifest?.created_at), ""],
+    ["schema", formatValue(inspection.schema.at(-1)?.name), ""],
+    ...contents.map((name) => {
+      const label = name === "last_act_at" ? "last audit entry" : name;
+      return [label, formatValue(inspection.contents[name]), formatValue(present?.[name])];
+    }),
+  ];
+  const table = ["", "BACKUP", "PRESENT"].map((header, index) => {
+    return { header, value: (row: string[]) => row[index] ?? "", whole: true };
+  });
+  return layOutTable(rows, table, { width: columns, color }).text;
+}
+
 /** The result that `--json` prints, before anything is done. */
 function summarize(from: string, { fetched, present, key, warnings }: RestorePlan) {
   const { manifest, inspection, missing } = fetched;
@@ -158,7 +176,7 @@ type Summary = ReturnType<typeof summarize>;
 
 async function printDryRun(console: Console, summary: Summary, plan: RestorePlan): Promise<void> {
   if (console.json) return printJson(console, summary);
-  if (!console.quiet) await console.write(await renderComparison(console, plan));
+  if (!console.quiet) await console.write(renderComparison(console, plan));
   for (const warning of plan.warnings) await warn(console, warning);
   await info(console, "The backup is intact. Nothing was changed.");
 }

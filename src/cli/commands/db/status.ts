@@ -12,7 +12,7 @@ export default defineCommand({
   ],
   async run(args, console) {
     const { migrationStatus } = await import("../../../server/db/migrate.ts");
-    await requireDatabase(args, console);
+    requireDatabase(args, console);
     const status = await withDatabase(args, console, (db) => migrationStatus(db));
     const migrations = status.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt }));
     const pending = migrations.filter(({ applied_at }) => applied_at === null).length;

@@ -4,7 +4,7 @@ import { parseOriginPattern } from "../../../server/modules/app-keys/origin-patt
 import { parseCurrency, parseLanguage, parseNamespace } from "../../../server/modules/tenants/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/text.ts";
-import { type ArgValues, type CommandArgs, namespaceArg, type SharedValues } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, fileArg, namespaceArg, type SharedValues } from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { addressFlags, serverFlags } from "../serve/server-process.ts";
@@ -31,20 +31,9 @@ export const initFlags = {
     field: "password",
     description: "Read the owner's password from standard input, as one line",
   },
-  "owner-password-file": {
-    type: "string",
-    valueHint: "path",
-    completes: "file",
-    field: "password",
-    description: "Read the owner's password from this file, as one line",
-  },
+  "owner-password-file": { ...fileArg("Read the owner's password from this file, as one line"), field: "password" },
   "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
-  "save-password-to": {
-    type: "string",
-    valueHint: "path",
-    completes: "file",
-    description: "Generate the owner's password and write it to this new file (mode 0600)",
-  },
+  "save-password-to": fileArg("Generate the owner's password and write it to this new file (mode 0600)"),
   owner: { type: "boolean", default: true, description: "Create no owner" },
   "key-name": {
     type: "string",
@@ -61,18 +50,8 @@ export const initFlags = {
     description: "Site whose pages may use the key, which then only reads products: shop.example.com or *.example.com",
   },
   origins: { type: "boolean", default: true, description: "Allow no site to use the key from a browser" },
-  "save-secret-to": {
-    type: "string",
-    valueHint: "path",
-    completes: "file",
-    description: "Write the key's secret to this new file (mode 0600) and do not print it",
-  },
-  "smtp-url-file": {
-    type: "string",
-    valueHint: "path",
-    completes: "file",
-    description: "File with the URL of the mail server, such as smtps://user:password@mail.example.com",
-  },
+  "save-secret-to": fileArg("Write the key's secret to this new file (mode 0600) and do not print it"),
+  "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
   "mail-from": {
     type: "string",
     valueHint: "address",

@@ -1,6 +1,6 @@
 import type { SystemCtx } from "../../../server/context.ts";
 import { withContext } from "../../context/context.ts";
-import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } from "../../framework/args.ts";
+import { type FlagArg, fileArg, namespaceArg, type PositionalArg, type SharedValues } from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
 
 /** The key that a command works on. */
@@ -17,12 +17,16 @@ export const expectedNamespaceArg = {
   description: "Store of the key; required if the key is given by name and there are several stores",
 } as const satisfies FlagArg;
 
-export const saveSecretArg = {
+export const saveSecretArg = fileArg("Write the secret to this new file (mode 0600) and do not print it");
+
+/** `--scope`, except for its description. */
+export const scopeArg = {
   type: "string",
-  valueHint: "path",
-  completes: "file",
-  description: "Write the secret to this new file (mode 0600) and do not print it",
-} as const satisfies FlagArg;
+  valueHint: "scope",
+  multiple: true,
+  field: "scopes",
+  completes: "scope",
+} as const;
 
 type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
 

@@ -6,7 +6,7 @@ import { parseDuration, parseTime, requireChange } from "../../framework/parse-v
 import { formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
-import { appIdArg, expectedNamespaceArg, saveSecretArg, withKey } from "./args.ts";
+import { appIdArg, expectedNamespaceArg, saveSecretArg, scopeArg, withKey } from "./args.ts";
 import { deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
 
 const keyArgs = { app_id: appIdArg, namespace: expectedNamespaceArg };
@@ -78,14 +78,7 @@ const update = defineCommand({
   args: {
     app_id: appIdArg,
     name: { type: "string", valueHint: "text", description: "Name of the key" },
-    scope: {
-      type: "string",
-      valueHint: "scope",
-      multiple: true,
-      field: "scopes",
-      completes: "scope",
-      description: "Permission, such as products:read; replaces all current ones, * means all",
-    },
+    scope: { ...scopeArg, description: "Permission, such as products:read; replaces all current ones, * means all" },
     expires: {
       type: "string",
       valueHint: "duration|time|never",

@@ -2,7 +2,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseTime } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
-import { saveSecretArg } from "./args.ts";
+import { saveSecretArg, scopeArg } from "./args.ts";
 import { deliverKey } from "./print.ts";
 
 export default defineCommand({
@@ -11,14 +11,7 @@ export default defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     name: { type: "string", valueHint: "text", required: true, description: "Name of the key, such as web" },
-    scope: {
-      type: "string",
-      valueHint: "scope",
-      multiple: true,
-      field: "scopes",
-      completes: "scope",
-      description: "Permission, such as products:read (default: all)",
-    },
+    scope: { ...scopeArg, description: "Permission, such as products:read (default: all)" },
     publish: { type: "boolean", description: "Publish the key now" },
     expires: {
       type: "string",

@@ -14,9 +14,8 @@ import {
   userFilterArg,
 } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { fileFormatArg, formatOf, outputArg, writeExport } from "../../terminal/export-file.ts";
-import { info, printJson, printList } from "../../terminal/output.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
+import { exportArgs, readExportFormat, writeExport } from "../../terminal/export-file.ts";
+import { printJson, printList } from "../../terminal/output.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
 
 export const orderArg = {
@@ -115,8 +114,7 @@ const exportOrder = defineCommand({
   description: "Export the orders of a store as CSV or NDJSON, oldest first",
   args: {
     namespace: requiredNamespaceArg,
-    format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
-    output: outputArg,
+    ...exportArgs,
     ...orderFilterFlags,
   },
   examples: [
@@ -136,22 +134,19 @@ const exportOrder = defineCommand({
   ],
   async run(args, console) {
     const filter = { ...readOrderFilter(args, Date.now()), sort: "created_at" as const };
-    const format = args.format ?? formatOf(args.output) ?? "csv";
-    if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
+    const format = readExportFormat(console, args);
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
     const writeRows = format === "csv" ? orderCsvRows : writeDocuments;
-    const { count, path } = await withTenant(args, console, async (ctx) => {
+    await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...filter, ...(await resolveCustomer(ctx, args.customer)) });
       async function* texts() {
         for await (const views of pages) yield { text: writeRows(views), count: views.length };
       }
       const header = format === "csv" ? orderCsvHeader : "";
       // Only the owner can read the file: orders contain names and addresses.
-      return writeExport(console, { output: args.output, mode: 0o600, header, noun: "orders", pages: texts() });
+      await writeExport(console, { output: args.output, format, mode: 0o600, header, noun: "orders", pages: texts() });
     });
-    if (console.json) await printJson(console, { exported: count, format, output: path });
-    else if (path !== undefined) await info(console, `Exported ${count} orders to ${path}`);
   },
 });
 

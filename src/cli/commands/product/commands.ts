@@ -11,10 +11,10 @@ import {
   sinceArg,
 } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { fileFormatArg, formatOf, outputArg, writeExport } from "../../terminal/export-file.ts";
-import { formatValue, info, printJson, printList } from "../../terminal/output.ts";
+import { exportArgs, fileFormatArg, formatOf, readExportFormat, writeExport } from "../../terminal/export-file.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
-import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
 import { openSource } from "./product-file.ts";
 
@@ -190,8 +190,7 @@ const exportProduct = defineCommand({
   description: "Export the products of a store as CSV or NDJSON, oldest first",
   args: {
     namespace: requiredNamespaceArg,
-    output: outputArg,
-    format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
+    ...exportArgs,
     status: productStatusArg,
   },
   examples: [
@@ -206,14 +205,13 @@ const exportProduct = defineCommand({
       "existing file is replaced after a confirmation or with --yes.",
   ],
   async run(args, console) {
-    if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
     const { output, status } = args;
-    const format = args.format ?? formatOf(output) ?? "csv";
+    const format = readExportFormat(console, args);
     const { countProducts, csvHeader, exportProducts, writeCsvProduct } = await import(
       "../../../server/modules/products/transfer/export.ts"
     );
     const writeProduct = format === "csv" ? writeCsvProduct : (json: string) => `${json}\n`;
-    const { count } = await withTenant(args, console, async (ctx) => {
+    await withTenant(args, console, async (ctx) => {
       const total = console.screen && (await countProducts(ctx, { status }));
       async function* texts() {
         for await (const page of exportProducts(ctx, { status })) {
@@ -221,10 +219,8 @@ const exportProduct = defineCommand({
         }
       }
       const header = format === "csv" ? csvHeader : "";
-      return writeExport(console, { output, header, noun: "products", total, pages: texts() });
+      await writeExport(console, { output, format, header, noun: "products", total, pages: texts() });
     });
-    if (console.json) await printJson(console, { exported: count, format, output });
-    else if (output !== "-") await info(console, `Exported ${count} products to ${output}`);
   },
 });
 

@@ -1,5 +1,5 @@
 import { logLevels } from "../../../server/config/server-config.ts";
-import type { CommandArgs } from "../../framework/args.ts";
+import { type CommandArgs, fileArg } from "../../framework/args.ts";
 import { buildInfo, ownCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 
@@ -47,19 +47,10 @@ export const addressFlags = {
     description: "Address or CIDR range of proxies whose X-Forwarded-For is trusted",
   },
   "tls-cert": {
-    type: "string",
-    valueHint: "file",
+    ...fileArg("Certificate chain (PEM) for HTTPS; reloaded when it changes"),
     configEnv: "BODEGA_TLS_CERT",
-    completes: "file",
-    description: "Certificate chain (PEM) for HTTPS; reloaded when it changes",
   },
-  "tls-key": {
-    type: "string",
-    valueHint: "file",
-    configEnv: "BODEGA_TLS_KEY",
-    completes: "file",
-    description: "Private key (PEM) of the certificate",
-  },
+  "tls-key": { ...fileArg("Private key (PEM) of the certificate"), configEnv: "BODEGA_TLS_KEY" },
 } as const satisfies CommandArgs;
 
 /** The process that a server runs in. `--json` and `-q` suppress its announcement. */

@@ -1,7 +1,7 @@
 import { formatBytes } from "../../../server/values/bytes.ts";
 import { formatDuration } from "../../../server/values/duration.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { bold, type Column, renderTable, truncateText } from "../../terminal/table.ts";
+import { bold, type Column, layOutTable, truncateText } from "../../terminal/table.ts";
 import type { ServerActivity } from "./compare-status.ts";
 
 interface Canvas {
@@ -25,19 +25,18 @@ const wideColumns = 64;
 
 /** The activity of a server as lines that fit the terminal, the most important first. */
 export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {
-  const style = color ? bold : (text: string) => text;
   const head = note === undefined ? wrapParts(describeServer(activity), columns) : [truncateText(note, columns)];
-  const lines = head.map(style);
+  const lines = head.map((line) => bold(line, color));
   for (const [label, parts] of summarize(activity)) {
     const wrapped = wrapParts(parts, columns - labelWidth);
-    lines.push(...wrapped.map((line, index) => `${style((index === 0 ? label : "").padEnd(labelWidth))}${line}`));
+    lines.push(...wrapped.map((line, index) => bold((index === 0 ? label : "").padEnd(labelWidth), color) + line));
   }
   // Above the rows of a table are an empty line and its headers.
   const room = () => Math.min(maxRows, rows === undefined ? maxRows : rows - lines.length - 2);
   const addTable = <Row>(all: readonly Row[], table: Column<Row>[], share: number) => {
     const count = Math.min(all.length, room(), share);
     if (count < 1) return;
-    const text = renderTable(all.slice(0, count), table, { width: columns, color });
+    const { text } = layOutTable(all.slice(0, count), table, { width: columns, color });
     lines.push("", ...text.trimEnd().split("\n"));
   };
   const active = activity.routes.filter(({ per_second }) => per_second > 0);
