@@ -4,7 +4,8 @@ import { AppError, codeOf } from "../errors.ts";
 import { describeFault, type LogRequest, levelOf, type RequestLogEntry } from "../logging/request-log.ts";
 import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 
-interface LogDeps {
+/** Dependencies of logging. */
+export interface LogDeps {
   now: () => number;
   log: LogRequest;
   /** Index of the lowest level that is logged. */

@@ -87,10 +87,7 @@ export interface TokenCredentials {
 }
 
 /** The two parameters of token auth, where the route accepts them. */
-interface SentUser {
-  user_id?: string | undefined;
-  token?: string | undefined;
-}
+type SentUser = Partial<Record<"user_id" | "token", string | undefined>>;
 
 /**
  * The user credentials of a request, null when none were sent. With app credentials, `user_id` without `token` names a

@@ -5,13 +5,12 @@ import type { Database } from "../db/session.ts";
 import { namespaceMissing, storeNotFound } from "../errors.ts";
 import { baseHeaders, errorResponse, type Reply, successResponse } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
-import type { LogRequest } from "../logging/request-log.ts";
 import { type CredentialLookup, hasTenant, type Known } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import { parseLanguage } from "../modules/tenants/input.ts";
-import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
+import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
-import { logAnswer } from "./answer-log.ts";
+import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { type AuthDeps, authenticate, authorize } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
 import {
@@ -28,15 +27,11 @@ import { allowOrigin, requestIdOf } from "./headers.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
 
 /** Dependencies of the pipeline. */
-export interface PipelineDeps extends AuthDeps {
+export interface PipelineDeps extends AuthDeps, LogDeps {
   db: Database;
   lookup: CredentialLookup;
   bodyLimits: BodyLimits;
   bodyMemory: BodyMemory;
-  log: LogRequest;
-  /** Index of the lowest level that is logged. */
-  logFrom: number;
-  meter: Meter;
   vault: Vault;
   memory: ProcessMemory;
   push: PushOptions;

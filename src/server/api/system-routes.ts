@@ -18,16 +18,13 @@ interface SystemPages {
   onSeen?: ((request: Request) => void) | undefined;
 }
 
-/** Prefix of the request ids that `bodega doctor` sends to check the proxy in front of the server. */
-const probePrefix = "doctor-";
-
 /** The pages outside the API, which need no namespace: health checks, API description, and metrics for Prometheus. */
 export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: SystemPages): void {
   const { routes, version, metrics, onSeen } = deps;
   const findUnready = createReadiness({ ...deps, db: pipeline.db });
   let description: string | undefined;
   mountPage(server, pipeline, "/health/live", (request) => {
-    if (onSeen && request.headers.get("x-request-id")?.startsWith(probePrefix)) onSeen(request);
+    if (onSeen && request.headers.get("x-request-id")?.startsWith("doctor-")) onSeen(request);
     return answerOk;
   });
   mountPage(server, pipeline, "/health/ready", async () => (await findUnready()) ?? answerOk);

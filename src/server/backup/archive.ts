@@ -133,16 +133,11 @@ async function both(
   inner: Promise<void>,
   outer: Promise<void>,
 ): Promise<void> {
-  let failed: { error: unknown } | undefined;
-  const note = (error: unknown) => {
-    failed ??= { error };
-  };
-  const abandon = (error: unknown) => {
-    note(error);
-    archive.destroy(error as Error);
-  };
-  await Promise.all([inner.catch(abandon), outer.catch(note)]);
-  if (failed) throw failed.error;
+  const work = inner.catch((error) => {
+    archive.destroy(error);
+    throw error;
+  });
+  await Promise.all([work, outer]).finally(() => Promise.allSettled([work, outer]));
 }
 
 function explainUnpacking(error: unknown): unknown {

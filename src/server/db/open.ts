@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "../config/data-dir.ts";
 import { validationFailed } from "../errors.ts";
@@ -12,14 +11,13 @@ import { isServerRunning } from "./local/server-lock.ts";
 import type { Database } from "./session.ts";
 
 const fileSuffixes = ["", "-wal", "-shm"];
-const memoryDirs = new Set<string>();
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;
 
 /** Which database to open. */
 export interface DatabaseOptions {
   /** Directory of the local files; created with mode 0700. */
   dataDir: string;
-  /** A libSQL server (`http:`, `https:`, `libsql:`), or `:memory:` for tests; without it, the file in `dataDir`. */
+  /** A libSQL server (`http:`, `https:`, `libsql:`); without it, the file in `dataDir`. */
   url?: string | undefined;
   authToken?: string | undefined;
   /** How long a write waits for the lock, in milliseconds; 5000 without it. */
@@ -57,7 +55,6 @@ export async function withConfiguredDatabase<T>(config: Place, work: (db: Databa
 /** Opens the database that the options name. Errors: unavailable when it cannot be opened, validationFailed for an unusable address. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, authToken, lockDeadlineMs = 5000, leaveModes = false } = options;
-  if (url === ":memory:") return openMemory(lockDeadlineMs);
   if (url === undefined) return openFile(options.dataDir, { lockDeadlineMs, leaveModes });
   if (!serverAddress.test(url)) {
     throw validationFailed("The database address must begin with http:, https:, libsql:, ws: or wss:.");
@@ -106,25 +103,4 @@ async function openFile(dataDir: string, { lockDeadlineMs, leaveModes }: FileOpt
 function modeOf(path: string): number | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats && stats.mode & 0o777;
-}
-
-// SQLite's own `:memory:` has no WAL and no second connection, so a private file is used instead.
-async function openMemory(lockDeadlineMs: number): Promise<Database> {
-  const libsql = await loadLibsql();
-  const dir = mkdtempSync(join(tmpdir(), "bodega-memory-"));
-  if (memoryDirs.size === 0) process.once("exit", removeMemoryDirs);
-  memoryDirs.add(dir);
-  return new FileDatabase(libsql, join(dir, "bodega.db"), {
-    kind: "memory",
-    lockDeadlineMs,
-    afterClose() {
-      memoryDirs.delete(dir);
-      if (memoryDirs.size === 0) process.off("exit", removeMemoryDirs);
-      rmSync(dir, { recursive: true, force: true });
-    },
-  });
-}
-
-function removeMemoryDirs(): void {
-  for (const dir of memoryDirs) rmSync(dir, { recursive: true, force: true });
 }

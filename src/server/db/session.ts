@@ -26,9 +26,9 @@ export interface Session extends Executor {
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }
 
-/** An open database (`memory` is a file database for tests). */
+/** An open database. */
 export interface Database extends Session {
-  readonly kind: "memory" | "file" | "server";
+  readonly kind: "file" | "server";
   /** Runs statements as one write transaction with foreign keys off, as rebuilding a table needs. */
   migrate(stmts: InStatement[]): Promise<void>;
   /** A number that changes whenever anyone commits to the local file; null for a server. */

@@ -30,32 +30,24 @@ export interface Failure {
 }
 
 /** The state of one receiver in one pool. */
-interface Circuit {
-  /** Targets that failed since the last answer, and those of them without a timely answer. */
-  failed: Set<string>;
-  silent: Set<string>;
-  isOpen: boolean;
-  /** How often in a row it was opened. */
-  openings: number;
-  /** Epoch milliseconds; after that one probe at a time is sent. */
-  openUntil: number;
-  busy: number;
-  /** When an attempt began or ended last. */
-  movedAt: number;
-}
+type Circuit = ReturnType<typeof createCircuit>;
 
 interface Receiver {
   score: number;
   circuits: Circuit[];
 }
 
-const createCircuit = (): Circuit => ({
-  failed: new Set(),
-  silent: new Set(),
+const createCircuit = () => ({
+  /** Targets that failed since the last answer, and those of them without a timely answer. */
+  failed: new Set<string>(),
+  silent: new Set<string>(),
   isOpen: false,
+  /** How often in a row it was opened. */
   openings: 0,
+  /** Epoch milliseconds; after that one probe at a time is sent. */
   openUntil: 0,
   busy: 0,
+  /** When an attempt began or ended last. */
   movedAt: 0,
 });
 

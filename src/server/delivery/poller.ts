@@ -1,7 +1,7 @@
 import type { Database } from "../db/session.ts";
 
 /** A poll of a file costs microseconds; elsewhere it is a round trip. Jitter makes pauses up to twice as long. */
-const pauseMs = { file: 250, elsewhere: 2000 };
+const pauseMs = { file: 250, server: 2000 };
 /** The pause after the database could not answer. */
 const failurePauseMs = 5000;
 /** How long attempts in progress may take when the server stops. */
@@ -17,7 +17,6 @@ export function startPolling(
   engine: { poll(): Promise<unknown>; stop(graceMs: number): Promise<void> },
   onFailure: () => void,
 ): { stop(): Promise<void> } {
-  const pause = db.kind === "file" || db.kind === "memory" ? pauseMs.file : pauseMs.elsewhere;
   let isStopping = false;
   let isFailing = false;
   let timer: ReturnType<typeof setTimeout>;
@@ -32,7 +31,7 @@ export function startPolling(
         isFailing = true;
       },
     );
-    if (!isStopping) timer = setTimeout(poll, isFailing ? failurePauseMs : pause * (1 + Math.random()));
+    if (!isStopping) timer = setTimeout(poll, isFailing ? failurePauseMs : pauseMs[db.kind] * (1 + Math.random()));
   }
 
   poll();

@@ -36,18 +36,7 @@ export interface Permit {
   isUntrusted?: boolean;
 }
 
-interface Pool {
-  /** Sources that wait for permits, in their order. */
-  asking: Map<string, Source>;
-  total: number;
-  tenants: Map<string, number>;
-  untrusted: { total: number; tenants: Map<string, number> };
-  /** Admitted attempts by store. */
-  admitted: Map<string, number>;
-  /** Lower limits of stores whose receivers are full, and how many deliveries were skipped there, until `reopen`. */
-  tenantLimits: Map<string, number>;
-  skipped: Map<string, number>;
-}
+type Pool = ReturnType<typeof createPool>;
 
 /**
  * Deliveries behind a full receiver are skipped to find some for others, at most `max` between two polls. They wait `waitMs`
@@ -55,14 +44,17 @@ interface Pool {
  */
 const skip = { max: 200, waitMs: 4000, few: 40, shortMs: 500 };
 
-const createPool = (): Pool => ({
-  asking: new Map(),
+const createPool = () => ({
+  /** Sources that wait for permits, in their order. */
+  asking: new Map<string, Source>(),
   total: 0,
-  tenants: new Map(),
-  untrusted: { total: 0, tenants: new Map() },
-  admitted: new Map(),
-  tenantLimits: new Map(),
-  skipped: new Map(),
+  tenants: new Map<string, number>(),
+  untrusted: { total: 0, tenants: new Map<string, number>() },
+  /** Admitted attempts by store. */
+  admitted: new Map<string, number>(),
+  /** Lower limits of stores whose receivers are full, and how many deliveries were skipped there, until `reopen`. */
+  tenantLimits: new Map<string, number>(),
+  skipped: new Map<string, number>(),
 });
 
 /**

@@ -27,8 +27,7 @@ const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchron
 
 /** How file databases of servers, commands and tests differ. */
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
-  kind?: "memory" | "file";
-  /** Runs after everything is closed, such as the removal of a temporary directory. */
+  /** Runs after everything is closed. */
   afterClose?: () => void;
   /** Whether a server uses the file: its checkpointer then does what closing would do otherwise. */
   isServerRunning?: () => Promise<boolean>;
@@ -45,7 +44,7 @@ interface CheckpointParts {
  * write queue and are answered after their COMMIT.
  */
 export class FileDatabase implements Database {
-  readonly kind: "memory" | "file";
+  readonly kind = "file";
   readonly path: string;
   readonly queue: WriteQueue;
   readonly writer: Connection;
@@ -60,7 +59,6 @@ export class FileDatabase implements Database {
 
   /** Opens the file, creating it where needed. Errors: unavailable when it cannot be opened. */
   constructor(libsql: Libsql, path: string, options: FileDatabaseOptions = {}) {
-    this.kind = options.kind ?? "file";
     this.path = path;
     this.#libsql = libsql;
     this.#options = options;
