@@ -3,7 +3,6 @@ import type { SystemCtx } from "../../src/server/context.ts";
 import { rotateKey } from "../../src/server/modules/app-keys/change.ts";
 import { explainOrigin } from "../../src/server/modules/app-keys/origin-explanation.ts";
 import { addOrigins, removeOrigins, setOrigins } from "../../src/server/modules/app-keys/origins.ts";
-import { hashSecret } from "../../src/server/modules/app-keys/secret.ts";
 import {
   activateKey,
   deactivateKey,
@@ -15,6 +14,7 @@ import {
   unpublishKey,
 } from "../../src/server/modules/app-keys/service.ts";
 import { createTenant } from "../../src/server/modules/tenants/service.ts";
+import { hashSecret } from "../../src/server/security/random-secret.ts";
 import { newNamespace } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";

@@ -10,7 +10,7 @@ import {
   renewRecoveryCodes,
 } from "../../src/server/modules/two-factor/enrolment.ts";
 import { isTwoFactorOn, resetTwoFactor, spendCode } from "../../src/server/modules/two-factor/service.ts";
-import { setStatus } from "../../src/server/modules/users/change.ts";
+import { updateUser } from "../../src/server/modules/users/change.ts";
 import { deleteUser, setPassword } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -35,7 +35,7 @@ onEachDatabase((suite) => {
 
   for (const [what, happen] of [
     ["the password is changed", (ctx: Ctx, id: string) => setPassword(ctx, id, otherPassword)],
-    ["the user is disabled", (ctx: Ctx, id: string) => setStatus(ctx, id, "disabled")],
+    ["the user is disabled", (ctx: Ctx, id: string) => updateUser(ctx, id, { status: "disabled" }, null)],
     ["the user is deleted", (ctx: Ctx, id: string) => deleteUser(ctx, id, null)],
   ] as const) {
     test(`nothing is done when ${what} after authentication and before the act (5207)`, async () => {

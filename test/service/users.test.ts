@@ -6,7 +6,7 @@ import { loginFailures } from "../../src/server/modules/passwords/failures.ts";
 import { hashing, verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { updateOwnProfile } from "../../src/server/modules/profile/service.ts";
 import { countHit } from "../../src/server/modules/rate-limits/service.ts";
-import { setStatus, updateUser } from "../../src/server/modules/users/change.ts";
+import { updateUser } from "../../src/server/modules/users/change.ts";
 import {
   changePasswordHash,
   findSignInUser,
@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
       () => resolveUserId(foreign, id),
       () => resolveUserId(foreign, email),
       () => updateUser(foreign, id, { name: "Eve" }, null),
-      () => setStatus(foreign, id, "disabled"),
+      () => updateUser(foreign, id, { status: "disabled" }, null),
       () => setPassword(foreign, id, otherPassword),
       () => deleteUser(foreign, id, null),
     ]) {
@@ -125,7 +125,7 @@ onDatabase("file", (suite) => {
     const { id } = await createUser(asked, { email: "owner@example.com", role: "owner" });
     for (const change of [
       () => updateUser(asked, id, { role: "customer" }, null),
-      () => setStatus(asked, id, "disabled"),
+      () => updateUser(asked, id, { status: "disabled" }, null),
       () => deleteUser(asked, id, null),
     ]) {
       expect(await failureOf(change())).toMatchObject({ code: 5306 });
@@ -133,8 +133,8 @@ onDatabase("file", (suite) => {
     const terminal: Ctx = { ...asked, actor: { kind: "terminal", endsOwners: true } };
     expect((await updateUser(terminal, id, { role: "customer" }, null)).role).toBe("customer");
     await updateUser(terminal, id, { role: "owner" }, null);
-    expect((await setStatus(terminal, id, "disabled")).status).toBe("disabled");
-    await setStatus(terminal, id, "active");
+    expect((await updateUser(terminal, id, { status: "disabled" }, null)).status).toBe("disabled");
+    await updateUser(terminal, id, { status: "active" }, null);
     await deleteUser(terminal, id, null);
     expect((await listUsers(terminal, {})).json).toBe("[]");
   });
@@ -226,7 +226,7 @@ onDatabase("file", (suite) => {
     const { id } = await make();
     const theirs: Ctx = { ...ctx, actor: { kind: "user", userId: id, role: "customer" } };
     expect((await updateOwnProfile(theirs, { name: "Ada" }, null)).name).toBe("Ada");
-    await setStatus(ctx, id, "disabled");
+    await updateUser(ctx, id, { status: "disabled" }, null);
     expect(await failureOf(updateOwnProfile(theirs, { name: "Eve" }, null))).toMatchObject({ code: 5207 });
     expect((await getUser(ctx, id)).name).toBe("Ada");
   });

@@ -9,7 +9,7 @@ test("a running server calls every purge function of the modules", () => {
   const files = readdirSync(join(server, "modules"), { recursive: true, encoding: "utf8" });
   const purges = files
     .filter((name) => name.endsWith(".ts"))
-    .flatMap((name) => [...read(join("modules", name)).matchAll(/^export (?:async )?function (purge\w+)/gm)])
+    .flatMap((name) => [...read(join("modules", name)).matchAll(/^export (?:(?:async )?function|const) (purge\w+)/gm)])
     .map(([, name]) => name as string);
   expect(purges.length).toBeGreaterThan(9);
   const list = /const purgeJobs[\s\S]*?\n\];/.exec(read("runtime/background-jobs.ts"))?.[0] ?? "";

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
+import { purgeBatch } from "../db/purge.ts";
 import type { Database } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -26,7 +27,6 @@ import { createClockWatch } from "./clock-watch.ts";
 const purgeMs = 60_000;
 const checkFileMs = 1000;
 /** The most rows that one call of a purge job removes. */
-const maxBatch = 1000;
 
 interface JobOptions {
   /** Null when the server's key is not the database's: then nothing is delivered. */
@@ -89,7 +89,7 @@ type PurgeJob = (ctx: { db: Database; now: () => number }) => Promise<number>;
 const purgeJobs: { purge: PurgeJob; fullBatch: number; needsClock?: boolean }[] = [
   { purge: expireDueOrders, fullBatch: 1, needsClock: true },
   { purge: expireDuePoints, fullBatch: 1, needsClock: true },
-  { purge: purgeReplies, fullBatch: maxBatch, needsClock: true },
+  { purge: purgeReplies, fullBatch: purgeBatch, needsClock: true },
   ...[
     purgeRateLimits,
     purgePublicHits,
@@ -103,7 +103,7 @@ const purgeJobs: { purge: PurgeJob; fullBatch: number; needsClock?: boolean }[] 
     purgeEvents,
     purgeViewDedupKeys,
     purgeRejections,
-  ].map((purge) => ({ purge, fullBatch: maxBatch })),
+  ].map((purge) => ({ purge, fullBatch: purgeBatch })),
 ];
 
 function startPurging(db: Database, notice: LogWriter["notice"]): { stop(): Promise<void> | undefined } {

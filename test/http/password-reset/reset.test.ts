@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { loginFailures } from "../../../src/server/modules/passwords/failures.ts";
 import { countHit, peekLimit } from "../../../src/server/modules/rate-limits/service.ts";
-import { setStatus } from "../../../src/server/modules/users/change.ts";
+import { updateUser } from "../../../src/server/modules/users/change.ts";
 import { createUser, setPassword } from "../../../src/server/modules/users/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
@@ -111,7 +111,7 @@ onDatabase("file", (suite) => {
 
   test("a disabled user gets the same reply as an unknown one (5216), and stays disabled", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
-    await setStatus(await tenantContext(shop), account.id, "disabled");
+    await updateUser(await tenantContext(shop), account.id, { status: "disabled" }, null);
     expect((await reset(shop, email, code)).code).toBe(5216);
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
   });

@@ -167,9 +167,9 @@ function defineStatusCommand(name: "disable" | "enable", description: string, no
     notes,
     done: name === "disable" ? "Disabled user {email}." : "Enabled user {email}.",
     async run(args, console) {
-      const { setStatus } = await import("../../../server/modules/users/change.ts");
+      const { updateUser } = await import("../../../server/modules/users/change.ts");
       const status = name === "disable" ? "disabled" : "active";
-      await printUser(console, await changeUser(args, console, (ctx, id) => setStatus(ctx, id, status)));
+      await printUser(console, await changeUser(args, console, (ctx, id) => updateUser(ctx, id, { status }, null)));
     },
   });
 }

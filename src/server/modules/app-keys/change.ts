@@ -3,13 +3,13 @@ import type { SystemCtx } from "../../context.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, wrongState } from "../../errors.ts";
+import { hashSecret, newSecret } from "../../security/random-secret.ts";
 import { parseScopes } from "../../security/scopes.ts";
 import { newId } from "../../values/ids.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { AppKeyDetails, IssuedAppKey } from "./model.ts";
-import { hashSecret, newSecret } from "./secret.ts";
 import { getKey, insertSecret, keepLastUse, keyRevoked, parseExpiry, requireKey, withSecret } from "./service.ts";
 import { appKeySecrets, appKeys } from "./table.ts";
 
@@ -81,7 +81,7 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
   requireOverlap(overlapMs);
   const moment = ctx.now();
   const now = toTimestamp(moment);
-  const secret = newSecret();
+  const secret = newSecret("sk_");
   return inTransaction(ctx, async (tx) => {
     const key = await requireKey(tx, appId);
     if (key.revoked_at) throw keyRevoked(key);

@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
+import { createPurge } from "../../db/purge.ts";
 import type { Database } from "../../db/session.ts";
-import { all, bind, param, run, statement } from "../../db/statement.ts";
+import { all, bind, param, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { appKeys, rejectedOrigins } from "./table.ts";
 
@@ -26,9 +27,6 @@ const removeBeyond = statement(sql`
   delete from ${rejectedOrigins} where app_id = ${param("appId")} and origin not in (
     select origin from ${rejectedOrigins} where app_id = ${param("appId")}
     order by last_at desc, origin limit ${param("most")})`);
-const removeOld = statement(sql`
-  delete from ${rejectedOrigins} where (app_id, origin) in (
-    select app_id, origin from ${rejectedOrigins} where last_at < ${param("before")} limit 1000)`);
 const selectRows = statement<RejectedOrigin>(sql`
   select origin, attempts, first_at, last_at from ${rejectedOrigins}
   where app_id = ${param("appId")} order by last_at desc, origin limit ${param("most")}`);
@@ -114,7 +112,5 @@ export function listRejections(ctx: SystemCtx, appId: string): Promise<RejectedO
   return all(ctx.db, selectRows, { appId, most: maxPerKey });
 }
 
-/** Deletes origins not seen for thirty days, at most a thousand a call. Returns how many. */
-export function purgeRejections(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
-  return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
-}
+/** Deletes origins not seen for thirty days. */
+export const purgeRejections = createPurge(rejectedOrigins, sql`last_at < ${param("before")}`, keptMs);

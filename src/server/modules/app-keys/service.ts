@@ -3,6 +3,7 @@ import type { SystemCtx } from "../../context.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
+import { hashSecret, newSecret } from "../../security/random-secret.ts";
 import { parseScope, parseScopes } from "../../security/scopes.ts";
 import { newId } from "../../values/ids.ts";
 import { requireText } from "../../values/text.ts";
@@ -18,12 +19,11 @@ import {
   type IssuedAppKey,
   type KeyFilter,
 } from "./model.ts";
-import { hashSecret, newSecret } from "./secret.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
 const insertKey = statement(sql`
   insert into ${appKeys} (id, tenant_id, name, scopes, active, published, expires_at, created_at, updated_at)
-  values (${param("id")}, ${param("tenantId")}, ${param("name")}, ${param("scopes")}, 1, ${param("published")},
+  values (${param("appId")}, ${param("tenantId")}, ${param("name")}, ${param("scopes")}, 1, ${param("published")},
     ${param("expiresAt")}, ${param("now")}, ${param("now")})`);
 /** Stores the hash of a secret. */
 export const insertSecret = statement(sql`
@@ -36,11 +36,10 @@ const lastUse = sql`(select max(at) from (select k.last_used_at as at
 export const keepLastUse = statement(sql`
   update ${appKeys} as k set last_used_at = ${lastUse} where k.id = ${param("appId")}`);
 const keyColumns = sql`
-  k.id as app_id, t.namespace, k.name, k.scopes, k.active, k.published, k.enforce_origins, k.allow_no_origin,
-  k.expires_at, k.revoked_at, k.created_at, k.tenant_id,
-  ${lastUse} as last_used_at,
+  k.tenant_id, k.id as app_id, t.namespace, k.name, k.scopes, k.active, k.published,
   (select json_group_array(pattern) from (select pattern from ${appKeyOrigins} o where o.app_id = k.id order by pattern))
     as origins,
+  k.enforce_origins, k.allow_no_origin, k.created_at, k.expires_at, k.revoked_at, ${lastUse} as last_used_at,
   (select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at, 'last_used_at', last_used_at))
     from (select * from ${appKeySecrets} s where s.app_id = k.id order by s.created_at desc, s.id desc)) as secrets`;
 const selectKey = statement<KeyRow>(sql`
@@ -59,9 +58,10 @@ const setRevoked = statement(sql`
   where id = ${param("appId")} and revoked_at is null`);
 const removeSecrets = statement(sql`delete from ${appKeySecrets} where app_id = ${param("appId")}`);
 
-type KeyRow = Pick<AppKeyDetails, "app_id" | "namespace" | "name" | "expires_at" | "revoked_at" | "created_at"> &
-  Record<"tenant_id" | "scopes" | "origins" | "secrets", string> &
-  Record<"active" | "published" | "enforce_origins" | "allow_no_origin", number> & { last_used_at: string | null };
+type Flag = "active" | "published" | "enforce_origins" | "allow_no_origin";
+type KeyRow = Omit<AppKeyDetails, Flag | "scopes" | "origins" | "secrets"> &
+  Record<Flag, number> &
+  Record<"tenant_id" | "scopes" | "origins" | "secrets", string>;
 
 /**
  * Issues a key for a tenant: active, unpublished unless asked, with every scope unless named. Only this reply contains
@@ -76,20 +76,13 @@ export async function issueKey(
   const now = toTimestamp(ctx.now());
   const expiresAt = input.expiresAt ? parseExpiry(input.expiresAt, ctx.now()) : null;
   const appId = newId("app");
-  const secret = newSecret();
+  const secret = newSecret("sk_");
   return inTransaction(ctx, async (tx) => {
     const tenant = await requireTenant(tx, input.namespace);
     const published = input.publish ?? false;
-    await run(tx.db, insertKey, {
-      id: appId,
-      tenantId: tenant.id,
-      name,
-      scopes: JSON.stringify(scopes),
-      published,
-      expiresAt,
-      now,
-    });
-    await run(tx.db, insertSecret, { id: newId("sec"), tenantId: tenant.id, appId, hash: hashSecret(secret), now });
+    const row = { tenantId: tenant.id, appId, name, scopes: JSON.stringify(scopes), published, expiresAt, now };
+    await run(tx.db, insertKey, row);
+    await run(tx.db, insertSecret, { ...row, id: newId("sec"), hash: hashSecret(secret) });
     const details = { name, scopes, published, expires_at: expiresAt };
     await recordAudit(tx, { event: "key.issued", namespace: input.namespace, subject: appId, details });
     return withSecret(await requireKey(tx, appId), secret);
@@ -174,35 +167,22 @@ function setFlag(
   });
 }
 
-function toAppKey(row: KeyRow): AppKey {
+function toDetails({ tenant_id: _, ...row }: KeyRow, now: number): AppKeyDetails {
   return {
-    app_id: row.app_id,
-    namespace: row.namespace,
-    name: row.name,
+    ...row,
     scopes: JSON.parse(row.scopes),
     active: row.active === 1,
     published: row.published === 1,
     origins: JSON.parse(row.origins),
     enforce_origins: row.enforce_origins === 1,
     allow_no_origin: row.allow_no_origin === 1,
-    created_at: row.created_at,
-  };
-}
-
-function toDetails(row: KeyRow, now: number): AppKeyDetails {
-  const { expires_at, revoked_at, last_used_at } = row;
-  return {
-    ...toAppKey(row),
-    expires_at,
-    revoked_at,
-    last_used_at,
     secrets: describeSecrets(JSON.parse(row.secrets), now),
   };
 }
 
 /** The key of a stored row with its secret. */
 export function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
-  const { app_id, ...rest } = toAppKey(row);
+  const { app_id, expires_at, revoked_at, last_used_at, secrets, ...rest } = toDetails(row, 0);
   return { app_id, app_secret, ...rest };
 }
 

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { tenantIdColumn } from "../tenants/table.ts";
+import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 
 /** An app key: the identity and the permissions of a backend or integration. The id is the public `app_id`. */
 export const appKeys = sqliteTable(
@@ -31,9 +31,7 @@ export const appKeySecrets = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    appId: text("app_id")
-      .notNull()
-      .references(() => appKeys.id, { onDelete: "cascade" }),
+    appId: ownerColumn("app_id", () => appKeys.id),
     /** SHA-256 of the secret, in hex. The secret itself has 256 random bits, so a slow hash would add nothing. */
     hash: text("hash").notNull(),
     createdAt: text("created_at").notNull(),
@@ -48,9 +46,7 @@ export const appKeyOrigins = sqliteTable(
   "app_key_origins",
   {
     tenantId: tenantIdColumn(),
-    appId: text("app_id")
-      .notNull()
-      .references(() => appKeys.id, { onDelete: "cascade" }),
+    appId: ownerColumn("app_id", () => appKeys.id),
     /** As entered by the admin, normalised: `shop.example.com`, `*.example.org`, `https://shop.example.com:8443`. */
     pattern: text("pattern").notNull(),
     createdAt: text("created_at").notNull(),
@@ -63,9 +59,7 @@ export const rejectedOrigins = sqliteTable(
   "rejected_origins",
   {
     tenantId: tenantIdColumn(),
-    appId: text("app_id")
-      .notNull()
-      .references(() => appKeys.id, { onDelete: "cascade" }),
+    appId: ownerColumn("app_id", () => appKeys.id),
     /** As it was sent, at most 200 characters; empty where none was. */
     origin: text("origin").notNull(),
     attempts: integer("attempts").notNull(),

@@ -1,13 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import type { Executor, Session } from "../../db/session.ts";
+import { createPurge } from "../../db/purge.ts";
+import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { idempotencyKeyReused } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { idempotencyKeys } from "./table.ts";
 
-const purgeBatch = 1000;
 /** How long a reply is kept, in milliseconds. Its key can be used again once it is purged. */
 export const keptMs = 24 * 3_600_000;
 
@@ -18,9 +18,6 @@ const keepReply = statement(sql`
   insert into ${idempotencyKeys} (tenant_id, caller, key, fingerprint, status, data, etag, language, created_at)
   values (${param("tenantId")}, ${param("caller")}, ${param("key")}, ${param("fingerprint")}, ${param("status")},
     ${param("data")}, ${param("etag")}, ${param("language")}, ${param("now")})`);
-const removeOld = statement(sql`
-  delete from ${idempotencyKeys} where rowid in (
-    select rowid from ${idempotencyKeys} where created_at <= ${param("before")} limit ${sql.raw(String(purgeBatch))})`);
 
 interface Row {
   fingerprint: string;
@@ -82,10 +79,8 @@ export function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | 
   return findIn(ctx.db, ctx, request);
 }
 
-/** Removes up to a thousand expired replies. Returns how many. */
-export function purgeReplies(ctx: { db: Session; now: () => number }): Promise<number> {
-  return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
-}
+/** Removes expired replies. */
+export const purgeReplies = createPurge(idempotencyKeys, sql`created_at <= ${param("before")}`, keptMs);
 
 async function findIn(db: Executor, ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
   const row = await get(db, selectReply, keyOf(ctx, request));

@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import { createPurge } from "../../db/purge.ts";
 import type { Session } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import type { Vault } from "../../security/vault.ts";
@@ -23,9 +24,6 @@ const expireUseless = statement(sql`
 const eraseFailed = statement(sql`
   update ${mailOutbox} set sealed = null where id in (select id from ${mailOutbox}
     where status = 'failed' and sealed is not null and useful_until <= ${param("now")} limit 1000)`);
-const removeDone = statement(sql`
-  delete from ${mailOutbox} where id in (select id from ${mailOutbox}
-    where status <> 'queued' and updated_at <= ${param("before")} order by updated_at limit 1000)`);
 const updateClaimed = statement(sql`
   update ${mailOutbox} set status = ${param("status")}, updated_at = ${param("now")},
     next_attempt_at = coalesce(${param("next")}, next_attempt_at),
@@ -78,10 +76,12 @@ export async function expireMail(ctx: OutboxContext): Promise<number> {
   return (await run(ctx.db, expireUseless, { now })) + (await run(ctx.db, eraseFailed, { now }));
 }
 
-/** Removes mail that ended thirty days ago, at most a thousand a call. Returns how many. */
-export function purgeMail(ctx: OutboxContext): Promise<number> {
-  return run(ctx.db, removeDone, { before: toTimestamp(ctx.now() - keptMs) });
-}
+/** Removes mail that ended thirty days ago. */
+export const purgeMail = createPurge(
+  mailOutbox,
+  sql`status <> 'queued' and updated_at <= ${param("before")} order by updated_at`,
+  keptMs,
+);
 
 /** Records that a mail was sent, and erases its contents; only the masked recipient is kept. */
 export async function recordSent(ctx: OutboxContext & { vault: Vault }, { id, sealed }: ClaimedMail): Promise<void> {

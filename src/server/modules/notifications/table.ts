@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { deliveryColumns } from "../../delivery/claim.ts";
-import { tenantIdColumn } from "../tenants/table.ts";
+import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
 /** The keys that identify this server to push services (VAPID, RFC 8292); one pair for all stores. */
@@ -55,9 +55,7 @@ export const pushTopics = sqliteTable(
   {
     tenantId: tenantIdColumn(),
     topic: text("topic").notNull(),
-    registrationId: text("registration_id")
-      .notNull()
-      .references(() => pushRegistrations.id, { onDelete: "cascade" }),
+    registrationId: ownerColumn("registration_id", () => pushRegistrations.id),
   },
   (t) => [
     primaryKey({ columns: [t.tenantId, t.topic, t.registrationId] }),
@@ -101,9 +99,7 @@ export const pushDeliveries = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    messageId: text("message_id")
-      .notNull()
-      .references(() => pushMessages.id, { onDelete: "cascade" }),
+    messageId: ownerColumn("message_id", () => pushMessages.id),
     /** Null once the registration is gone. */
     registrationId: text("registration_id").references(() => pushRegistrations.id, { onDelete: "set null" }),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),

@@ -34,43 +34,31 @@ const insertOrder = statement(sql`
     ${param("shipping")}, ${param("tax")}, ${param("total")}, ${param("usePoints")}, ${param("shippingAddress")},
     ${param("note")}, ${param("lang")}, ${param("now")}, ${param("now")}, ${param("expiresAt")})`);
 // One statement inserts all lines. Each is a JSON array in the order of the columns.
-const lineColumns = [
-  "id",
-  "product_id",
-  "variant_id",
-  "title",
-  "variant_title",
-  "sku",
-  "options",
-  "image",
-  "price_minor",
-  "quantity",
-  "subtotal_minor",
-  "discount_minor",
-  "tax_minor",
-  "total_minor",
-  "is_counted",
-] as const;
+const lineColumns = `id, product_id, variant_id, title, variant_title, sku, options, image, price_minor, quantity,
+  subtotal_minor, discount_minor, tax_minor, total_minor, is_counted`;
 const insertLines = statement(sql`
-  insert into ${orderLines} (tenant_id, order_id, position, ${sql.raw(lineColumns.join(", "))})
+  insert into ${orderLines} (tenant_id, order_id, position, ${sql.raw(lineColumns)})
   select ${param("tenantId")}, ${param("id")}, key,
-    ${sql.raw(lineColumns.map((_, index) => `json_extract(value, '$[${index}]')`).join(", "))}
+    ${sql.raw(
+      lineColumns
+        .split(",")
+        .map((_, index) => `value ->> ${index}`)
+        .join(", "),
+    )}
   from json_each(${param("lines")})`);
 const selectUser = statement<{ id: string }>(sql`
   select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}`);
 
-/** The body of a create, and the common parameters that matter. */
-type NewOrder = OrderInput & {
-  lang?: string | undefined;
-  /** The customer that an app key names by `user_id`. */
-  subject?: string | undefined;
-};
-
 /**
  * Creates an order in one transaction: reserves stock, spends points, assigns the number. A dry run rolls it back.
+ * @param input `subject` is the customer that an app key names by `user_id`.
  * @throws validationFailed, forbidden for fields that only the store may set, outOfStock, notEnoughPoints, tooManyRequests.
  */
-export async function createOrder(ctx: Ctx, input: NewOrder, isDryRun = false): Promise<RenderedOrder> {
+export async function createOrder(
+  ctx: Ctx,
+  input: OrderInput & { lang?: string | undefined; subject?: string | undefined },
+  isDryRun = false,
+): Promise<RenderedOrder> {
   const checked = checkOrder(ctx, input);
   const userId = subjectOf(ctx, input.customer_id, input.subject);
   if (userId === null && checked.usePoints > 0) throw invalidField("use_points", "must be 0 for a guest");

@@ -19,17 +19,9 @@ import { orderLines, orderRefunds, orders } from "./table.ts";
 
 const maxReason = 500;
 
-interface PaidOrder {
-  user_id: string | null;
-  currency_digits: number;
-  subtotal_minor: number;
-  total_minor: number;
-  refunded_minor: number;
-  points_used: number;
-  points_earned: number;
-  points_returned: number;
-  points_reversed: number;
-}
+type Amount = "currency_digits" | "subtotal_minor" | "total_minor" | "refunded_minor";
+type Points = "points_used" | "points_earned" | "points_returned" | "points_reversed";
+type PaidOrder = { user_id: string | null } & Record<Amount | Points, number>;
 
 // As the first statement of the transaction, this write locks the database for the reads after it.
 const lockOrder = statement<PaidOrder>(sql`

@@ -57,13 +57,9 @@ export const selectOrder = statement<RenderedOrder>(sql`
   select ${orderJson} as json, version from ${orders} where ${thisOrder} and ${visible}`);
 
 /** The states of an order, which explain why it was not changed. */
-interface OrderState {
-  status: string;
-  payment_status: string;
-  payment_reference: string | null;
-  version: number;
-}
-export const selectState = statement<OrderState>(sql`
+export const selectState = statement<
+  Record<"status" | "payment_status", string> & { payment_reference: string | null; version: number }
+>(sql`
   select status, payment_status, payment_reference, version from ${orders} where ${thisOrder} and ${visible}`);
 
 /** The statement that reads an order at the end of a batch. */

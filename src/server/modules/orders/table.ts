@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { tenantIdColumn, tenants } from "../tenants/table.ts";
+import { ownerColumn, tenantIdColumn, tenants } from "../tenants/table.ts";
 
 const amount = (name: string) => integer(name).notNull().default(0);
 
@@ -88,9 +88,7 @@ export const orderLines = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    orderId: text("order_id")
-      .notNull()
-      .references(() => orders.id, { onDelete: "cascade" }),
+    orderId: ownerColumn("order_id", () => orders.id),
     /** Position in the order, from 0. */
     position: integer("position").notNull(),
     productId: text("product_id").notNull(),
@@ -138,9 +136,7 @@ export const orderRefunds = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    orderId: text("order_id")
-      .notNull()
-      .references(() => orders.id, { onDelete: "cascade" }),
+    orderId: ownerColumn("order_id", () => orders.id),
     amountMinor: integer("amount_minor").notNull(),
     /** JSON array of `{line_id, quantity, amount_minor, restock}`. */
     lines: text("lines").notNull(),

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import type { Session } from "../../db/session.ts";
+import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, resetCodeInvalid } from "../../errors.ts";
@@ -17,14 +17,10 @@ import { parseLanguage } from "../tenants/input.ts";
 import { endTokens } from "../tokens/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
-import { users } from "../users/table.ts";
 import { passwordResetCodes } from "./table.ts";
 
 /** Mails with a code per tenant and email; further requests send none. */
 const resetMails: RateLimit = { name: "reset-mails", most: 3, windowMs: 20 * 60_000 };
-
-const selectUserId = statement<{ id: string }>(sql`
-  select id from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
 
 /**
  * Sends a reset code to an address, if a user has it (specification, section 4). It runs the same statements for every
@@ -93,7 +89,7 @@ async function refuse(tx: Ctx, resetTry: ResetTry): Promise<AppError> {
     const verdict = await checkTry(tx, resetTry);
     return verdict instanceof AppError ? verdict : resetCodeInvalid();
   }
-  const target = await get(tx.db, selectUserId, { tenantId: tx.tenant.id, emailKey: resetTry.emailKey });
+  const target = await findSignInUser(tx.db, tx.tenant.id, resetTry.emailKey);
   await recordAudit(tx, { event: "password.reset_failed", subject: target?.id, error: "resetCodeInvalid" });
   return resetCodeInvalid();
 }
@@ -125,11 +121,7 @@ const useCode = statement(sql`
 const addWrongTry = statement(sql`
   update ${passwordResetCodes} set wrong_tries = wrong_tries + 1
   where ${ofAddress} and hash <> ${param("hash")} and ${isLive}`);
-const removeCode = statement(sql`
-  delete from ${passwordResetCodes} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
-const removeOld = statement(sql`
-  delete from ${passwordResetCodes} where rowid in (
-    select rowid from ${passwordResetCodes} where expires_at <= ${param("before")} limit 1000)`);
+const removeCode = statement(sql`delete from ${passwordResetCodes} where ${ofAddress}`);
 
 /** A code sent to reset the password of an address, whether or not it has a user. */
 export interface ResetTry {
@@ -187,10 +179,8 @@ export async function endResetCode(tx: Ctx, emailKey: string): Promise<void> {
   await run(tx.db, removeCode, { tenantId: tx.tenant.id, emailKey });
 }
 
-/** Deletes codes that expired over a day ago, at most a thousand a call. Returns how many. */
-export function purgeResetCodes(ctx: { db: Session; now: () => number }): Promise<number> {
-  return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
-}
+/** Deletes codes that expired over a day ago. */
+export const purgeResetCodes = createPurge(passwordResetCodes, sql`expires_at <= ${param("before")}`, keptMs);
 
 function valuesOf(ctx: Ctx, { emailKey, code }: ResetTry) {
   const tenantId = ctx.tenant.id;

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { tenantIdColumn } from "../tenants/table.ts";
+import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { productJson, variantJson } from "./rendering.ts";
 
 const living = sql`deleted_at is null`;
@@ -83,9 +83,7 @@ export const productVariants = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    productId: text("product_id")
-      .notNull()
-      .references(() => products.id, { onDelete: "cascade" }),
+    productId: ownerColumn("product_id", () => products.id),
     title: text("title").notNull(),
     sku: text("sku"),
     /** JSON object of texts, such as `{"size": "M"}`. */

@@ -29,20 +29,13 @@ interface AccountRow {
   expiring: string | null;
 }
 
-interface EntryRow {
-  json: string;
-  points: number;
-  kind: string;
-  version: number;
-}
-
 const selectAccount = statement<AccountRow>(sql`
   select coalesce(b.balance, 0) as balance, coalesce(b.version, 0) as version, b.updated_at as updated_at,
     (select coalesce(sum(remaining), 0) from ${rewardLots} where ${ofUser} and remaining > 0 and ${isDue}) as due,
     (select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
       where ${ofUser} and remaining > 0 and expires_at > ${param("now")} order by expires_at, sequence limit 1) as expiring
   from (select 1) left join ${rewardBalances} b on b.tenant_id = ${param("tenantId")} and b.user_id = ${param("userId")}`);
-const selectEntry = statement<EntryRow>(sql`
+const selectEntry = statement<{ json: string; points: number; kind: string; version: number }>(sql`
   select ${entryJson} as json, points, kind, (select version from ${rewardBalances} where ${ofUser}) as version
   from ${rewardEntries} where ${ofUser} and source = ${param("source")}`);
 
@@ -114,32 +107,28 @@ async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string
   return customerId;
 }
 
-/** An entry to book: `points` as in the ledger, negative for spent ones. */
-interface NewEntry {
-  userId: string;
-  kind: "redeem" | "adjust";
-  points: number;
-  source: string | undefined;
-}
-
-/** Books an entry once for its source, in one transaction. Replies 201, or 200 if it was booked before. */
+/**
+ * Books an entry once for its source, in one transaction. Replies 201, or 200 if it was booked before.
+ * @param entry `points` as in the ledger, negative for spent ones.
+ */
 function book(
   ctx: Ctx,
-  { userId, kind, points, source: given }: NewEntry,
+  entry: { userId: string; kind: "redeem" | "adjust"; points: number; source: string | undefined },
   write: (tx: Ctx, source: string) => Promise<boolean>,
 ): Promise<RewardsReply> {
+  const { userId, source: given } = entry;
   if (given !== undefined) requireText("source", given, 200);
   const prefix = isSelf(ctx, userId) ? customerPrefix : storePrefix;
   const source = given === undefined ? ownPrefix + newId("rwd") : prefix + given;
   return inTransaction(ctx, async (tx) => {
     const isNew = await write(tx, source);
-    const entry = await get(tx.db, selectEntry, { tenantId: tx.tenant.id, userId, source });
-    if (!entry) throw new Error("An entry was written but cannot be read");
-    if (entry.kind !== kind || entry.points !== points) {
+    const booked = await get(tx.db, selectEntry, { tenantId: tx.tenant.id, userId, source });
+    if (!booked) throw new Error("An entry was written but cannot be read");
+    if (booked.kind !== entry.kind || booked.points !== entry.points) {
       const message = "belongs to another entry of the account";
       throw conflict(`source: ${message}.`, { details: [{ field: "source", message }] });
     }
-    return { json: entry.json, version: entry.version, status: isNew ? 201 : 200 };
+    return { json: booked.json, version: booked.version, status: isNew ? 201 : 200 };
   });
 }
 

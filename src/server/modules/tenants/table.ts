@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { type AnySQLiteColumn, check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** A store. Every other row belongs to one. */
 export const tenants = sqliteTable(
@@ -64,8 +64,9 @@ export const tenantForWork = sql.raw(
   `json_object(${workFields.map((name) => `'${name}', t.${tenants[name].name}`).join(", ")})`,
 );
 
+/** A column with the id of the row that a row belongs to, and with which it is deleted. */
+export const ownerColumn = <Name extends string>(name: Name, id: () => AnySQLiteColumn) =>
+  text(name).notNull().references(id, { onDelete: "cascade" });
+
 /** The column that every table of a store's rows has. */
-export const tenantIdColumn = () =>
-  text("tenant_id")
-    .notNull()
-    .references(() => tenants.id, { onDelete: "cascade" });
+export const tenantIdColumn = () => ownerColumn("tenant_id", () => tenants.id);

@@ -1,16 +1,16 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import type { Session } from "../../db/session.ts";
+import { createPurge } from "../../db/purge.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, userTokenInvalid } from "../../errors.ts";
+import { hashSecret, newSecret } from "../../security/random-secret.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { pushRegistrations } from "../notifications/table.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
-import { hashToken, newToken } from "./verify.ts";
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 /** How long an expired token is kept. Using it fails with tokenExpired until then, with tokenNotFound afterwards. */
@@ -42,9 +42,6 @@ const endAlive = statement<{ id: string }>(sql`
   returning id`);
 const selectToken = statement<{ id: string }>(sql`
   select id from ${userTokens} where tenant_id = ${param("tenantId")} and id = ${param("tokenId")}`);
-const removeOld = statement(sql`
-  delete from ${userTokens} where id in (
-    select id from ${userTokens} where expires_at <= ${param("before")} limit 1000)`);
 
 /** A new token; only this object contains it. */
 export interface IssuedToken {
@@ -68,10 +65,10 @@ export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> 
   const { tenant } = tx;
   const nowMs = tx.now();
   const expiresAt = toTimestamp(nowMs + tenant.tokenLifetime * 1000);
-  const issued = { tokenId: newId("tok"), token: newToken(), expiresAt };
+  const issued = { tokenId: newId("tok"), token: newSecret("v2."), expiresAt };
   const now = toTimestamp(nowMs);
   await get(tx.db, endOfUser, { tenantId: tenant.id, userId, now, endedAs: "replaced" });
-  const row = { id: issued.tokenId, tenantId: tenant.id, userId, hash: hashToken(issued.token), now, expiresAt };
+  const row = { id: issued.tokenId, tenantId: tenant.id, userId, hash: hashSecret(issued.token), now, expiresAt };
   await run(tx.db, insertToken, row);
   return issued;
 }
@@ -156,10 +153,8 @@ export function revokeAllTokens(ctx: Ctx): Promise<number> {
   });
 }
 
-/** Deletes tokens that expired over 400 days ago, at most a thousand a call. Returns how many. */
-export function purgeTokens(ctx: { db: Session; now: () => number }): Promise<number> {
-  return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - rememberedMs) });
-}
+/** Deletes tokens that expired over 400 days ago. */
+export const purgeTokens = createPurge(userTokens, sql`expires_at <= ${param("before")}`, rememberedMs);
 
 /** Expired tokens are ended too, but only valid ones are counted. */
 function countAlive(ended: { expires_at: string }[], now: string): number {

@@ -1,8 +1,8 @@
-import { createHash, randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Session } from "../../db/session.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { tokenExpired, tokenNotFound } from "../../errors.ts";
+import { hashSecret } from "../../security/random-secret.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
@@ -40,19 +40,9 @@ export async function verifyToken(
   ctx: { db: Session; now: () => number },
   sent: { tenantId: string; userId: string; token: string },
 ): Promise<TokenHolder> {
-  const row = await get(ctx.db, selectToken, { hash: hashToken(sent.token) });
+  const row = await get(ctx.db, selectToken, { hash: hashSecret(sent.token) });
   if (row?.tenant_id !== sent.tenantId || row.user_id !== sent.userId) throw tokenNotFound();
   const isValid = row.ended_at === null && row.expires_at > toTimestamp(ctx.now());
   if (!isValid || row.role === null || row.status !== "active") throw tokenExpired();
   return { userId: row.user_id, tokenId: row.id, role: row.role };
-}
-
-/** A new user token: `v2.` and 256 random bits in base64url (specification, sections 2 and 9). */
-export function newToken(): string {
-  return `v2.${randomBytes(32).toString("base64url")}`;
-}
-
-/** The hash of a token, as stored. */
-export function hashToken(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
 }

@@ -1,5 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { tenantIdColumn } from "../tenants/table.ts";
+import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
 /** A user's second factor: not confirmed while `confirmed_at` is null; afterwards required at each sign-in. */
@@ -20,9 +20,7 @@ export const twoFactor = sqliteTable("two_factor", {
 export const recoveryCodes = sqliteTable(
   "recovery_codes",
   {
-    userId: text("user_id")
-      .notNull()
-      .references(() => users.id, { onDelete: "cascade" }),
+    userId: ownerColumn("user_id", () => users.id),
     tenantId: tenantIdColumn(),
     /** HMAC of the code with the server's key. */
     hash: text("hash").notNull(),

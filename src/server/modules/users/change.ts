@@ -21,7 +21,7 @@ import {
   type StoredUser,
 } from "./guards.ts";
 import { type UserColumns, type UserFields, userColumns } from "./input.ts";
-import type { User, UserStatus } from "./model.ts";
+import type { User } from "./model.ts";
 import { users } from "./table.ts";
 
 /**
@@ -47,11 +47,6 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     await recordChanges(tx, before, columns, user);
     return user;
   });
-}
-
-/** Enables or disables a user; disabling revokes their token. Errors: those of `updateUser`. */
-export function setStatus(ctx: Ctx, id: string, status: UserStatus): Promise<User> {
-  return updateUser(ctx, id, { status }, null);
 }
 
 /** The condition of a write: selects the user. The name identifies the condition. */

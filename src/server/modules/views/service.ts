@@ -1,3 +1,4 @@
+import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { bind, param, statement } from "../../db/statement.ts";
@@ -8,7 +9,7 @@ import { findActor, refuseSubject } from "../visitors/actor.ts";
 import { isBot } from "./bots.ts";
 import { bindCount } from "./counts.ts";
 import { dayOf, dedupKeyOf } from "./dedup-key.ts";
-import { usualDays, type ViewState, type Views } from "./model.ts";
+import { usualDays, type ViewInput, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
 import type { ViewBuffer } from "./view-buffer.ts";
 
@@ -22,21 +23,15 @@ const selectDays = statement(sql`
 const selectKey = statement(sql`
   select 1 from ${viewDedupKeys} where day = ${param("last")} and ${ofResource} and dedup_key = ${param("dedupKey")}`);
 
-/** The resource and the viewer of a call. */
-export interface ViewInput {
-  resource_type: string;
-  resource_id: string;
-  visitor?: string | undefined;
-  /** The `user_id` that an app key sent; it is refused. */
-  subject?: string | undefined;
-}
+/** The resource and the viewer of a call, and the `user_id` that an app key sent, which is refused. */
+type ViewRequest = Static<typeof ViewInput> & { subject?: string | undefined };
 
 /**
  * Counts a view, once for each viewer, resource and day (UTC). It is written within a second; views of bots do not
  * count. Returns whether it counts, and how many views are in the database. Errors: validationFailed naming
  * `resource_type` or `user_id`, tooManyRequests, notFound for a hidden resource, unavailable when too many views wait.
  */
-export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
+export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState> {
   const { tenant } = ctx;
   const resource = readInput(input);
   const buffer = requireBuffer(ctx);
@@ -62,13 +57,14 @@ export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
  * @returns the views, and whether the caller's view counts today.
  * @throws validationFailed naming `resource_type` or `user_id`, notFound for a hidden resource.
  */
-export async function getViews(ctx: Ctx, input: ViewInput & { days?: number | undefined }): Promise<Views> {
+export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | undefined }): Promise<Views> {
   const resource = readInput(input);
   const now = ctx.now();
   const days = Array.from({ length: input.days ?? usualDays }, (_, back) => dayOf(now - back * dayMs)).reverse();
   const last = dayOf(now);
   const dedupKey = findKey(ctx, resource, last, input.visitor);
-  const values = { ...valuesOf(ctx, resource), first: days[0], last, dedupKey: dedupKey ?? "" };
+  const { type, id: resourceId } = resource;
+  const values = { tenantId: ctx.tenant.id, type, resourceId, first: days[0], last, dedupKey: dedupKey ?? "" };
   const statements = [bindCount(ctx.tenant.id, resource), bind(selectDays, values), bind(selectKey, values)];
   const [counts, series, keys] = await ctx.db.batch(statements, "read");
   const found = counts?.rows[0];
@@ -81,13 +77,9 @@ export async function getViews(ctx: Ctx, input: ViewInput & { days?: number | un
   };
 }
 
-function readInput({ resource_type, resource_id, subject }: ViewInput): Resource {
+function readInput({ resource_type, resource_id, subject }: ViewRequest): Resource {
   refuseSubject(subject);
   return parseResource(resource_type, resource_id);
-}
-
-function valuesOf({ tenant }: Ctx, { type, id }: Resource) {
-  return { tenantId: tenant.id, type, resourceId: id };
 }
 
 /** The caller's dedup key; null for a bot, and at a server without the database's key, which counts nothing. */

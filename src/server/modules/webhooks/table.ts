@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { deliveryColumns } from "../../delivery/claim.ts";
-import { tenantIdColumn } from "../tenants/table.ts";
+import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 
 /** An address that receives a store's events. */
 export const webhooks = sqliteTable(
@@ -29,9 +29,7 @@ export const webhookDeliveries = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    webhookId: text("webhook_id")
-      .notNull()
-      .references(() => webhooks.id, { onDelete: "cascade" }),
+    webhookId: ownerColumn("webhook_id", () => webhooks.id),
     /** The event's sequence; the event may be purged already. */
     event: integer("event").notNull(),
     status: text("status", { enum: ["waiting", "delivered", "failed"] }).notNull(),

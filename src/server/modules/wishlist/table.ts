@@ -1,6 +1,6 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { products } from "../products/table.ts";
-import { tenantIdColumn } from "../tenants/table.ts";
+import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
 /** Wishlists; each has a product at most once. */
@@ -9,12 +9,8 @@ export const wishlistItems = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    userId: text("user_id")
-      .notNull()
-      .references(() => users.id, { onDelete: "cascade" }),
-    productId: text("product_id")
-      .notNull()
-      .references(() => products.id, { onDelete: "cascade" }),
+    userId: ownerColumn("user_id", () => users.id),
+    productId: ownerColumn("product_id", () => products.id),
     variantId: text("variant_id"),
     /** The price when it was added, in minor units of `currency`. */
     priceAtAddMinor: integer("price_at_add_minor").notNull(),

@@ -1,5 +1,11 @@
 import type { ApnsAccount } from "../../../config/push-config.ts";
-import { type AccessToken, createDeviceProvider, readObject, readWord } from "./device-provider.ts";
+import {
+  type AccessToken,
+  createDeviceProvider,
+  type DeviceProviderDeps,
+  readObject,
+  readWord,
+} from "./device-provider.ts";
 import { createHttp2Connection } from "./http2-connection.ts";
 import type { PushPayload, PushProvider } from "./provider.ts";
 
@@ -21,17 +27,8 @@ const aboutAccount = new Set([
   "BadEnvironmentKeyIdInToken",
 ]);
 
-interface ApnsDeps {
-  /** Epoch milliseconds. */
-  now: () => number;
-  /** Where messages go instead of Apple's own address. */
-  origin?: string;
-  /** Certificates to trust instead of the usual ones. */
-  ca?: string;
-}
-
 /** Sends to devices by Apple's push service, over one open connection. */
-export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: ApnsDeps): PushProvider {
+export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: DeviceProviderDeps): PushProvider {
   const connection = createHttp2Connection(origin ?? origins[account.isSandbox ? "sandbox" : "production"], ca);
   /** Whether a message was accepted: until then an unknown token may belong to Apple's other environment. */
   let hasReached = false;

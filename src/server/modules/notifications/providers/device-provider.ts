@@ -10,6 +10,15 @@ export interface AccessToken {
   expiresAt: number;
 }
 
+export interface DeviceProviderDeps {
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** Where messages go instead of the service's own address. */
+  origin?: string;
+  /** Certificates to trust instead of the usual ones. */
+  ca?: string;
+}
+
 /** Differences between the push services of devices. */
 interface DeviceService {
   /** Epoch milliseconds. */

@@ -1,6 +1,12 @@
 import type { FcmAccount } from "../../../config/push-config.ts";
 import { DeliveryFailure } from "../../../delivery/outbound/attempt-failure.ts";
-import { type AccessToken, createDeviceProvider, readObject, readWord } from "./device-provider.ts";
+import {
+  type AccessToken,
+  createDeviceProvider,
+  type DeviceProviderDeps,
+  readObject,
+  readWord,
+} from "./device-provider.ts";
 import type { Http2Answer } from "./http2-connection.ts";
 import type { PushOptions, PushPayload, PushProvider } from "./provider.ts";
 
@@ -13,17 +19,8 @@ const marginMs = 60_000;
 const tokenAnswerMs = 10_000;
 const tokenSeconds = 3600;
 
-interface FcmDeps {
-  /** Epoch milliseconds. */
-  now: () => number;
-  /** Where messages go instead of Google's own address. */
-  origin?: string;
-  /** Certificates to trust instead of the usual ones. */
-  ca?: string;
-}
-
 /** Sends to devices by Firebase Cloud Messaging (HTTP v1). */
-export function createFcmProvider(account: FcmAccount, deps: FcmDeps): PushProvider {
+export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps): PushProvider {
   const { now, origin = googleOrigin, ca } = deps;
   const url = `${origin}/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`;
   const stopping = new AbortController();
@@ -116,11 +113,7 @@ function fcmText(token: string, { title, body, url, tag, data = {} }: PushPayloa
   });
 }
 
-interface ErrorDetail {
-  "@type"?: unknown;
-  errorCode?: unknown;
-  fieldViolations?: { field?: unknown }[];
-}
+type ErrorDetail = { "@type"?: unknown; errorCode?: unknown; fieldViolations?: { field?: unknown }[] };
 
 /** Google's error code, empty if there is none, and whether it rejects the device's token. */
 function readError(text: string): { code: string; isAboutToken: boolean } {

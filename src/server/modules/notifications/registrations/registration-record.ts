@@ -1,7 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
+import { hashSecret } from "../../../security/random-secret.ts";
 import { countPublicWrite } from "../../rate-limits/public-writes.ts";
 import type { Target } from "../providers/provider.ts";
 import { pushTopics } from "../table.ts";
@@ -60,18 +61,8 @@ export async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> 
   await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }
 
-/** A new secret of a registration: `rsec_` and 256 random bits in base64url. */
-export function newManagementSecret(): string {
-  return `rsec_${randomBytes(32).toString("base64url")}`;
-}
-
-/** The stored form of a management secret: SHA-256 in hex. */
-export function hashManagementSecret(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
-}
-
 /** Compares a secret with a stored hash in constant time, also with an undefined hash. */
 export function isManagementSecret(secret: string, stored: string | undefined): boolean {
-  const given = Buffer.from(hashManagementSecret(secret));
+  const given = Buffer.from(hashSecret(secret));
   return timingSafeEqual(given, Buffer.from(stored ?? "-".repeat(given.length)));
 }

@@ -4,6 +4,7 @@ import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { bind, get, param, run, statement } from "../../../db/statement.ts";
 import { conflict, invalidField, notFound, tokenExpired } from "../../../errors.ts";
+import { hashSecret, newSecret } from "../../../security/random-secret.ts";
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { userTokens } from "../../tokens/table.ts";
@@ -21,10 +22,8 @@ import type {
 import {
   countDeviceWrite,
   deliveryOf,
-  hashManagementSecret,
   isManagementSecret,
   keysOf,
-  newManagementSecret,
   type RegistrationRow,
   registrationColumns,
   toRegistration,
@@ -121,7 +120,7 @@ export async function registerDevice(
   await countDeviceWrite(ctx, keys.targetKey);
   const known = knownSecret === undefined ? undefined : await findOwn(ctx, keys.targetKey, knownSecret);
   const id = known?.id ?? newId("reg");
-  const secret = newManagementSecret();
+  const secret = newSecret("rsec_");
   const { userId = null, tokenId = null } = ctx.actor.kind === "user" ? ctx.actor : {};
   const values = {
     ...keys,
@@ -133,7 +132,7 @@ export async function registerDevice(
     tokenId,
     lang: lang ?? null,
     topics: JSON.stringify([...new Set(topics)]),
-    secretHash: hashManagementSecret(secret),
+    secretHash: hashSecret(secret),
     knownHash: known?.secretHash ?? null,
     now: toTimestamp(ctx.now()),
   };
@@ -211,6 +210,6 @@ async function authenticateOwn(ctx: Ctx, id: string, secret: string | undefined)
   const tenantId = ctx.tenant.id;
   const row = await get(ctx.db, selectProof, { tenantId, id });
   if (!isManagementSecret(secret, row?.secretHash) || !row) throw notFound("registration");
-  const own = { tenantId, id, secretHash: hashManagementSecret(secret), targetKey: null, proofKey: null };
+  const own = { tenantId, id, secretHash: hashSecret(secret), targetKey: null, proofKey: null };
   return { platform: row.platform, own };
 }

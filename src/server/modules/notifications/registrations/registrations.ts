@@ -6,23 +6,16 @@ import { inTransaction } from "../../../db/transaction.ts";
 import { notFound } from "../../../errors.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
+import type { Registration } from "./registration-model.ts";
 import { parseTopics, type RegistrationRow, registrationColumns } from "./registration-record.ts";
 
 const usualLimit = 100;
 
-/** A registration as the terminal prints it, without its target. */
-export interface RegistrationRecord {
+/** A registration as the terminal prints it, without its target; `is_proven`: whether it has received a message. */
+export type RegistrationRecord = Omit<Registration, "id" | "delivery"> & {
   registration_id: string;
-  platform: PushPlatform;
-  /** BCP 47; the store's if the device named none. */
-  lang: string;
-  topics: string[];
-  user_id: string | null;
-  /** Whether it has received a message. */
   is_proven: boolean;
-  created_at: string;
-  updated_at: string;
-}
+};
 
 type Row = RegistrationRow & { is_proven: number };
 

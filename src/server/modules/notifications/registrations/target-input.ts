@@ -4,24 +4,23 @@ import type { PushPlatform } from "../../../config/push-config.ts";
 import { hostOf, isPublic } from "../../../delivery/outbound/address.ts";
 import { invalidField } from "../../../errors.ts";
 import type { Subscription, Target } from "../providers/provider.ts";
+import type { RegistrationPatch } from "./registration-model.ts";
 
 const maxEndpoint = 2000;
 /** Top-level names of private networks. */
 const privateNames =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion)$/i;
 
-/** The target in a body, with checked types only. */
-export interface GivenTarget {
-  subscription?: { endpoint: string; keys: { p256dh: string; auth: string } } | undefined;
-  token?: string | undefined;
-}
-
 /**
  * The target of a platform in canonical form. No name is resolved: its addresses are checked when a message is sent.
  * @param allowPrivate permits http and addresses of this machine and private networks.
  * @throws validationFailed naming the field.
  */
-export function parseTarget(platform: PushPlatform, given: GivenTarget, allowPrivate: boolean): Target {
+export function parseTarget(
+  platform: PushPlatform,
+  given: Pick<RegistrationPatch, "subscription" | "token">,
+  allowPrivate: boolean,
+): Target {
   const { subscription, token } = given;
   if (platform === "web") {
     if (token !== undefined) throw invalidField("token", "is for ios and android; browsers have a subscription");

@@ -5,7 +5,7 @@ import { inTransaction } from "../../../db/transaction.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { tenants } from "../../tenants/table.ts";
-import { pageRecipients, type Recipient } from "../messages/recipients.ts";
+import { pageRecipients, type Recipient, type Recipients } from "../messages/recipients.ts";
 import { pushDeliveries, pushMessages } from "../table.ts";
 
 /** How many registrations one transaction reads. */
@@ -35,15 +35,8 @@ const insertDeliveries = statement(sql`
 const movePosition = statement(sql`
   update ${pushMessages} set position = ${param("position")} where id = ${param("id")}`);
 
-interface UnfinishedMessage {
-  tenantId: string;
-  kind: "order" | "message";
-  topic: string | null;
-  userId: string | null;
-  lang: string | null;
-  position: string;
-  expiresAt: string;
-}
+type UnfinishedMessage = Recipients &
+  Record<"tenantId" | "position" | "expiresAt", string> & { kind: "order" | "message" };
 
 /**
  * Makes the deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so

@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { SystemCtx } from "../../../context.ts";
-import { all, bind, param, run, statement } from "../../../db/statement.ts";
+import { createPurge } from "../../../db/purge.ts";
+import { all, bind, param, statement } from "../../../db/statement.ts";
 import type { Answer } from "../../../delivery/channel.ts";
 import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../../delivery/claim.ts";
 import type { Source } from "../../../delivery/scheduler.ts";
@@ -18,7 +19,7 @@ const later = pools.length / 2;
 const hasDueNew = (pool: number) => sql`(${hasDue(pool)} or ${hasDue(pool + later)})`;
 // Jumps from one store with waiting deliveries to the next; the planner would read all waiting deliveries.
 const waiting = sql`${pushDeliveries} indexed by push_deliveries_due where status = 'waiting'`;
-const selectReady = statement<ReadyStore>(sql`
+const selectReady = statement<{ id: string } & Record<"orders" | "messages" | "newOrders" | "newMessages", number>>(sql`
   with recursive stores(id) as (
     select min(tenant_id) from ${waiting}
     union all
@@ -62,21 +63,8 @@ const removeSilent = statement(sql`
 const removeFinished = statement(sql`
   delete from ${pushDeliveries} where id in (select id from ${pushDeliveries}
     where ${isOld("sent")} or ${isOld("failed")} or ${isOld("dropped")} or ${isOld("expired")} limit 1000)`);
-const removeMessages = statement(sql`
-  delete from ${pushMessages} where id in (select id from ${pushMessages} m
-    where m.created_at <= ${param("before")} and m.position is null
-      and not exists(select 1 from ${pushDeliveries} d where d.message_id = m.id) limit 1000)`);
 
 type Context = Pick<SystemCtx, "db" | "now">;
-
-/** A store, and for each pool whether it has deliveries due (0 or 1). */
-interface ReadyStore {
-  id: string;
-  orders: number;
-  messages: number;
-  newOrders: number;
-  newMessages: number;
-}
 
 /** A claimed delivery with the current data that an attempt needs. */
 export interface PushTask extends Claim {
@@ -140,7 +128,10 @@ export async function purgePushes(ctx: Context): Promise<number> {
   return finished?.rowsAffected ?? 0;
 }
 
-/** Removes messages older than 30 days that have no deliveries left, at most a thousand per call. Returns how many. */
-export function purgeMessages(ctx: Context): Promise<number> {
-  return run(ctx.db, removeMessages, { before: toTimestamp(ctx.now() - keptMs) });
-}
+/** Removes messages older than 30 days that have no deliveries left. */
+export const purgeMessages = createPurge(
+  pushMessages,
+  sql`created_at <= ${param("before")} and position is null
+    and not exists(select 1 from ${pushDeliveries} d where d.message_id = ${pushMessages.id})`,
+  keptMs,
+);
