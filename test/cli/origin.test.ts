@@ -64,13 +64,13 @@ describe("check prints the server's verdict, and exits with 0 or 1", () => {
 
 describe("a usage error is exit code 2 and changes nothing", () => {
   test.each([
-    [["set"], "Missing <origin...>."],
+    [["set"], "Give at least one of <origin...>, --allow-no-origin, --any."],
     [["set", "shop.example.com", "--any"], "--any cannot be combined"],
     [["set", "--any", "--allow-no-origin"], "--any cannot be combined"],
     [["set", "https://shop.example.com/path"], "<origin...> "],
     [["add", "*.com"], "<origin...> "],
-    [["check"], "Give either <origin> or --none."],
-    [["check", "https://a.example.com", "--none"], "Give either <origin> or --none."],
+    [["check"], "Give exactly one of <origin>, --none."],
+    [["check", "https://a.example.com", "--none"], "Give exactly one of <origin>, --none."],
   ])("origin %j", async ([command, ...rest], message) => {
     const before = await json("key", "show", id);
     const { code, error } = await failure("origin", command as string, id, ...rest);

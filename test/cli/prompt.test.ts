@@ -122,12 +122,18 @@ describe("a command that needs one of several flags asks which one, and then for
     }
   });
 
-  test("token revoke, mail retry and webhook replay", async () => {
+  test("token revoke, notify send, mail retry and webhook replay", async () => {
     const all: [string, string][] = [
       ["Which tokens should be revoked?", `${down}${down}\r`],
       ["Revoke every user token", "y\r"],
     ];
     expect(await runAtTerminal(["token", "revoke", "-n", "demo"], all, { env })).toMatchObject({ code: 0 });
+    const send: [string, string][] = [
+      ["Who should get the notification?", `${down}${down}\r`],
+      ["Send the notification to 0 devices of store demo?", "y\r"],
+    ];
+    const message = ["notify", "send", "-n", "demo", "--title", "Sale", "--body", "Lamps"];
+    expect(await runAtTerminal(message, send, { env })).toMatchObject({ code: 0 });
     const mail: [string, string][] = [["Which mail should be retried?", `${down}\r`]];
     expect(await runAtTerminal(["mail", "retry"], mail, { env })).toMatchObject({ code: 0 });
     const hook = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];

@@ -3,9 +3,10 @@ import type { Console } from "../terminal/console.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, sharedArgs } from "./args.ts";
 import { completeValues, type GivenValues } from "./parse-args.ts";
 
-/** Arguments of which exactly one is needed; a terminal asks which when none is given. */
+/** Arguments of which exactly one is needed, or with `several` one or more; a terminal asks which when none is given. */
 export interface OneOf {
   question: string;
+  several?: boolean;
   /** The choices by argument name, as a person reads them. */
   ways: Readonly<Record<string, string>>;
 }
@@ -34,7 +35,6 @@ interface CommandDefinition<T extends CommandArgs> {
   longRunning?: boolean;
   /** What the command did, printed above its record: `{name}` is a field, `{revoked token}` a count with its noun. */
   done?: string;
-  /** Without a terminal, the command itself must refuse none or several. */
   oneOf?: OneOf & { ways: { readonly [K in keyof T]?: string } };
   /**
    * Calls one service and prints what it answers.

@@ -1,6 +1,7 @@
+import { invalidField } from "../../server/errors.ts";
 import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
-import { ask, judgeAnswer, streams } from "../terminal/prompt.ts";
+import { askChoice, askText } from "../terminal/prompt.ts";
 import { truncateText } from "../terminal/table.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { type Arg, formatArg } from "./args.ts";
@@ -19,7 +20,7 @@ type FindNames = (
 
 /**
  * Asks for missing arguments at a terminal.
- * @throws UsageError that names all of them when it cannot ask.
+ * @throws UsageError that names all of them when it cannot ask, and for several of which one is needed.
  */
 export async function promptMissing(
   { args, oneOf }: Pick<Command, "args" | "oneOf">,
@@ -48,12 +49,20 @@ export async function promptMissing(
     values[name] = await askForArg(name, arg, known);
   };
   for (const [name, arg] of sortQuestions(missing)) await fillIn(name, arg);
-  if (oneOf === undefined || !console.canAsk || Object.keys(oneOf.ways).some((name) => isGiven(values[name]))) return;
-  const choices = Object.entries(oneOf.ways).map(([value, name]) => ({ value, name }));
-  const chosen = await ask(({ select }) => select({ message: oneOf.question, choices }, streams));
-  const arg = args[chosen] as Arg;
-  if (arg.type === "boolean") values[chosen] = true;
-  else await fillIn(chosen, arg);
+  if (oneOf === undefined) return;
+  const ways = Object.entries(oneOf.ways).map(([value, name]) => ({ value, name, arg: args[value] as Arg }));
+  const given = ways.filter(({ value }) => isGiven(values[value])).length;
+  if (given === 0 && console.canAsk) {
+    const chosen = await askChoice(oneOf.question, ways);
+    const arg = args[chosen] as Arg;
+    if (arg.type === "boolean") values[chosen] = true;
+    else await fillIn(chosen, arg);
+  } else if (given === 0 || (given > 1 && !oneOf.several)) {
+    const names = ways.map(({ value, arg }) => formatArg(value, arg));
+    throw new UsageError(`Give ${oneOf.several ? "at least" : "exactly"} one of ${names.join(", ")}.`, {
+      details: [{ field: names[0] as string, message: "is required, or another of these" }],
+    });
+  }
 }
 
 function isGiven(value: GivenValues[string] | undefined): boolean {
@@ -68,19 +77,20 @@ export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
 /** Asks for the value of one argument: a choice where it has options, otherwise a line of text. */
 async function askForArg(name: string, arg: Arg, known?: readonly string[]): Promise<string | string[]> {
   const message = `${arg.description} (${formatArg(name, arg)})`;
-  if (arg.options) {
-    const choices = [...arg.options];
-    return ask(({ select }) => select({ message, choices }, streams));
-  }
+  const { options } = arg;
+  if (options)
+    return askChoice(
+      message,
+      options.map((value) => ({ value, name: value })),
+    );
   const isList = arg.type === "positional" ? arg.variadic : arg.type !== "boolean" && arg.multiple;
-  const split = (text: string) => (isList ? text.trim().split(/\s+/) : [text.trim()]);
-  const validate = (text: string) => {
-    if (text.trim() === "") return "A value is required.";
-    if (known?.includes(text.trim()) === false) return `Choose one of ${known.join(", ")}.`;
-    return judgeAnswer(() => split(text).forEach((value) => void arg.check?.(value)));
+  const split = (text: string) => (isList ? text.split(/\s+/) : [text]);
+  const check = (text: string) => {
+    if (known?.includes(text) === false) throw invalidField(name, `choose one of ${known.join(", ")}`);
+    for (const value of split(text)) arg.check?.(value);
   };
-  const words = split(await ask(({ input }) => input({ message, validate }, streams)));
-  return isList ? words : (words[0] as string);
+  const text = await askText(message, { check });
+  return isList ? split(text) : text;
 }
 
 /** Lists the names to choose from, where they are few. */

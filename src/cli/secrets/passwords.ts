@@ -25,6 +25,11 @@ export const passwordFlags = {
 
 type PasswordChoice = ArgValues<typeof passwordFlags>;
 
+/** Whether a password is generated: a flag asks for that, or names a file for it. */
+export function wantsPassword(args: Pick<PasswordChoice, "random-password" | "save-password-to">): boolean {
+  return args["random-password"] || args["save-password-to"] !== undefined;
+}
+
 /**
  * Reads, generates or asks for a new password.
  * @param others flags that can be given instead, for the error that names all of them.
@@ -34,13 +39,12 @@ export async function takePassword(
   args: PasswordChoice,
   console: Console,
   others: readonly string[] = [],
-): Promise<{ password: string; isRandom: boolean }> {
-  if (args["random-password"] || args["save-password-to"] !== undefined)
-    return { password: makePassword(), isRandom: true };
+): Promise<string> {
+  if (wantsPassword(args)) return makePassword();
   const file = args["password-file"];
-  if (file !== undefined) return { password: readSecretFile(file, "--password-file"), isRandom: false };
-  if (args["password-stdin"]) return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
-  if (console.canAsk) return { password: await askStrongPassword(), isRandom: false };
+  if (file !== undefined) return readSecretFile(file, "--password-file");
+  if (args["password-stdin"]) return readSecretLine(console, "--password-stdin");
+  if (console.canAsk) return askStrongPassword();
   const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
   throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
     details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],

@@ -1,11 +1,12 @@
 import { AppError } from "../../server/errors.ts";
 import type { Console } from "./console.ts";
 import { escapeControls } from "./escape.ts";
+import { info } from "./output.ts";
 import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";
 // Questions go to standard error, so that standard output carries the answer only.
-export const streams = { input: process.stdin, output: process.stderr };
+const streams = { input: process.stdin, output: process.stderr };
 
 /**
  * Asks before a dangerous command acts. `--yes` answers it.
@@ -15,9 +16,7 @@ export const streams = { input: process.stdin, output: process.stderr };
 export async function confirmAction(console: Console, question: string, signal?: AbortSignal): Promise<void> {
   requireAnswer(console, question);
   if (console.assumeYes) return;
-  const prompt = { message: escapeControls(question), default: false };
-  const agreed = await ask(({ confirm }) => confirm(prompt, { ...streams, ...(signal && { signal }) }));
-  if (!agreed) throw new CancelledError();
+  if (!(await askYesNo(escapeControls(question), false, signal))) throw new CancelledError();
 }
 
 /**
@@ -43,7 +42,7 @@ export async function confirmName(
     if (!console.canAsk) throw needsFlag(`--confirm ${name}`, warning);
     await console.writeError(`${escapeControls(warning)}\n`);
     const message = `Type ${escapeControls(name)} to continue:`;
-    typed = (await ask(({ input }) => input({ message }, streams))).trim();
+    typed = await askText(message, { optional: true });
   }
   if (typed === name) return;
   throw new UsageError(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`, {
@@ -52,7 +51,7 @@ export async function confirmName(
 }
 
 /** Runs the check of an answer. Returns true, or the message of its AppError as a prompt shows it. */
-export function judgeAnswer(check: () => unknown): true | string {
+function judgeAnswer(check: () => unknown): true | string {
   try {
     check();
     return true;
@@ -61,6 +60,61 @@ export function judgeAnswer(check: () => unknown): true | string {
     const message = error.details?.[0]?.message ?? error.message;
     return `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, "")}.`;
   }
+}
+
+interface TextQuestion {
+  /** The answer when nothing is typed. */
+  suggestion?: string | undefined;
+  /** An empty answer is accepted. */
+  optional?: boolean;
+  /** Throws AppError for a wrong answer, so that the rule is the service's own. */
+  check?: (text: string) => unknown;
+}
+
+/** Asks for a line of text until it is valid. */
+export async function askText(message: string, question: TextQuestion = {}): Promise<string> {
+  const { suggestion, optional = false, check } = question;
+  const validate = (text: string) => {
+    if (text.trim() === "") return optional || "A value is required.";
+    return judgeAnswer(() => check?.(text.trim()));
+  };
+  const config = { message, validate, ...(suggestion !== undefined && suggestion !== "" && { default: suggestion }) };
+  return (await ask(({ input }) => input(config, streams))).trim();
+}
+
+/** An answer to choose, and its text. */
+export interface Choice<T> {
+  value: T;
+  name: string;
+}
+
+/** Asks to choose one of a few answers. The first is preselected unless another is suggested. */
+export function askChoice<T>(message: string, choices: Choice<T>[], suggestion?: T): Promise<T> {
+  const config = { message, choices, ...(suggestion !== undefined && { default: suggestion }) };
+  return ask(({ select }) => select(config, streams)) as Promise<T>;
+}
+
+/** Asks to choose one of many answers by typing a part of it. The suggested one is listed first. */
+export function askSearch(message: string, choices: Choice<string>[], suggestion: string): Promise<string> {
+  const ordered = choices.toSorted((a, b) => Number(b.value === suggestion) - Number(a.value === suggestion));
+  const source = (term = "") => {
+    const wanted = term.trim().toLowerCase();
+    const rank = ({ value, name }: Choice<string>) =>
+      value.toLowerCase().startsWith(wanted) ? 0 : name.toLowerCase().includes(wanted) ? 1 : 2;
+    return ordered.filter((choice) => rank(choice) < 2).toSorted((a, b) => rank(a) - rank(b));
+  };
+  return ask(({ search }) => search({ message, source, pageSize: 7 }, streams));
+}
+
+/** Asks yes or no; `signal` ends the question. */
+export function askYesNo(message: string, suggestion: boolean, signal?: AbortSignal): Promise<boolean> {
+  return ask(({ confirm }) => confirm({ message, default: suggestion }, { ...streams, ...(signal && { signal }) }));
+}
+
+/** Prints one sentence above the next questions. */
+export async function introduce(console: Console, text: string): Promise<void> {
+  await info(console, "");
+  await info(console, text);
 }
 
 /**
@@ -105,7 +159,7 @@ function needsFlag(flag: string, question: string): UsageError {
  * Asks one question. The library of prompts is loaded with the first.
  * @throws CancelledError for ctrl-C, ctrl-D and an aborted signal.
  */
-export async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
+async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
   // ctrl-D closes the input without an answer, and the process would end with exit code 0.
   const { promise: abandoned, reject } = Promise.withResolvers<never>();
   const abandon = () => {

@@ -48,18 +48,11 @@ const list = defineCommand({
     const now = Date.now();
     const { listAudit } = await import("../../../server/modules/audit/list.ts");
     const limit = parseCount("--limit", args.limit);
-    const filter = {
-      namespace: args.namespace,
-      event: args.event,
-      actorKind: args["actor-kind"],
-      address: args.address,
-      since: readPastTime("--since", args.since, now),
-      until: readPastTime("--until", args.until, now),
-      failures: args.failures,
-      before: args.before === undefined ? undefined : parseCount("--before", args.before),
-      limit,
-    };
-    const { namespace } = args;
+    const { namespace, event, "actor-kind": actorKind, address, failures } = args;
+    const since = readPastTime("--since", args.since, now);
+    const until = readPastTime("--until", args.until, now);
+    const before = args.before === undefined ? undefined : parseCount("--before", args.before);
+    const filter = { namespace, event, actorKind, address, since, until, failures, before, limit };
     const rows = await withContext(args, console, async (ctx) => {
       const { findUserId } = await import("../../../server/modules/users/resolve.ts");
       const idOf = (name: string | undefined) =>

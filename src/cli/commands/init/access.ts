@@ -3,8 +3,8 @@ import { slugFrom } from "../../../server/modules/products/slug.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";
 import { askStrongPassword, makePassword, readSecretFile, readSecretLine } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
+import { askChoice, askText, askYesNo, introduce } from "../../terminal/prompt.ts";
 import { checks, type InitArgs, wantsRandomPassword } from "./flags.ts";
-import { askChoice, askText, askYesNo, introduce } from "./questions.ts";
 
 /** The owner's account. Errors: validationFailed for a weak password. */
 export async function takeOwner(args: InitArgs, console: Console) {

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { type Config, readConfig } from "../../../server/config/config.ts";
 import { invalidField } from "../../../server/errors.ts";
 import type { Console } from "../../terminal/console.ts";
+import { askText, askYesNo } from "../../terminal/prompt.ts";
 import type { InitArgs } from "./flags.ts";
-import { askText, askYesNo } from "./questions.ts";
 
 const withOwnCertificate = "Serve HTTPS with your own certificate? Answer no behind a proxy that serves HTTPS.";
 

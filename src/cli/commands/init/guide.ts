@@ -44,14 +44,15 @@ function listFields({ setup, config, files, mail, settings, secrets }: Outcome, 
 type Step = [title: string, ...lines: string[]];
 
 function listSteps(outcome: Outcome, url: string): Step[] {
-  const { setup, run, config } = outcome;
+  const { setup, run, config, unit } = outcome;
   const { key } = setup;
   const program = programName();
   const isDefault = relative(process.cwd(), config.dataDir) === defaultDataDir;
   const bodega = (words: string) =>
     `${program} ${words}${isDefault ? "" : ` --data-dir ${quoteWords(config.dataDir)}`}`;
   const steps: (Step | false)[] = [
-    startStep(outcome),
+    unit !== null &&
+      !unit.started && ["Start the server now and at every boot", ...startCommands.map((words) => words.join(" "))],
     run === "none" && ["Start the server", bodega("serve")],
     run === "none" && ["Print a file that starts it", bodega("init --print-unit"), bodega("init --print-compose")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
@@ -59,11 +60,6 @@ function listSteps(outcome: Outcome, url: string): Step[] {
     ["Check the installation", bodega("doctor"), `${program} --help`],
   ];
   return steps.filter((step) => step !== false);
-}
-
-function startStep({ unit }: Outcome): Step | false {
-  if (unit === null || unit.started) return false;
-  return ["Start the server now and at every boot", ...startCommands.map((words) => words.join(" "))];
 }
 
 /** The secret goes from the shell into a file or a pipe, so that neither its history nor the process list shows it. */

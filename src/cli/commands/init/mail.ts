@@ -4,9 +4,8 @@ import { parseFromAddress } from "../../../server/values/email.ts";
 import { readSecretFile } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, warn } from "../../terminal/output.ts";
-import { askHidden } from "../../terminal/prompt.ts";
+import { askChoice, askHidden, askText, askYesNo, introduce } from "../../terminal/prompt.ts";
 import { type InitArgs, readSender } from "./flags.ts";
-import { askChoice, askText, askYesNo, introduce } from "./questions.ts";
 
 interface MailServer {
   smtpUrl: string;
@@ -53,7 +52,7 @@ export async function takeMail(args: InitArgs, console: Console, mail: TestMail)
   let answers = given === null ? await askServer(args) : undefined;
   for (;;) {
     const { smtpUrl, mailFrom } = answers ?? (given as MailServer);
-    const isTested = args["mail-test"] && (await tryServer({ smtpUrl, mailFrom }, mail, console));
+    const isTested = args["mail-test"] && (await sendTestMail({ smtpUrl, mailFrom }, mail, console));
     if (isTested || !args["mail-test"]) return { smtpUrl, mailFrom, isTested };
     const next = await askChoice("What next?", [
       { value: "again", name: "try again" },
@@ -64,18 +63,6 @@ export async function takeMail(args: InitArgs, console: Console, mail: TestMail)
     if (next === "keep") return { smtpUrl, mailFrom, isTested };
     if (next === "none") return null;
     if (next === "change") answers = await askServer(args, answers);
-  }
-}
-
-/** Whether the server accepts a test mail. At a terminal, a refusal is printed; elsewhere it is thrown. */
-async function tryServer(server: MailServer, mail: TestMail, console: Console): Promise<boolean> {
-  try {
-    await sendTestMail(server, mail, console);
-    return true;
-  } catch (error) {
-    if (!(error instanceof AppError) || !console.canAsk) throw error;
-    await info(console, `Test mail failed: ${error.message}`);
-    return false;
   }
 }
 
@@ -131,21 +118,27 @@ function encodeQuotes(text: string): string {
   return text.replaceAll("'", "%27");
 }
 
-async function sendTestMail(server: MailServer, { title, language, to }: TestMail, console: Console): Promise<void> {
-  const recipient = to ?? parseFromAddress(server.mailFrom)?.address ?? server.mailFrom;
-  if (console.canAsk)
-    await info(console, `Sending a test mail to ${recipient} through ${new URL(server.smtpUrl).host} …`);
+/** Whether the server accepts a test mail. At a terminal, a refusal is printed; elsewhere it is thrown. */
+async function sendTestMail(server: MailServer, mail: TestMail, console: Console): Promise<boolean> {
+  const { smtpUrl, mailFrom } = server;
+  const { title, language, to = parseFromAddress(mailFrom)?.address ?? mailFrom } = mail;
+  if (console.canAsk) await info(console, `Sending a test mail to ${to} through ${new URL(smtpUrl).host} …`);
   // Imported when needed, so that the help of init loads no mail library.
   const { sendTestMail: send } = await import("../../../server/modules/mail/test-mail.ts");
-  const { answer, encrypted, authenticated, host } = await send({
-    to: recipient,
-    mailFrom: server.mailFrom,
-    smtp: { url: server.smtpUrl },
-    store: { title, language, domain: null, url: null, logo: null },
-    now: Date.now,
-  });
-  if (console.canAsk) await info(console, `Test mail accepted: ${answer}`);
-  if (encrypted || console.json) return;
-  const credentials = authenticated ? ", and so did user and password" : "";
-  await warn(console, `The test mail went to ${host} unencrypted${credentials}: the server offers no encryption.`);
+  const store = { title, language, domain: null, url: null, logo: null };
+  try {
+    const sent = await send({ to, mailFrom, smtp: { url: smtpUrl }, store, now: Date.now });
+    if (console.canAsk) await info(console, `Test mail accepted: ${sent.answer}`);
+    if (sent.encrypted || console.json) return true;
+    const credentials = sent.authenticated ? ", and so did user and password" : "";
+    await warn(
+      console,
+      `The test mail went to ${sent.host} unencrypted${credentials}: the server offers no encryption.`,
+    );
+    return true;
+  } catch (error) {
+    if (!(error instanceof AppError) || !console.canAsk) throw error;
+    await info(console, `Test mail failed: ${error.message}`);
+    return false;
+  }
 }

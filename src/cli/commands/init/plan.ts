@@ -11,12 +11,12 @@ import { readCliConfig } from "../../context/read-config.ts";
 import { planSecretFile, requireReader } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info } from "../../terminal/output.ts";
+import { askYesNo } from "../../terminal/prompt.ts";
 import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
 import { takeKey, takeOwner, takeSecretFile } from "./access.ts";
 import { takeAddress } from "./address.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
 import { takeMail } from "./mail.ts";
-import { askYesNo } from "./questions.ts";
 import { askNamespace, findNamespace, takeStore } from "./store.ts";
 import { askRunMode, confirmStart, describeUnit, hasSystemd, readRunMode, requireWritable } from "./unit.ts";
 

@@ -3,8 +3,8 @@ import { invalidField } from "../../../server/errors.ts";
 import { slugFrom } from "../../../server/modules/products/slug.ts";
 import { spellPlainly } from "../../../server/values/fold-letters.ts";
 import type { Console } from "../../terminal/console.ts";
+import { askChoice, askSearch, askText } from "../../terminal/prompt.ts";
 import { checks, type InitArgs } from "./flags.ts";
-import { askChoice, askSearch, askText } from "./questions.ts";
 
 /** The namespace from --namespace or --title, or of the only existing store. */
 export function findNamespace({ namespace, title }: InitArgs, existing: readonly string[]): string | undefined {

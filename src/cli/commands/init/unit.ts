@@ -4,9 +4,9 @@ import { isTemporary, renderUnit, stateDirectoryOf, unitName } from "../../../se
 import type { Config } from "../../../server/config/config.ts";
 import { errnoOf, unavailable } from "../../../server/errors.ts";
 import type { Console } from "../../terminal/console.ts";
+import { askChoice, askYesNo, type Choice } from "../../terminal/prompt.ts";
 import { describeServerProcess } from "../serve/server-process.ts";
 import type { InitArgs } from "./flags.ts";
-import { askChoice, askYesNo, type Choice } from "./questions.ts";
 
 /** How the server runs after `init`: `systemd` installs a service. */
 export type RunMode = "serve" | "systemd" | "none";

@@ -1,17 +1,13 @@
 import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
 import type { MailRecord } from "../../../server/modules/mail/list.ts";
 import { parseEmail } from "../../../server/values/email.ts";
-import { withContext } from "../../context/context.ts";
+import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, namespaceFilterArg, readPastTime, sinceArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
-import type { Column } from "../../terminal/table.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
-
-const codeColumn: Column<MailRecord> = { header: "CODE", value: (mail) => mail.code ?? "", whole: true };
 
 const list = defineCommand({
   name: "list",
@@ -41,22 +37,15 @@ const list = defineCommand({
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
   async run(args, console) {
+    const { namespace, status, kind, to, "show-recipients": showRecipients } = args;
     const limit = parseCount("--limit", args.limit);
     const since = readPastTime("--since", args.since, Date.now());
     const { listMail } = await import("../../../server/modules/mail/list.ts");
     const { demoNamespace, isDemoDir } = await import("../../../server/admin/demo.ts");
     const mails = await withContext(args, console, (ctx, { dataDir, databaseUrl }) => {
       const isDemo = databaseUrl === undefined && isDemoDir(dataDir);
-      return listMail(ctx, {
-        namespace: args.namespace,
-        status: args.status,
-        kind: args.kind,
-        to: args.to,
-        since,
-        limit,
-        showRecipients: args["show-recipients"],
-        showCodesOf: isDemo ? demoNamespace : undefined,
-      });
+      const showCodesOf = isDemo ? demoNamespace : undefined;
+      return listMail(ctx, { namespace, status, kind, to, since, limit, showRecipients, showCodesOf });
     });
     const hasCodes = mails.some(({ code }) => code !== undefined);
     await printList(console, mails, {
@@ -68,12 +57,9 @@ const list = defineCommand({
         { header: "KIND", value: (mail) => mail.kind },
         { header: "TO", value: (mail) => formatValue(mail.to) },
         { header: "STATUS", value: (mail) => mail.status, state: true },
-        ...(hasCodes ? [codeColumn] : []),
+        ...(hasCodes ? [{ header: "CODE", value: (mail: MailRecord) => mail.code ?? "", whole: true }] : []),
         { header: "ATTEMPTS", value: (mail) => String(mail.attempts) },
-        {
-          header: "NEXT ATTEMPT",
-          value: (mail) => formatValue(mail.next_attempt_at),
-        },
+        { header: "NEXT ATTEMPT", value: (mail) => formatValue(mail.next_attempt_at) },
         { header: "LAST ERROR", value: (mail) => formatValue(mail.last_error) },
         { header: "CREATED", value: (mail) => mail.created_at, priority: 1 },
       ],
@@ -120,7 +106,6 @@ const retry = defineCommand({
   examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
   done: "Queued {retried mail} again.",
   async run(args, console) {
-    if (args.all === args.id.length > 0) throw new UsageError("Give either mail ids or --all.");
     const { retryMail } = await import("../../../server/modules/mail/retry.ts");
     const which = args.all ? "all" : args.id;
     const retried = await withContext(args, console, (ctx) => retryMail(ctx, { namespace: args.namespace, which }));
@@ -150,12 +135,10 @@ const test = defineCommand({
   async run(args, console) {
     const { readMailConfig } = await import("../../../server/config/config.ts");
     const { testMail } = await import("../../../server/modules/mail/test-mail.ts");
-    const sent = await withContext(args, console, async (ctx) => {
+    const { to, language } = args;
+    const sent = await withTenant(args, console, (ctx) => {
       const { smtpUrl, mailFrom } = readMailConfig(openCliOptions(args, console));
-      const { requireTenant } = await import("../../../server/modules/tenants/service.ts");
-      const tenant = await requireTenant(ctx, args.namespace);
-      const smtp = smtpUrl === undefined ? {} : { url: smtpUrl };
-      return testMail({ ...ctx, tenant }, { to: args.to, language: args.language, mailFrom, smtp });
+      return testMail(ctx, { to, language, mailFrom, smtp: smtpUrl === undefined ? {} : { url: smtpUrl } });
     });
     await printRecord(console, sent, "message_id");
   },

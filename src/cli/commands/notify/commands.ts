@@ -12,7 +12,8 @@ import {
 import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, printJson, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { formatCounts, formatRecipients, printMessage, toMessageRecord } from "./args.ts";
+import { findUser } from "../user/args.ts";
+import { formatCounts, formatRecipients, printMessage, toMessageRecord } from "./print.ts";
 
 const list = defineCommand({
   name: "list",
@@ -35,11 +36,9 @@ const list = defineCommand({
     const { topic, user } = args;
     const since = readPastTime("--since", args.since, Date.now());
     const { listMessageRecords } = await import("../../../server/modules/notifications/messages/messages.ts");
-    const messages = await withTenant(args, console, async (ctx) => {
-      const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
-      const userId = user === undefined ? undefined : await resolveUserId(ctx, user);
-      return listMessageRecords(ctx, limit, { topic, userId, since });
-    });
+    const messages = await withTenant(args, console, async (ctx) =>
+      listMessageRecords(ctx, limit, { topic, userId: await findUser(ctx, user), since }),
+    );
     if (console.json) return printJson(console, messages.map(toMessageRecord));
     await printList(console, messages, {
       id: (message) => message.id,
@@ -94,11 +93,9 @@ const devices = defineCommand({
     const limit = parseCount("--limit", args.limit);
     const { topic, user, platform } = args;
     const { listRegistrations } = await import("../../../server/modules/notifications/registrations/registrations.ts");
-    const devices = await withTenant(args, console, async (ctx) => {
-      const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
-      const userId = user === undefined ? undefined : await resolveUserId(ctx, user);
-      return listRegistrations(ctx, { topic, userId, platform, limit });
-    });
+    const devices = await withTenant(args, console, async (ctx) =>
+      listRegistrations(ctx, { topic, userId: await findUser(ctx, user), platform, limit }),
+    );
     await printList(console, devices, {
       id: (device) => device.registration_id,
       empty: "No devices found.",

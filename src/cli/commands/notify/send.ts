@@ -1,5 +1,5 @@
-import type { Ctx } from "../../../server/context.ts";
 import type { PreparedMessage } from "../../../server/modules/notifications/messages/message.ts";
+import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
@@ -8,8 +8,9 @@ import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
-import { printMessage, warnOfUndeliverable } from "./args.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
+import { findUser } from "../user/args.ts";
+import { printMessage, warnOfUndeliverable } from "./print.ts";
 
 const args = {
   namespace: requiredNamespaceArg,
@@ -50,6 +51,14 @@ export default defineCommand({
   name: "send",
   description: "Send a notification to browsers and devices",
   args,
+  oneOf: {
+    question: "Who should get the notification?",
+    ways: {
+      topic: "the devices that subscribed to a topic",
+      user: "the devices of a user",
+      everyone: "every device of the store",
+    },
+  },
   examples: [
     "bodega notify send -n demo --topic sale --title 'Sale' --body 'Lamps at half price until Sunday' --url /sale",
     "bodega notify send -n demo --user ada@example.com --title 'Your lamp' --body 'It can be repaired' --json",
@@ -61,7 +70,7 @@ export default defineCommand({
   ],
   async run(args, console) {
     const { "dry-run": isDryRun, namespace } = args;
-    const fields = await readMessage(args);
+    const fields = readMessage(args);
     const { describeMessage, prepareMessage, sendMessage } = await import(
       "../../../server/modules/notifications/messages/message.ts"
     );
@@ -69,7 +78,7 @@ export default defineCommand({
     const { pushOptions } = await import("../../../server/config/push-config.ts");
     const message = await withTenant(args, console, async (tenantCtx) => {
       const ctx = { ...tenantCtx, push: pushOptions(readPushConfig(openCliOptions(args, console))) };
-      const prepared = await prepareMessage(ctx, { ...fields, ...(await readUser(ctx, args.user)) });
+      const prepared = await prepareMessage(ctx, { ...fields, customer_id: await findUser(ctx, args.user) });
       if (isDryRun) return describeMessage(ctx, prepared);
       if (args.everyone)
         await confirmAction(console, `Send the notification to ${countDevices(prepared)} of store ${namespace}?`);
@@ -82,22 +91,16 @@ export default defineCommand({
   },
 });
 
-async function readMessage(given: ArgValues<typeof args>) {
-  const { topic, user, everyone, title, body, url, lang } = given;
-  if ([topic !== undefined, user !== undefined, everyone].filter(Boolean).length !== 1) {
-    throw new UsageError("Give exactly one of --topic, --user and --everyone.");
-  }
-  const { parseLanguage } = await import("../../../server/modules/tenants/input.ts");
-  const data = readData(given.data);
+function readMessage({ topic, everyone, title, body, url, lang, ...given }: ArgValues<typeof args>) {
   return {
     title,
     body,
     ttl: Math.floor(parseDuration("--ttl", given.ttl) / 1000),
-    ...(topic !== undefined && { topic }),
-    ...(everyone && { everyone: true as const }),
-    ...(url !== undefined && { url }),
-    ...(data && { data }),
-    ...(lang !== undefined && { lang: parseLanguage("lang", lang) }),
+    topic,
+    everyone: everyone || undefined,
+    url,
+    data: readData(given.data),
+    lang: lang === undefined ? undefined : parseLanguage("lang", lang),
   };
 }
 
@@ -112,12 +115,6 @@ function readData(pairs: readonly string[]): Record<string, string> | undefined 
     data.set(name, pair.slice(at + 1));
   }
   return Object.fromEntries(data);
-}
-
-async function readUser(ctx: Ctx, user: string | undefined): Promise<{ customer_id?: string }> {
-  if (user === undefined) return {};
-  const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
-  return { customer_id: await resolveUserId(ctx, user) };
 }
 
 function sumOf(counts: PreparedMessage["counts"]): number {

@@ -121,6 +121,7 @@ const set = defineCommand({
   },
   oneOf: {
     question: "Who may use the key?",
+    several: true,
     ways: {
       origin: "pages of certain websites",
       "allow-no-origin": "servers and apps only, which send no Origin header",
@@ -141,12 +142,6 @@ const set = defineCommand({
     const { any, origin: origins, "allow-no-origin": allowNoOrigin } = args;
     if (any && (origins.length > 0 || allowNoOrigin))
       throw new UsageError("--any cannot be combined with origins or --allow-no-origin.");
-    if (!any && origins.length === 0 && !allowNoOrigin) {
-      throw new UsageError("Missing <origin...>.", {
-        hint: "To allow every origin, use --any.",
-        details: [{ field: "<origin...>", message: "is required, or --allow-no-origin, or --any" }],
-      });
-    }
     const { setOrigins } = await import("../../../server/modules/app-keys/origins.ts");
     const input = { origins, allowNoOrigin, enforce: !any };
     await printOrigins(console, await withKey(args, console, (ctx, appId) => setOrigins(ctx, { appId, ...input })));
@@ -180,11 +175,6 @@ const check = defineCommand({
       "30 days. Only requests with the correct secret are counted.",
   ],
   async run(args, console) {
-    if ((args.origin === undefined) !== args.none) {
-      throw new UsageError("Give either <origin> or --none.", {
-        details: [{ field: "<origin>", message: "is required, or --none" }],
-      });
-    }
     const { explainOrigin } = await import("../../../server/modules/app-keys/origin-explanation.ts");
     const origin = args.origin ?? null;
     const verdict = await withKey(args, console, (ctx, appId) => explainOrigin(ctx, { appId, origin }));

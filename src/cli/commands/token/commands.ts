@@ -4,7 +4,7 @@ import { limitArg, noteLimit, requiredNamespaceArg, userFilterArg } from "../../
 import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
+import { findUser } from "../user/args.ts";
 
 const list = defineCommand({
   name: "list",
@@ -19,12 +19,10 @@ const list = defineCommand({
   notes: ["Only a hash of a token is stored, so the token itself cannot be shown."],
   async run(args, console) {
     const { listTokens } = await import("../../../server/modules/tokens/service.ts");
-    const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
     const limit = parseCount("--limit", args.limit);
-    const tokens = await withTenant(args, console, async (ctx) => {
-      const userId = args.user === undefined ? undefined : await resolveUserId(ctx, args.user);
-      return listTokens(ctx, { userId, allStates: args["all-states"], limit });
-    });
+    const tokens = await withTenant(args, console, async (ctx) =>
+      listTokens(ctx, { userId: await findUser(ctx, args.user), allStates: args["all-states"], limit }),
+    );
     await printList(console, tokens, {
       id: (token) => token.token_id,
       empty: "No user tokens found.",
@@ -70,17 +68,13 @@ const revoke = defineCommand({
   done: "Revoked {revoked token}.",
   async run(args, console) {
     const { user, all, "token-id": tokenId } = args;
-    if ([tokenId !== undefined, user !== undefined, all].filter(Boolean).length !== 1) {
-      throw new UsageError("Give exactly one of --token-id, --user and --all.");
-    }
     if (all)
       await confirmAction(console, `Revoke every user token of store ${args.namespace}? All users must sign in again.`);
     const { revokeAllTokens, revokeToken, revokeTokensOf } = await import("../../../server/modules/tokens/service.ts");
-    const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
     const revoked = await withTenant(args, console, async (ctx) => {
       if (tokenId !== undefined) return revokeToken(ctx, tokenId);
-      if (user !== undefined) return revokeTokensOf(ctx, await resolveUserId(ctx, user));
-      return revokeAllTokens(ctx);
+      const userId = await findUser(ctx, user);
+      return userId === undefined ? revokeAllTokens(ctx) : revokeTokensOf(ctx, userId);
     });
     await printRecord(console, { revoked }, "revoked");
   },

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../server/context.ts";
 import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
 import { clearEmpty } from "../../framework/parse-values.ts";
 
@@ -24,6 +25,13 @@ export const userFlags = {
     description: "Whether the email is verified",
   },
 } as const satisfies CommandArgs;
+
+/** The id of the user that a flag names by id or email. Errors: notFound. */
+export async function findUser(ctx: Ctx, user: string | undefined): Promise<string | undefined> {
+  if (user === undefined) return undefined;
+  const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
+  return resolveUserId(ctx, user);
+}
 
 /** The user's fields for the service; an empty flag clears its field. */
 export function readUserFlags(args: ArgValues<typeof userFlags>) {

@@ -48,16 +48,12 @@ const create = defineCommand({
     const { createUser } = await import("../../../server/modules/users/service.ts");
     const create = (secret: { password?: string; password_hash?: string }) =>
       withTenant(args, console, (ctx) => createUser(ctx, { email, ...readUserFlags(args), ...secret }));
-    if (!args.password) return printUser(console, await create({}));
-    if (isHash) {
-      return printUser(
-        console,
-        await create({ password_hash: await readSecretLine(console, "--password-hash-stdin") }),
-      );
+    if (isHash || !args.password) {
+      const hash = isHash ? { password_hash: await readSecretLine(console, "--password-hash-stdin") } : {};
+      return printUser(console, await create(hash));
     }
-    const { password, isRandom } = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
-    if (isRandom) return deliverPassword(args, console, password, () => create({ password }));
-    await printUser(console, await create({ password }));
+    const password = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
+    await deliverPassword(args, console, password, () => create({ password }));
   },
 });
 
@@ -111,8 +107,7 @@ const update = defineCommand({
   name: "update",
   description: "Update a user",
   args: {
-    user: userArg,
-    namespace: requiredNamespaceArg,
+    ...userArgs,
     email: { type: "string", valueHint: "address", description: "Email to sign in with" },
     ...userFlags,
   },
@@ -136,7 +131,7 @@ const update = defineCommand({
 const setPassword = defineCommand({
   name: "set-password",
   description: "Set a user's password and end all their sessions",
-  args: { user: userArg, namespace: requiredNamespaceArg, ...passwordFlags },
+  args: { ...userArgs, ...passwordFlags },
   examples: [
     "bodega user set-password -n demo ada@example.com --random-password",
     "bodega user set-password -n demo ada@example.com --password-stdin < password.txt",
@@ -146,14 +141,13 @@ const setPassword = defineCommand({
   async run(args, console) {
     checkPasswordFlags(args);
     const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");
-    const { password, isRandom } = await takePassword(args, console);
-    const change = () =>
+    const password = await takePassword(args, console);
+    await deliverPassword(args, console, password, () =>
       withUser(args, console, async (ctx, id) => {
         await setPassword(ctx, id, password);
         return getUser(ctx, id);
-      });
-    if (isRandom) return deliverPassword(args, console, password, change);
-    await printUser(console, await change());
+      }),
+    );
   },
 });
 
@@ -178,8 +172,7 @@ const deleteUser = defineCommand({
   name: "delete",
   description: "Delete a user permanently and end all their sessions",
   args: {
-    user: userArg,
-    namespace: requiredNamespaceArg,
+    ...userArgs,
     confirm: { type: "string", valueHint: "email", description: "The user's email, to confirm without a terminal" },
   },
   examples: [

@@ -9,7 +9,6 @@ import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
 import { saveSecretArg } from "../key/args.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
@@ -20,6 +19,8 @@ const webhookIdArg = {
   completes: "webhook",
   description: "Id or URL of the webhook",
 } as const satisfies PositionalArg;
+
+const webhookArgs = { webhook_id: webhookIdArg, namespace: requiredNamespaceArg };
 
 /**
  * Runs work on the webhook with this id or URL.
@@ -115,7 +116,7 @@ const list = defineCommand({
 const show = defineCommand({
   name: "show",
   description: "Show a webhook and count its deliveries",
-  args: { webhook_id: webhookIdArg, namespace: requiredNamespaceArg },
+  args: webhookArgs,
   examples: [
     "bodega webhook show -n demo https://example.com/hooks",
     "bodega webhook show -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
@@ -135,8 +136,7 @@ const deliveries = defineCommand({
   name: "deliveries",
   description: "List the deliveries of a webhook, newest event first",
   args: {
-    webhook_id: webhookIdArg,
-    namespace: requiredNamespaceArg,
+    ...webhookArgs,
     status: { type: "enum", options: ["waiting", "delivered", "failed"], description: "Filter by status" },
     limit: limitArg("50", 1000),
   },
@@ -169,8 +169,7 @@ const replay = defineCommand({
   name: "replay",
   description: "Deliver events to a webhook again",
   args: {
-    webhook_id: webhookIdArg,
-    namespace: requiredNamespaceArg,
+    ...webhookArgs,
     event: { type: "string", valueHint: "event_id", description: "Replay this event" },
     after: { type: "string", valueHint: "event_id", description: "Replay all events after this one" },
     failed: { type: "boolean", description: "Replay all failed deliveries" },
@@ -190,10 +189,7 @@ const replay = defineCommand({
   notes: ["Events are kept for 30 days. The Webhook-Id header stays the same. The running server delivers the events."],
   done: "Queued {replayed event} again.",
   async run(args, console) {
-    const { event, after, failed } = args;
-    if ([event !== undefined, after !== undefined, failed].filter(Boolean).length !== 1) {
-      throw new UsageError("Give exactly one of --event, --after and --failed.");
-    }
+    const { event, after } = args;
     const choice = event !== undefined ? { event } : after !== undefined ? { after } : "failed";
     const { replayDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
     const replayed = await withWebhook(args, console, (ctx, id) => replayDeliveries(ctx, id, choice));
@@ -204,11 +200,7 @@ const replay = defineCommand({
 const rotate = defineCommand({
   name: "rotate",
   description: "Replace the signing secret of a webhook",
-  args: {
-    webhook_id: webhookIdArg,
-    namespace: requiredNamespaceArg,
-    "save-secret-to": saveSecretArg,
-  },
+  args: { ...webhookArgs, "save-secret-to": saveSecretArg },
   examples: ["bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   notes: [
     "New deliveries are signed with the new secret only. Deliveries that the receiver rejects meanwhile are retried.",
@@ -226,7 +218,7 @@ const rotate = defineCommand({
 const remove = defineCommand({
   name: "remove",
   description: "Remove a webhook and its queued deliveries",
-  args: { webhook_id: webhookIdArg, namespace: requiredNamespaceArg },
+  args: webhookArgs,
   examples: ["bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   done: "Removed webhook {url}.",
   async run(args, console) {
