@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { decodeCursor } from "../pagination/cursor.ts";
-import { type ListPage, type PageRow, toListPage } from "../pagination/list-page.ts";
+import { type ListPage, type PageRow, readWithinBytes, toListPage } from "../pagination/list-page.ts";
 import { defaultLimit, parseFields, readTimeRange } from "../pagination/list-query.ts";
 import { LruCache } from "../values/lru-cache.ts";
 import type { Executor } from "./session.ts";
@@ -14,6 +14,8 @@ interface KeysetList {
   fields?: readonly string[];
   /** SQL for a row as JSON text. */
   json: SQL;
+  /** SQL for about how many bytes that is, for rows that can have more than a few KiB. */
+  bytes?: SQL;
   /** `from …` */
   from: SQL;
   /** `from …` with the tables that `json` needs. */
@@ -80,15 +82,15 @@ export function keysetList(list: KeysetList) {
       select = compilePage(list, { sort, names, isContinued, isCounted, unindexed });
       statements.set(key, select);
     }
-    const position = { value: after?.value, id: after?.id, limit, lastIndex: limit - 1 };
-    const row = await get(db, select, { ...filters, ...values, ...position, tenantId: tenant.id });
+    const all = { ...filters, ...values, value: after?.value, id: after?.id, tenantId: tenant.id };
+    const row = await readWithinBytes(limit, (bounds) => get(db, select, { ...all, ...bounds }));
     return toListPage(row, { asked, limit, fields });
   };
 }
 
 /** Page, last position and total are one statement, and so one snapshot. */
 function compilePage(list: KeysetList, shape: Shape): CompiledStatement<PageRow> {
-  const { json, from, joined = from, id = sql`id`, tie = id, conditions = {} } = list;
+  const { json, bytes, from, joined = from, id = sql`id`, tie = id, conditions = {} } = list;
   const { base = sql`tenant_id = ${param("tenantId")}` } = list;
   const { sort, names, isContinued, isCounted, unindexed } = shape;
   const isDescending = sort.startsWith("-");
@@ -105,11 +107,15 @@ function compilePage(list: KeysetList, shape: Shape): CompiledStatement<PageRow>
   const direction = sql.raw(isDescending ? "desc" : "asc");
   const order = tie ? sql`${sorted} ${direction}, ${tie} ${direction}` : sql`${sorted} ${direction}`;
   const page = sql`${matching}${isContinued ? after : sql``} order by ${order}`;
-  return statement<PageRow>(sql`select
-    (select group_concat(rendered) from (select ${json} as rendered ${joined} ${page} limit ${param("limit")})) as json,
+  const bounded = bytes
+    ? sql`case when ${bytes} <= ${param("maxBytes")} then ${json} end as rendered, ${bytes} as size`
+    : sql`${json} as rendered, 0 as size`;
+  return statement<PageRow>(sql`select page.*,
     (select json_array(${sorted}, ${id}) ${from} ${page} limit 1 offset ${param("lastIndex")}) as last,
     exists(select 1 ${from} ${page} limit 1 offset ${param("limit")}) as has_more,
-    ${isCounted ? sql`(select count(*) ${from} ${matching})` : sql`null`} as total`);
+    ${isCounted ? sql`(select count(*) ${from} ${matching})` : sql`null`} as total
+    from (select group_concat(rendered) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut
+      from (select ${bounded} ${joined} ${page} limit ${param("limit")})) as page`);
 }
 
 /** The given bounds of a range of times as filters. Errors: validationFailed naming the field. */

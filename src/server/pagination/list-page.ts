@@ -1,8 +1,27 @@
 import { encodeCursor } from "./cursor.ts";
 import { type Fields, pickFields } from "./list-query.ts";
 
+/** Bytes of the records of a page. One of larger records ends early, because making it would block other requests. */
+const maxPageBytes = 1024 * 1024;
+
+/** What the statement of a page returns of its size. */
+export interface MeasuredRow {
+  /** About how many bytes the page's records have together. */
+  bytes: number | null;
+  /** 1 if records with more than `maxBytes` were left out. */
+  is_cut: number | null;
+}
+
+/** Values for the statement of a page of `limit` records. */
+export interface PageBounds {
+  limit: number;
+  more: number;
+  lastIndex: number;
+  maxBytes: number;
+}
+
 /** The row that the statement of a page returns. */
-export interface PageRow {
+export interface PageRow extends MeasuredRow {
   /** The records, joined by commas; null when there are none. */
   json: string | null;
   /** JSON array of sort value and id of the page's last row; null when the page is not full. */
@@ -25,6 +44,25 @@ export interface Page {
 export interface ListPage {
   json: string;
   page: Page;
+}
+
+/** Reads a page of at most `limit` records that have at most 1 MiB together, or of one record of any size. */
+export async function readWithinBytes<Row extends MeasuredRow>(
+  limit: number,
+  read: (bounds: PageBounds) => Promise<Row | undefined>,
+): Promise<Row | undefined> {
+  let size = limit;
+  let maxBytes = Math.floor(maxPageBytes / size);
+  for (;;) {
+    const row = await read({ limit: size, more: size + 1, lastIndex: size - 1, maxBytes });
+    if (!row?.is_cut) return row;
+    const bytes = row.bytes ?? 0;
+    if (size === 1 || bytes <= maxPageBytes) maxBytes = Number.MAX_SAFE_INTEGER;
+    else {
+      size = Math.max(1, Math.floor((size * maxPageBytes) / bytes));
+      maxBytes = Math.floor(maxPageBytes / size);
+    }
+  }
 }
 
 /** Makes the page from a statement's row. `asked` contains everything that determines the rows and their order. */

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { malformedRequest } from "../../errors.ts";
-import type { ListPage } from "../../pagination/list-page.ts";
+import { type ListPage, type MeasuredRow, readWithinBytes } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { isId } from "../../values/ids.ts";
 import { Event, type EventListQuery } from "./model.ts";
@@ -21,13 +21,15 @@ const matching = sql`from ${events} where ${ofTenant} and sequence > ${start}
 // One statement, and so one snapshot: a concurrent commit is either complete on the page or after it.
 const selectPage = statement<PageRow>(sql`select
   ${start} as start,
-  (select group_concat(rendered) from
-    (select ${eventJson} as rendered ${matching} limit ${param("limit")})) as json,
+  page.*,
   exists(select 1 ${matching} limit 1 offset ${param("limit")}) as has_more,
   (select id ${matching} limit 1 offset ${param("lastIndex")}) as last,
-  (select id from ${events} where ${ofTenant} order by sequence desc limit 1) as newest`);
+  (select id from ${events} where ${ofTenant} order by sequence desc limit 1) as newest
+  from (select group_concat(rendered) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut from
+    (select case when octet_length(data) <= ${param("maxBytes")} then ${eventJson} end as rendered,
+      octet_length(data) as size ${matching} limit ${param("limit")})) as page`);
 
-interface PageRow {
+interface PageRow extends MeasuredRow {
   /** Null if `after` is not an event of the store. */
   start: number | null;
   json: string | null;
@@ -43,14 +45,9 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListP
   const fields = parseFields(query.fields, Object.keys(Event.properties));
   const types = query.types === undefined ? eventTypes : matchTypes(parsePatterns("types", query.types.split(",")));
   const isKnown = query.after === undefined || isId("evt", after);
+  const values = { tenantId: ctx.tenant.id, after, types: JSON.stringify(types) };
   const row = isKnown
-    ? await get(ctx.db, selectPage, {
-        tenantId: ctx.tenant.id,
-        after,
-        types: JSON.stringify(types),
-        limit,
-        lastIndex: limit - 1,
-      })
+    ? await readWithinBytes(limit, (bounds) => get(ctx.db, selectPage, { ...values, ...bounds }))
     : undefined;
   if (!row || row.start === null) {
     throw malformedRequest("`after` is not an event of this store, or was purged. Start again without `after`.");

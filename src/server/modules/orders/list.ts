@@ -13,6 +13,7 @@ const readPage = keysetList({
   name: "orders",
   fields: Object.keys(Order.properties),
   json: orderJson,
+  bytes: sql`(select sum(500 + octet_length(title) + octet_length(options)) from order_lines where order_id = orders.id)`,
   from: sql`from ${orders}`,
   conditions: { ids: sql`id in (select value from json_each(${param("ids")}))` },
   sorts: { created_at: sql`created_at`, updated_at: sql`updated_at`, number: sql`number` },

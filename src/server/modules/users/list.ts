@@ -24,6 +24,7 @@ const common = {
   name: "users",
   fields: userFields,
   json: userJson,
+  bytes: sql`octet_length(addresses) + octet_length(metadata)`,
   from: sql`from ${users}`,
   // The comparable form of an address is unique in the store, so it needs no second sort key.
   sorts: { created_at: sql`created_at`, email: sql`email_key` },

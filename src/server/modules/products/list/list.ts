@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import type { Ctx } from "../../../context.ts";
 import { invalidField } from "../../../errors.ts";
 import { decodeCursor } from "../../../pagination/cursor.ts";
-import { type ListPage, toListPage } from "../../../pagination/list-page.ts";
+import { type ListPage, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
 import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
 import type { Product } from "../model.ts";
@@ -18,6 +18,8 @@ import { countMatches, findPage, namedBy } from "./plan.ts";
  * a page needs it.
  */
 const translated = new LruCache<true>(10_000);
+
+const noRow = { json: null, last: null, has_more: 0, bytes: null, is_cut: null };
 
 export type ProductDocument = Static<typeof Product>;
 
@@ -44,8 +46,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const asked = [ctx.tenant.id, "products", sort, filters && Object.entries(filters).sort()];
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
   if (filters === null) {
-    const none = { json: null, last: null, has_more: 0, total: query.include_total ? 0 : null };
-    return toListPage(none, { asked, limit, fields });
+    return toListPage({ ...noRow, total: query.include_total ? 0 : null }, { asked, limit, fields });
   }
 
   const values = {
@@ -55,22 +56,21 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
     languages: languageChain(lang, ctx.tenant.language),
     value: after?.value,
     id: after?.id,
-    limit,
-    more: limit + 1,
-    lastIndex: limit - 1,
   };
   const isTotalAsked = query.include_total ?? false;
   const isCounted = isTotalAsked && namedBy(filters) !== undefined;
   const isServed = translated.get(ctx.tenant.id) !== undefined;
-  const shape = { key, descending, filters, isContinued: after !== undefined, isOpen, isCounted, isServed };
-  let row = await findPage(ctx, shape, values);
+  const shape = { key, descending, filters, isContinued: after !== undefined, isOpen, isCounted };
+  const find = (served: boolean) =>
+    readWithinBytes(limit, (bounds) => findPage(ctx, { ...shape, isServed: served }, { ...values, ...bounds }));
+  let row = await find(isServed);
   if (row?.is_unserved) {
     translated.set(ctx.tenant.id, true);
-    row = await findPage(ctx, { ...shape, isServed: true }, values);
+    row = await find(true);
   }
   const total = isTotalAsked ? (row?.total ?? (await countMatches(ctx, filters, values))) : null;
   return {
-    ...toListPage({ json: null, last: null, has_more: 0, ...row, total }, { asked, limit, fields }),
+    ...toListPage({ ...noRow, ...row, total }, { asked, limit, fields }),
     ...(row?.first_language != null && { language: languagesOf(row) }),
   };
 }

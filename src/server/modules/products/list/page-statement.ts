@@ -78,11 +78,14 @@ export function joinedFound(shape: ListShape): SQL {
 
 /** The JSON of rows, joined by commas, and the first and last of their languages by name. */
 function joinedRows({ isServed }: ListShape, rows: SQL): SQL {
-  const row = isServed
-    ? sql`${servedJson} as json, ${servedLanguage} as tag, 0 as other`
-    : sql`rendered as json, lang as tag, translations <> '{}' as other`;
-  return sql`(select group_concat(json) as json, min(tag) as first_language, max(tag) as last_language,
-    max(other) as is_unserved from (select ${row} ${rows})) as page`;
+  const { json, rest } = isServed
+    ? { json: servedJson, rest: sql`${servedLanguage} as tag, 0 as other` }
+    : { json: sql`rendered`, rest: sql`lang as tag, translations <> '{}' as other` };
+  // Without the size first, SQLite would read the whole row.
+  const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
+  return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut,
+    min(tag) as first_language, max(tag) as last_language, max(other) as is_unserved
+    from (select ${bounded}, octet_length(rendered) as size, ${rest} ${rows})) as page`;
 }
 
 function total(shape: ListShape, source: Source): SQL {

@@ -30,7 +30,7 @@ export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Prom
   const few = await find(fewMatches);
   if (few !== undefined) return page(few);
   const first = await get(ctx.db, batchStatement(shape), values);
-  if (!first?.cut) return first;
+  if (!first?.cut || first.is_cut) return first;
   const some = await find(maxSorted);
   return some === undefined ? fillPage(ctx, shape, values, first) : page(some);
 }
@@ -49,6 +49,7 @@ async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first: Batch
     const bound = { ...values, value, id, limit, more: limit + 1, lastIndex: limit - 1 };
     const next = await get(ctx.db, statement, bound);
     if (next === undefined) break;
+    if (next.is_cut) return next;
     last = next.edge ?? last;
     page = joinBatches(page, next);
   }
@@ -71,7 +72,11 @@ function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
 }
 
 /** The number of matches, counted in batches between which other requests are served. */
-export async function countMatches(ctx: Ctx, filters: ProductFilters, values: Values): Promise<number> {
+export async function countMatches(
+  ctx: Ctx,
+  filters: ProductFilters,
+  values: Record<string, unknown>,
+): Promise<number> {
   const columns = filteredColumns(filters, undefined);
   const isSearch = filters.match !== undefined;
   const few = isSearch ? undefined : await rarestColumn(ctx, columns, maxSorted, { filters, values });
@@ -107,7 +112,7 @@ async function rarestColumn(
   ctx: Ctx,
   columns: FilterColumn[],
   max: number,
-  { filters, values }: { filters: ProductFilters; values: Values },
+  { filters, values }: { filters: ProductFilters; values: Record<string, unknown> },
 ): Promise<FilterColumn | undefined> {
   let fewest = max + 1;
   let rarest: FilterColumn | undefined;
