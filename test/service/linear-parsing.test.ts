@@ -152,7 +152,7 @@ const parsers: Record<string, Parse> = {
   "the header Content-Type": (text) => receive("{}", { "content-type": text }),
   "the header User-Agent": isBot,
   "a path for the log": (text) => {
-    const entry = { at: 0, level: "info", method: "GET", path: text, status: 200, ms: 1, requestId: "a" } as const;
+    const entry = { at: 0, level: "info", method: "GET", path: text, status: 200, ms: 1, request_id: "a" } as const;
     return formatRequest(entry, "text") + formatRequest({ ...entry, namespace: text }, "json");
   },
   "a text that may hold secrets": maskSecrets,

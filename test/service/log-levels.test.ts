@@ -11,7 +11,7 @@ const entry = (level: LogLevel): RequestLogEntry => ({
   path: `/${level}/`,
   status: 200,
   ms: 1,
-  requestId: `request-${level}`,
+  request_id: `request-${level}`,
 });
 
 async function write(form: "text" | "json", least?: LogLevel): Promise<string[]> {

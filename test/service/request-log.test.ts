@@ -9,7 +9,7 @@ const entry: RequestLogEntry = {
   path: "/products/",
   status: 200,
   ms: 1.23456,
-  requestId: "request-1",
+  request_id: "request-1",
 };
 const everything: RequestLogEntry = {
   ...entry,
@@ -42,13 +42,12 @@ test("a line of JSON has the same fields, and the level", () => {
     ms: 1.23,
     request_id: "request-1",
   });
-  const { at: _, requestId, ...rest } = everything;
+  const { at: _, ...rest } = everything;
   expect(JSON.parse(formatRequest(everything, "json"))).toEqual({
     ...rest,
     time: "2030-01-15T12:00:00.000Z",
     level: "error",
     ms: 1.23,
-    request_id: requestId,
   });
 });
 

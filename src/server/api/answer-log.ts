@@ -1,7 +1,7 @@
 import { logLevels } from "../config/server-config.ts";
 import type { Actor, Tenant } from "../context.ts";
 import { AppError, codeOf } from "../errors.ts";
-import { describeFault, type LogRequest, levelOf, type RequestLogEntry } from "../logging/request-log.ts";
+import { describeFault, type LogRequest, levelOf } from "../logging/request-log.ts";
 import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 
 /** Dependencies of logging. */
@@ -47,27 +47,24 @@ export function logAnswer(deps: LogDeps, answered: Answered): void {
 
   const level = isProbe && status < 400 ? "debug" : levelOf(status);
   if (logLevels.indexOf(level) < deps.logFrom) return;
-  const entry: RequestLogEntry = {
+  // An error without a cause is explained by its code.
+  const isExplained = status < 500 || (failure instanceof AppError && failure.cause === undefined);
+  deps.log({
     at: deps.now(),
     level,
     method: request.method,
     path: pathOf(request.url),
     status,
+    code,
     ms,
-    requestId,
+    authenticated_ms: authenticatedAt && authenticatedAt - started,
+    request_id: requestId,
     namespace,
     caller: actor?.kind === "app" ? actor.appId : actor?.kind === "user" ? actor.userId : undefined,
-  };
-  if (authenticatedAt !== undefined) entry.authenticatedMs = authenticatedAt - started;
-  if (code !== undefined) {
-    entry.code = code;
     // Addresses of successful callers are not logged; a refused caller may have to be found.
-    entry.ip = deps.clientIpOf(request);
-    // An error without a cause is explained by its code.
-    const isExplained = failure instanceof AppError && failure.cause === undefined;
-    if (status >= 500 && !isExplained) entry.fault = describeFault(failure);
-  }
-  deps.log(entry);
+    ip: code === undefined ? undefined : deps.clientIpOf(request),
+    fault: isExplained ? undefined : describeFault(failure),
+  });
 }
 
 function pathOf(url: string): string {

@@ -105,7 +105,7 @@ export function createApp(deps: AppDeps) {
   const answerNone = (request: Request) => answerNoRoute(pipeline, noRouteMeter(request.method), request);
   for (const route of routes) mountRoute(server, pipeline, route);
   for (const [path, methods] of methodsByPath(routes)) {
-    const allow = allowHeader(methods);
+    const allow = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
     const meterOf = pipeline.meter.anyMethod(path);
     const answer = (request: Request) => answerOtherMethod(pipeline, meterOf(request.method), request, allow);
     server.all(path, ({ request }) => answer(request), { parse: "none" });
@@ -148,10 +148,6 @@ function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
   const byPath = new Map<string, string[]>();
   for (const { path, method } of routes) byPath.set(path, [...(byPath.get(path) ?? []), method]);
   return byPath;
-}
-
-function allowHeader(methods: readonly string[]): string {
-  return [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
 }
 
 function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: Request, allow: string): Response {

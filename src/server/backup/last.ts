@@ -1,6 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { giveToOwner } from "../config/data-dir.ts";
+import { writeWhole } from "../config/data-dir.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
 /** The latest backups of a data directory; times are RFC 3339. */
@@ -22,13 +22,9 @@ export function readLastBackups(dataDir: string): LastBackups {
 
 /** Records the result of a backup in `backups/last.json`. Never throws: the result is reported elsewhere too. */
 export function noteBackup(dataDir: string, change: Partial<LastBackups>): void {
-  const path = lastPath(dataDir);
   try {
     makeBackupsFolder(dataDir);
-    const text = `${JSON.stringify({ ...readLastBackups(dataDir), ...change })}\n`;
-    writeFileSync(`${path}.${process.pid}`, text, { mode: 0o600 });
-    giveToOwner(`${path}.${process.pid}`, dataDir);
-    renameSync(`${path}.${process.pid}`, path);
+    writeWhole(dataDir, lastPath(dataDir), `${JSON.stringify({ ...readLastBackups(dataDir), ...change })}\n`);
   } catch {
     // The disk may be full, which the backup's own error says.
   }

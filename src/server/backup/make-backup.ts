@@ -73,7 +73,17 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
       const onBytes = (done: number) => onStep({ step: "packing", done, total });
       await packArchive({ manifest, databasePath: copy, key }, upload.sink, { signal, onBytes });
       const bytes = await upload.finish();
-      const report = makeReport(formatLocation(location, name), bytes, manifest);
+      const report: BackupReport = {
+        backup: formatLocation(location, name),
+        created_at: manifest.created_at,
+        bytes,
+        database_bytes: total,
+        schema: manifest.schema.at(-1)?.name ?? null,
+        stores: manifest.stores,
+        key_included: manifest.key_included,
+        removed: [],
+        warnings: [],
+      };
       if (faults !== undefined)
         report.warnings.push(`it cannot be restored: its database ${faults}; run bodega db check`);
       if (storage && options.keep !== undefined) await prune(storage, manifest, options.keep, report);
@@ -170,20 +180,6 @@ async function describeCopy(
     key_fingerprint: keyFingerprint,
     key_included: includeKey,
     stores: contents.stores,
-  };
-}
-
-function makeReport(backup: string, bytes: number, manifest: Manifest): BackupReport {
-  return {
-    backup,
-    created_at: manifest.created_at,
-    bytes,
-    database_bytes: manifest.database.bytes,
-    schema: manifest.schema.at(-1)?.name ?? null,
-    stores: manifest.stores,
-    key_included: manifest.key_included,
-    removed: [],
-    warnings: [],
   };
 }
 

@@ -93,7 +93,11 @@ async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport 
     // Ctrl-C reaches this process only, which then decides.
     detached: true,
   });
-  lowerPriority(child.pid);
+  try {
+    setPriority(child.pid, lowPriority);
+  } catch {
+    // The process has ended already, or the system does not permit it.
+  }
   const kill = () => child.kill("SIGKILL");
   function abort(): void {
     if (job.location.kind === "s3") {
@@ -111,13 +115,5 @@ async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport 
   } finally {
     watchdog.stop();
     signal.removeEventListener("abort", abort);
-  }
-}
-
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, lowPriority);
-  } catch {
-    // The process has ended already, or the system does not permit it.
   }
 }

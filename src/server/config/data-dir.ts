@@ -1,4 +1,17 @@
-import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { errnoOf, unavailable } from "../errors.ts";
 
@@ -8,6 +21,26 @@ export function makeDataDir(dir: string): void {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (cause) {
     throw unavailable(`The data directory ${dir} cannot be created (${errnoOf(cause)}).`, { cause });
+  }
+}
+
+/**
+ * Writes a file of a data directory, readable by its owner only, under another name first, so that nobody reads half of
+ * it. A new one never replaces one that appeared meanwhile.
+ * @throws unavailable when it cannot be written.
+ */
+export function writeWhole(dataDir: string, path: string, text: string, isNew = false): void {
+  makeDataDir(dataDir);
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
+  try {
+    writeFileSync(temporary, text, { flag: "wx", mode: 0o600, flush: true });
+    giveToOwner(temporary, dataDir);
+    if (isNew) linkSync(temporary, path);
+    else renameSync(temporary, path);
+  } catch (cause) {
+    throw unavailable(`${path} cannot be written (${errnoOf(cause)}).`, { cause });
+  } finally {
+    rmSync(temporary, { force: true });
   }
 }
 

@@ -1,8 +1,8 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { errnoOf, invalidField, unavailable, validationFailed } from "../errors.ts";
-import { giveToOwner, makeDataDir } from "./data-dir.ts";
+import { errnoOf, invalidField, validationFailed } from "../errors.ts";
+import { writeWhole } from "./data-dir.ts";
 import type { Environment } from "./environment.ts";
 
 const fileSuffix = "_FILE";
@@ -44,7 +44,7 @@ export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
     const lines = missing.map((name) => formatVariable(name, wanted[name] as string));
     const before = readEnvFile(dataDir);
     const gap = before === undefined || before === "" || before.endsWith("\n") ? "" : "\n";
-    writeWhole(dataDir, `${before ?? heading}${gap}${lines.join("\n")}\n`, before === undefined);
+    writeWhole(dataDir, path, `${before ?? heading}${gap}${lines.join("\n")}\n`, before === undefined);
   }
   return { path, written: missing, kept };
 }
@@ -85,23 +85,5 @@ export function readEnvFile(dataDir: string): string | undefined {
   } catch (cause) {
     if (["ENOENT", "ENOTDIR"].includes(errnoOf(cause))) return undefined;
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
-  }
-}
-
-/** Writes another file first, so that nobody reads half of it; a new one never replaces one that appeared meanwhile. */
-function writeWhole(dataDir: string, text: string, isNew: boolean): void {
-  const path = envFilePath(dataDir);
-  const temporary = `${path}.${process.pid}`;
-  try {
-    makeDataDir(dataDir);
-    writeFileSync(temporary, text, { mode: 0o600, flush: true });
-    // When root writes it, the server's account must still be able to read it.
-    giveToOwner(temporary, dataDir);
-    if (isNew) linkSync(temporary, path);
-    else renameSync(temporary, path);
-  } catch (cause) {
-    throw unavailable(`${path} cannot be written (${errnoOf(cause)}).`, { cause });
-  } finally {
-    rmSync(temporary, { force: true });
   }
 }

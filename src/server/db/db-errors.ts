@@ -62,6 +62,11 @@ export function isBusy(error: unknown): boolean {
   return false;
 }
 
+/** The code of SQLite in an error or its causes, such as `SQLITE_BUSY`; undefined where there is none. */
+export function sqliteCodeOf(error: unknown): string | undefined {
+  return chainOf(error).map(baseCode).find(Boolean);
+}
+
 /** True when the file itself is at fault: damaged, or no database. */
 export function isDamaged(error: unknown): boolean {
   return chainOf(error).some((one) => ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(baseCode(one) ?? ""));

@@ -109,23 +109,31 @@ export async function migrationStatus(db: Database, steps: readonly Migration[] 
 }
 
 async function findPending(db: Database, steps: readonly Migration[]): Promise<Migration[]> {
-  const applied = await readApplied(db);
-  const names = new Set(steps.map(({ name }) => name));
-  const unknown = [...applied.keys()].find((name) => !names.has(name));
-  if (unknown !== undefined) {
+  const { pending, newer, altered } = compareMigrations((await readApplied(db)).values(), steps);
+  if (newer[0] !== undefined) {
     throw unavailable(
-      `The database has the schema of a newer version (migration ${unknown}). Run that version, or restore an older backup.`,
+      `The database has the schema of a newer version (migration ${newer[0]}). Run that version, or restore an older backup.`,
     );
   }
-  for (const step of steps) {
-    const found = applied.get(step.name);
-    if (found !== undefined && found.hash !== hashMigration(step)) {
-      throw unavailable(
-        `Migration ${step.name} differs from the one that was applied. Run the version that applied it, or restore a backup.`,
-      );
-    }
-  }
-  return steps.filter(({ name }) => !applied.has(name));
+  if (altered[0] === undefined) return pending;
+  throw unavailable(
+    `Migration ${altered[0]} differs from the one that was applied. Run the version that applied it, or restore a backup.`,
+  );
+}
+
+/**
+ * Compares applied migrations with those that a program knows: which are pending, and the names of those that only a newer
+ * program knows and of those that were applied in another form.
+ */
+export function compareMigrations(applied: Iterable<Pick<Applied, "name" | "hash">>, steps = embedded) {
+  const hashes = new Map([...applied].map(({ name, hash }) => [name, hash]));
+  const known = new Map(steps.map((step) => [step.name, hashMigration(step)]));
+  const names = [...hashes.keys()];
+  return {
+    pending: steps.filter(({ name }) => !hashes.has(name)),
+    newer: names.filter((name) => !known.has(name)),
+    altered: names.filter((name) => known.has(name) && known.get(name) !== hashes.get(name)),
+  };
 }
 
 /** The migrations that were applied to a database, by name. */
@@ -170,6 +178,6 @@ export function splitMigration(sql: string): string[] {
 }
 
 /** Identifies the text of a migration: SHA-256 of its SQL, in hex. */
-export function hashMigration(step: Migration): string {
+function hashMigration(step: Migration): string {
   return createHash("sha256").update(step.sql).digest("hex");
 }

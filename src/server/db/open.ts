@@ -55,16 +55,14 @@ export async function withConfiguredDatabase<T>(config: Place, work: (db: Databa
 /** Opens the database that the options name. Errors: unavailable when it cannot be opened, validationFailed for an unusable address. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, authToken, lockDeadlineMs = 5000, leaveModes = false } = options;
-  if (url === undefined) return openFile(options.dataDir, { lockDeadlineMs, leaveModes });
+  if (url === undefined) return openFile(options.dataDir, lockDeadlineMs, leaveModes);
   if (!serverAddress.test(url)) {
     throw validationFailed("The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
-  return (await import("./server/server-database.ts")).openServer({ url, authToken, lockDeadlineMs });
+  return (await import("./server/server-database.ts")).openServer(url, authToken, lockDeadlineMs);
 }
 
-type FileOptions = Required<Pick<DatabaseOptions, "lockDeadlineMs" | "leaveModes">>;
-
-async function openFile(dataDir: string, { lockDeadlineMs, leaveModes }: FileOptions): Promise<Database> {
+async function openFile(dataDir: string, lockDeadlineMs: number, leaveModes: boolean): Promise<Database> {
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
   const path = databaseFile(dataDir);

@@ -88,7 +88,7 @@ export class CircuitBreakers {
   }
 
   isTrusted(receiver: string): boolean {
-    return this.#isWellKnown(receiver) || (this.#receivers.get(receiver)?.score ?? 0) > 0;
+    return this.#policy.isWellKnown?.(receiver) === true || (this.#receivers.get(receiver)?.score ?? 0) > 0;
   }
 
   /** 0 for a trusted receiver, 1 for one that was not tried yet, 2 for one that is slow or fails. */
@@ -137,10 +137,6 @@ export class CircuitBreakers {
     }
     circuit.openUntil = Math.max(circuit.openUntil, now + Math.min(retryAfterMs, maxRetryAfterMs));
     return isNew;
-  }
-
-  #isWellKnown(receiver: string): boolean {
-    return this.#policy.isWellKnown?.(receiver) === true;
   }
 
   #find(name: string): Receiver {

@@ -13,8 +13,8 @@ export interface RequestLogEntry {
   code?: number | undefined;
   ms: number;
   /** Milliseconds until the caller was authenticated; only at the level `debug`. */
-  authenticatedMs?: number | undefined;
-  requestId: string;
+  authenticated_ms?: number | undefined;
+  request_id: string;
   namespace?: string | undefined;
   /** `app_…` or `usr_…`. */
   caller?: string | undefined;
@@ -37,33 +37,23 @@ export function levelOf(status: number): LogLevel {
 
 /** One line of the log, as text or JSON. */
 export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
-  const { level, method, path, status, code, ms, authenticatedMs, requestId, namespace, caller, ip, fault } = entry;
-  const time = toTimestamp(entry.at);
-  const took = round(ms);
-  const authenticated = authenticatedMs === undefined ? undefined : round(authenticatedMs);
+  const { at, ...rest } = entry;
+  const { method, path, status, code, request_id, namespace, caller, ip, fault } = entry;
+  const time = toTimestamp(at);
+  const ms = round(entry.ms);
+  const authenticated_ms = entry.authenticated_ms === undefined ? undefined : round(entry.authenticated_ms);
   if (form === "json") {
-    const request_id = requestId;
     const store = namespace === undefined ? undefined : shorten(namespace);
-    const whole = {
-      time,
-      level,
-      method,
-      path: shorten(path),
-      status,
-      code,
-      ms: took,
-      authenticated_ms: authenticated,
-      request_id,
-    };
-    return `${JSON.stringify({ ...whole, namespace: store, caller, ip, fault })}\n`;
+    const whole = { time, ...rest, path: shorten(path), ms, authenticated_ms, namespace: store };
+    return `${JSON.stringify(whole)}\n`;
   }
-  let line = `${time} ${method} ${visible(path)} ${status} ${took}ms`;
-  if (authenticated !== undefined) line += ` authenticated=${authenticated}ms`;
+  let line = `${time} ${method} ${visible(path)} ${status} ${ms}ms`;
+  if (authenticated_ms !== undefined) line += ` authenticated=${authenticated_ms}ms`;
   if (code !== undefined) line += ` code=${code}`;
   if (namespace !== undefined) line += ` namespace=${visible(namespace)}`;
   if (caller !== undefined) line += ` caller=${caller}`;
   if (ip) line += ` ip=${ip}`;
-  line += ` request_id=${requestId}`;
+  line += ` request_id=${request_id}`;
   if (fault !== undefined) line += ` fault=${JSON.stringify(fault)}`;
   return `${line}\n`;
 }

@@ -35,13 +35,11 @@ export function parseScopes(scopes: readonly string[]): string[] {
  * @throws validationFailed naming `field` for an unknown scope.
  */
 export function parseScope(field: string, scope: string): string[] {
-  const meant = knownScopes.filter((known) => known === scope || isFamilyOf(scope, known));
+  const meant = knownScopes.filter(
+    (known) => known === scope || (scope.endsWith(":*") && known.startsWith(scope.slice(0, -1))),
+  );
   if (meant.length > 0) return meant;
   throw invalidField(field, `contains the unknown scope ${JSON.stringify(scope)}. Scopes: ${knownScopes.join(", ")}`);
-}
-
-function isFamilyOf(pattern: string, scope: string): boolean {
-  return pattern.endsWith(":*") && scope.startsWith(pattern.slice(0, -1));
 }
 
 /** Whether these scopes of a key include a scope. Writing does not include reading. */

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import type { Config } from "../config/config.ts";
-import { giveToOwner, makeDataDir, restrictFile } from "../config/data-dir.ts";
+import { restrictFile, writeWhole } from "../config/data-dir.ts";
 import type { Session } from "../db/session.ts";
 import { get, param, run, statement } from "../db/statement.ts";
 import { type AppError, conflict, errnoOf, unavailable, wrongState } from "../errors.ts";
@@ -59,7 +59,7 @@ export function copySecret({ secret, dataDir }: SecretConfig): string | null {
 export function saveSecret(dataDir: string, secret: string): void {
   const path = secretPath(dataDir);
   if (findSecret(path) !== undefined) throw conflict(`A secret key already exists: ${path}`);
-  writeSecret(dataDir, path, secret);
+  writeWhole(dataDir, path, `${secret}\n`, true);
 }
 
 /** The fingerprint of a secret's key, as the database records it. */
@@ -105,48 +105,21 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
   return makeSecret(dataDir, path);
 }
 
-/**
- * Creates the file, readable by its owner only. It is written under another name and linked into place, so that of
- * several processes the first one wins, and none reads an incomplete file.
- * @throws unavailable when that is impossible.
- */
+/** Creates the file; of several processes the first one wins. Errors: unavailable when that is impossible. */
 function makeSecret(dataDir: string, path: string): string {
-  writeSecret(dataDir, path, randomBytes(32).toString("base64url"));
-  const secret = findSecret(path);
-  if (secret === undefined) throw unusable(path, undefined);
-  return secret;
-}
-
-function writeSecret(dataDir: string, path: string, text: string): void {
-  const made = join(dataDir, `secret.key.${process.pid}.${randomBytes(6).toString("hex")}`);
+  const secret = randomBytes(32).toString("base64url");
   try {
-    makeDataDir(dataDir);
-    const file = openSync(made, "wx", 0o600);
-    try {
-      writeSync(file, `${text}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    giveToOwner(made, dataDir);
-    linkUnlessThere(made, path);
+    writeWhole(dataDir, path, `${secret}\n`, true);
+    return secret;
   } catch (error) {
-    throw unusable(path, error);
-  } finally {
-    rmSync(made, { force: true });
+    const first = findSecret(path);
+    if (first === undefined) throw error;
+    return first;
   }
 }
 
 function secretPath(dataDir: string): string {
   return join(dataDir, "secret.key");
-}
-
-function linkUnlessThere(made: string, path: string): void {
-  try {
-    linkSync(made, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
 }
 
 /**
@@ -159,15 +132,11 @@ function findSecret(path: string, leaveModes = false): string | undefined {
     // A copy made by hand may be readable for others.
     if (!leaveModes) restrictFile(path);
     secret = readFileSync(path, "utf8").trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw unusable(path, error);
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return undefined;
+    throw unavailable(`The secret key ${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
   if (secret.length < minCharacters)
     throw wrongSecret(`${path} has no valid secret: it needs at least ${minCharacters} characters.`);
   return secret;
-}
-
-function unusable(path: string, cause: unknown): AppError {
-  return unavailable(`The secret key ${path} cannot be read or created (${errnoOf(cause ?? {})}).`, { cause });
 }

@@ -206,10 +206,10 @@ test("at level debug a line has the time of authentication", async () => {
   const loud = startTestApp({ db: database.db, logLevel: "debug" });
   await fetch(`${loud.url}/products/?namespace=${shop.namespace}`, { headers: { authorization: shop.auth } });
   const [entry] = loud.entries;
-  expect(entry?.authenticatedMs).toBeGreaterThan(0);
-  expect(entry?.authenticatedMs).toBeLessThanOrEqual(entry?.ms as number);
+  expect(entry?.authenticated_ms).toBeGreaterThan(0);
+  expect(entry?.authenticated_ms).toBeLessThanOrEqual(entry?.ms as number);
   expect(loud.lines.join("")).toMatch(/ authenticated=[\d.]+ms .*"authenticated_ms":[\d.]+,/s);
   await shop.call("GET /products/");
-  expect(app.entries.at(-1)?.authenticatedMs).toBeUndefined();
+  expect(app.entries.at(-1)?.authenticated_ms).toBeUndefined();
   await loud.stop();
 });

@@ -78,7 +78,7 @@ onDatabase("file", (suite) => {
       expect([code, status, error?.message]).toEqual([5000, 500, "Internal error."]);
       expect(text).not.toContain(inside);
       const logged = app.entries.at(-1);
-      expect(logged).toMatchObject({ requestId, status: 500, code: 5000, path: `/faults/${name}/` });
+      expect(logged).toMatchObject({ request_id: requestId, status: 500, code: 5000, path: `/faults/${name}/` });
       expect(logged?.fault).toMatch(/\S/);
     });
   }

@@ -4,12 +4,8 @@ import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { shareFile } from "../../db/local/open-file-lock.ts";
+import type { CopyOptions } from "./dump.ts";
 import { createPacer, type Pacer } from "./pace.ts";
-
-interface CopyLiveOptions {
-  onProgress: (done: number, total: number) => void;
-  signal: AbortSignal;
-}
 
 const chunkBytes = 1 << 20;
 
@@ -20,7 +16,11 @@ const chunkBytes = 1 << 20;
  * @param target a path that does not exist.
  * @throws unavailable for a full or faulty disk.
  */
-export async function copyLive(path: string, target: string, { onProgress, signal }: CopyLiveOptions): Promise<void> {
+export async function copyLive(
+  path: string,
+  target: string,
+  { onProgress, signal }: Required<CopyOptions>,
+): Promise<void> {
   const users = await shareFile(path);
   const libsql = await loadLibsql();
   const readers = new FileLock(libsql, `${path}-readers`);

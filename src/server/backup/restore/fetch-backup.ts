@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../../config/config.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
-import { migrations } from "../../db/migrations.ts";
+import { compareMigrations } from "../../db/migrate.ts";
 import { notFound, unavailable, validationFailed } from "../../errors.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
 import { unpackArchive } from "../archive.ts";
@@ -51,8 +51,7 @@ export async function fetchBackup(source: BackupLocation, options: FetchOptions)
   options.onStep({ step: "checking" });
   const inspection = await verify(databasePath, key);
   await mergeWal(databasePath);
-  const has = new Set(inspection.schema.map(({ name }) => name));
-  const missing = migrations.map(({ name }) => name).filter((name) => !has.has(name));
+  const missing = compareMigrations(inspection.schema).pending.map(({ name }) => name);
   return { manifest, key, inspection, missing, folder, databasePath };
 }
 

@@ -57,7 +57,8 @@ async function fillTables(read: ReadRows, session: LoadSession, plan: CopyPlan, 
   let done = 0;
   onProgress?.(done, total);
   for (const table of tables) {
-    let clearing = clearingOf(table);
+    // An empty shadow table makes its virtual table unusable, so the engine's own rows stay until the first ones come.
+    let clearing = table.kind === "shadow" ? [`DELETE FROM ${quote(table.name)}`] : [];
     for await (const page of readPages(read, table)) {
       signal?.throwIfAborted();
       await session.write([...clearing, ...insertPage(table, page)]);
@@ -82,11 +83,6 @@ function insertPage(table: TablePlan, page: CopiedValue[][]): InStatement[] {
     statements.push({ sql: insertSql(table, rows.length), args: rows.flat().map(bindValue) });
   }
   return statements;
-}
-
-// An empty shadow table makes its virtual table unusable, so the engine's own rows stay until the first ones come.
-function clearingOf({ name, kind }: TablePlan): InStatement[] {
-  return kind === "shadow" ? [`DELETE FROM ${quote(name)}`] : [];
 }
 
 /** The statements that complete a filled database: triggers, AUTOINCREMENT numbers and migrations. */

@@ -30,7 +30,10 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
   yield "the new file is on disk";
   let kept: string | null = null;
   if (existsSync(path)) {
-    await mergeWalIfIntact(path);
+    await mergeWal(path).catch((error) => {
+      // A damaged file keeps its WAL.
+      if (!isDamaged(error)) throw error;
+    });
     yield "the old WAL is merged";
     kept = join(makeBackupsFolder(dataDir), `${keptPrefix}${now.toISOString().replace(/[-:]/g, "")}.db`);
     if (hasWal(path)) {
@@ -55,15 +58,6 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
   yield "the new file is in place";
   syncFile(dirname(path));
   return kept;
-}
-
-/** A damaged file keeps its WAL. */
-async function mergeWalIfIntact(path: string): Promise<void> {
-  try {
-    await mergeWal(path);
-  } catch (error) {
-    if (!isDamaged(error)) throw error;
-  }
 }
 
 /** Links the file, which costs nothing; copies it to another disk. */

@@ -1,7 +1,7 @@
 import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
 import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
 import type { Connection } from "../../db/local/connection.ts";
-import { hashMigration } from "../../db/migrate.ts";
+import { compareMigrations } from "../../db/migrate.ts";
 import { migrations } from "../../db/migrations.ts";
 import { unavailable } from "../../errors.ts";
 import { damaged, type Manifest } from "../manifest.ts";
@@ -15,15 +15,12 @@ const words = { missing: "lacks the", altered: "has an altered", foreign: "has a
  * @throws unavailable for a newer schema, validationFailed that names what differs.
  */
 export async function verifySchema(connection: Connection, schema: Manifest["schema"]): Promise<void> {
-  const known = new Map(migrations.map((step) => [step.name, hashMigration(step)]));
-  for (const { name, hash } of schema) {
-    const expected = known.get(name);
-    if (expected === undefined) {
-      throw unavailable(`A newer version made the backup (migration ${name}). Restore it with that version.`);
-    }
-    if (expected !== hash) {
-      throw unavailable(`The backup has a different migration ${name}. Restore it with the version that made it.`);
-    }
+  const { newer, altered } = compareMigrations(schema);
+  if (newer[0] !== undefined) {
+    throw unavailable(`A newer version made the backup (migration ${newer[0]}). Restore it with that version.`);
+  }
+  if (altered[0] !== undefined) {
+    throw unavailable(`The backup has a different migration ${altered[0]}. Restore it with the version that made it.`);
   }
   const faults = await findSchemaFaults(connection, schema);
   if (faults === undefined) return;

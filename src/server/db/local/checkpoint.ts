@@ -1,12 +1,6 @@
+import { MiB } from "../../values/bytes.ts";
 import type { Database } from "../session.ts";
 import { FileDatabase } from "./file-database.ts";
-
-/** When the server's checkpointer acts; sizes in bytes. */
-interface CheckpointerOptions {
-  everyMs?: number;
-  /** From this size on once no write waits; from four times the size on in any case. */
-  walBytes?: number;
-}
 
 /** Pauses after an attempt that failed at once, and after one that waited for a reader of another program. */
 const shortPauseMs = 5000;
@@ -15,9 +9,10 @@ const longPauseMs = 300_000;
 /**
  * Starts the only checkpointer of a server; commands checkpoint at most once, at close, when no server runs. `stop` empties
  * the WAL for the last time. A database without a WAL is left alone.
+ * @param options `walBytes`: from this size of the WAL on it acts once no write waits; from four times the size on in any
+ * case.
  */
-export function startCheckpointer(db: Database, options: CheckpointerOptions = {}): { stop(): Promise<void> } {
-  const limit = options.walBytes ?? 4 * 1024 * 1024;
+export function startCheckpointer(db: Database, { everyMs = 250, walBytes: limit = 4 * MiB } = {}) {
   let pausedUntil = 0;
   let running: Promise<void> | undefined;
 
@@ -34,8 +29,9 @@ export function startCheckpointer(db: Database, options: CheckpointerOptions = {
   const timer = setInterval(() => {
     if (running !== undefined || performance.now() < pausedUntil) return;
     const size = db.walBytes();
-    if (size >= limit * 4 || (size >= limit && isIdle(db))) running = checkpoint();
-  }, options.everyMs ?? 250);
+    const isIdle = !(db instanceof FileDatabase) || db.queue.isIdle;
+    if (size >= limit * 4 || (size >= limit && isIdle)) running = checkpoint();
+  }, everyMs);
   timer.unref();
 
   return {
@@ -45,8 +41,4 @@ export function startCheckpointer(db: Database, options: CheckpointerOptions = {
       if (db.walBytes() > 0) await db.checkpoint().catch(() => false);
     },
   };
-}
-
-function isIdle(db: Database): boolean {
-  return !(db instanceof FileDatabase) || db.queue.isIdle;
 }

@@ -15,13 +15,6 @@ const maxRequests = 64;
 const maxWrites = 2;
 const fullMessage = "Too many writes are waiting.";
 
-/** Where a database server is and how long to wait for its lock. */
-export interface ServerOptions {
-  url: string;
-  authToken: string | undefined;
-  lockDeadlineMs: number;
-}
-
 /**
  * A libSQL server's database over HTTP. Arguments are bound as for a file, calls to a busy server are retried until the
  * deadline, interactive transactions of this process run one after another, and network errors are unavailable.
@@ -123,7 +116,7 @@ export class ServerDatabase implements Database {
 }
 
 /** Opens a server's database; nothing is sent before the first call. Errors: validationFailed for an unusable address. */
-export async function openServer({ url, authToken, lockDeadlineMs }: ServerOptions): Promise<ServerDatabase> {
+export async function openServer(url: string, authToken: string | undefined, lockDeadlineMs: number) {
   const { createClient } = await import("@libsql/client/http");
   const connect = (timeoutMs: number, intMode: "number" | "bigint") =>
     createClient({

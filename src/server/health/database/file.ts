@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { sqliteCodeOf } from "../../db/db-errors.ts";
 import { AppError } from "../../errors.ts";
 import { formatBytes } from "../../values/bytes.ts";
 
@@ -47,17 +48,9 @@ const damageCodes = /^SQLITE_(?:CORRUPT|NOTADB|IOERR|CANTOPEN|SCHEMA|ERROR|MISMA
 
 /** The reason of an error that shows a damaged database; undefined for others, such as a lock or the network. */
 export function describeDamage(error: unknown): string | undefined {
-  const code = findSqliteCode(error);
+  const code = sqliteCodeOf(error);
   if (code === undefined || !damageCodes.test(code)) return undefined;
   const source = error instanceof AppError && error.cause instanceof Error ? error.cause : (error as Error);
   const text = source.message.split("\n")[0] ?? "";
   return text.replace(/^(?:SQLITE_\w+: |SQLite error: |SqliteError: )+/, "").replace(/\.$/, "");
-}
-
-function findSqliteCode(error: unknown): string | undefined {
-  for (let one = error; one instanceof Error; one = one.cause) {
-    const { code } = one as { code?: unknown };
-    if (typeof code === "string" && code.startsWith("SQLITE_")) return code;
-  }
-  return undefined;
 }

@@ -2,46 +2,31 @@ import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
 import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
 import type { CommandLine } from "../../db/failure.ts";
 import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../db/local/restore-marker.ts";
-import { hashMigration, readApplied } from "../../db/migrate.ts";
-import { migrations } from "../../db/migrations.ts";
+import { compareMigrations, readApplied } from "../../db/migrate.ts";
 import type { Session } from "../../db/session.ts";
 import { countOf, type Finding, finding } from "../finding.ts";
-
-/** The migrations of a database compared with those of this program. */
-async function readState(session: Session) {
-  const applied = await readApplied(session);
-  const known = new Map(migrations.map((step) => [step.name, hashMigration(step)]));
-  const names = [...applied.keys()];
-  return {
-    applied: new Set(names),
-    pending: [...known.keys()].filter((name) => !applied.has(name)),
-    /** Known only to a newer program. */
-    newer: names.filter((name) => !known.has(name)),
-    /** Applied in another form than this program knows. */
-    altered: names.filter((name) => known.has(name) && known.get(name) !== applied.get(name)?.hash),
-  };
-}
 
 /** Compares the tables, indexes, triggers and migrations of a database with those of this program. */
 export async function checkSchema(
   session: Session,
   command: CommandLine,
 ): Promise<{ findings: Finding[]; isUsable: boolean }> {
-  const { rows } = await session.execute(selectSchema);
-  const objects = rows.map((row) => toSchemaObject(Array.from(row)));
+  const objects = (await session.execute(selectSchema)).rows.map((row) => toSchemaObject(Array.from(row)));
   const only = (subject: string, message: string, remedy: string) => {
     return { findings: [finding("error", subject, message, remedy)], isUsable: false };
   };
   if (objects.some(({ name }) => name === restoreMarker))
     return only(restoreMarker, restoreMarkerMessage, restoreMarkerRemedy);
-  const state = await readState(session);
-  const { applied, pending, newer, altered } = state;
+  const rows = await readApplied(session);
+  const applied = new Set(rows.keys());
+  const state = compareMigrations(rows.values());
+  const { pending, newer, altered } = state;
   if (applied.size === 0 && objects.length > 0) {
     const table = objects.find(({ type }) => type === "table")?.name ?? "unknown";
     const remedy = "Name the right directory with --data-dir, or the right database with --database-url.";
     return only(table, `The database belongs to another program: it has its tables, such as ${table}.`, remedy);
   }
-  const findings = describeMigrations(state, command);
+  const findings = describeMigrations(state, applied.size === 0, command);
   if (newer.length === 0 && applied.size > 0 && isWithoutGaps(applied)) {
     findings.push(...(await compareSchema(objects, applied)).map((fault) => describeFault(fault, command)));
   }
@@ -49,7 +34,8 @@ export async function checkSchema(
 }
 
 function describeMigrations(
-  { applied, pending, newer, altered }: Awaited<ReturnType<typeof readState>>,
+  { pending, newer, altered }: ReturnType<typeof compareMigrations>,
+  isEmpty: boolean,
   command: CommandLine,
 ): Finding[] {
   const restore = `with: ${command("db restore BACKUP")}`;
@@ -64,9 +50,9 @@ function describeMigrations(
   }
   const [first] = pending;
   if (first === undefined) return found;
-  const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${first} on. Until then, other commands fail.`;
-  const message = applied.size === 0 ? "The database is empty: it has no schema yet." : many;
-  return [...found, finding("error", first, message, command("db migrate"))];
+  const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${first.name} on. Until then, other commands fail.`;
+  const message = isEmpty ? "The database is empty: it has no schema yet." : many;
+  return [...found, finding("error", first.name, message, command("db migrate"))];
 }
 
 const faults = {

@@ -62,7 +62,9 @@ export class TenantMeter {
   record(namespace: string, isError: boolean): void {
     let counts = this.#kept.get(namespace);
     if (counts === undefined) {
-      if (this.#kept.size >= maxTenants) this.#forgetHalf();
+      if (this.#kept.size >= maxTenants) {
+        for (const { namespace } of this.read().slice(maxTenants / 2)) this.#kept.delete(namespace);
+      }
       counts = { namespace, requests: 0, errors: 0 };
       this.#kept.set(namespace, counts);
     }
@@ -73,10 +75,6 @@ export class TenantMeter {
   /** The counts, the busiest store first. */
   read(): TenantStatus[] {
     return sortByRequests([...this.#kept.values()]).map((counts) => ({ ...counts }));
-  }
-
-  #forgetHalf(): void {
-    for (const { namespace } of this.read().slice(maxTenants / 2)) this.#kept.delete(namespace);
   }
 }
 
