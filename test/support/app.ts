@@ -1,10 +1,12 @@
 import { type AppDeps, createApp } from "../../src/server/api/app.ts";
+import { defaultPushOptions } from "../../src/server/config/push-config.ts";
 import type { ProcessMemory, SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
 import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";
+import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { type ApiDescription, readDescription } from "./api-description.ts";
 import { createClock, type FakeClock } from "./clock.ts";
@@ -50,7 +52,21 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     writes: createWriteLimiter({ db, vault: deps.vault ?? vault, now: clock.now, notice: () => {} }),
     rejections: createRejectionBuffer(db),
   };
-  const common = { trustedProxies: [], version: "0.0.0-test", vault, memory, ...deps, db, now: clock.now };
+  const common = {
+    trustedProxies: [],
+    version: "0.0.0-test",
+    logLevel: "info" as const,
+    isEncrypted: false,
+    isDraining: () => false,
+    freeBytes: () => null,
+    push: defaultPushOptions,
+    meter: new Meter(),
+    vault,
+    memory,
+    ...deps,
+    db,
+    now: clock.now,
+  };
   const app = createApp({
     ...common,
     log: (entry) => {
@@ -80,7 +96,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     system: { db, actor: { kind: "terminal" }, vault, requestId: "test", now: clock.now, clientIp: null },
     description: () => {
       // By another application, so that the request is not in the log of the test.
-      description ??= readDescription(createApp({ ...common, log: () => {}, peerOf: () => null }));
+      description ??= readDescription(createApp({ ...common, meter: new Meter(), log: () => {}, peerOf: () => null }));
       return description;
     },
     memory: common.memory,

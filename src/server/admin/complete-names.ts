@@ -109,7 +109,8 @@ export async function completeNames(
   const statements = prefix.startsWith(found.id) ? [found.ids] : found.names;
   const values = { ...rangeOf(found.toPrefix?.(prefix) ?? prefix), tenantId };
   const lists = await Promise.all(statements.map((names) => all(db, names, values)));
-  const named = lists.flat().filter(({ value }) => isTypable(value));
+  // Words that a shell reads literally, so that nothing in them is executed.
+  const named = lists.flat().filter(({ value }) => /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u.test(value));
   if (!found.hasNameless || prefix !== "") return named;
   const covered = new Set(named.map(({ description }) => description));
   const ids = await all(db, found.ids, { ...rangeOf(found.id), tenantId });
@@ -123,9 +124,4 @@ function rangeOf(prefix: string) {
 
 function offerWords(words: readonly string[], prefix: string): OfferedName[] {
   return words.filter((word) => word.startsWith(prefix)).map((value) => ({ value, description: "" }));
-}
-
-/** Whether a shell reads the word literally, so that nothing in it is executed. */
-function isTypable(value: string): boolean {
-  return /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u.test(value);
 }

@@ -33,6 +33,8 @@ export function renderUnit({ command, dataDir, account, port }: UnitOptions): st
   requirePlain(program, /["'\\\p{Cc}]/u);
   requirePlain(dataDir, /\p{Cc}/u);
   const exec = [quoteWord(program), ...[...words, "serve", "--data-dir", dataDir].map(quoteArgument)].join(" ");
+  // Home directories are hidden, unless the data or the program is in one.
+  const isInHome = [dataDir, ...command].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
   return `[Unit]
 Description=Bodega, the back end of a shop
@@ -51,7 +53,7 @@ LimitNOFILE=65536
 UMask=0077
 ${renderAccount(dataDir, account)}
 ProtectSystem=strict
-ProtectHome=${protectHome([dataDir, ...command])}
+ProtectHome=${isInHome ? "read-only" : "yes"}
 PrivateTmp=${[dataDir, ...command].some(isTemporary) ? "no" : "yes"}
 PrivateDevices=yes
 PrivateUsers=${capability === "" ? "yes" : "no"}
@@ -79,11 +81,6 @@ function requirePlain(path: string, unfit: RegExp): void {
   throw wrongState(
     `A systemd unit cannot contain ${JSON.stringify(path)}. Choose a path without quotes, backslashes or line breaks.`,
   );
-}
-
-/** Home directories are hidden, unless the data or the program is in one. */
-function protectHome(paths: readonly string[]): "yes" | "read-only" {
-  return paths.some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path)) ? "read-only" : "yes";
 }
 
 /** Whether a path is in a temporary directory, which PrivateTmp would hide and empty. */

@@ -1,53 +1,31 @@
 import { Elysia } from "elysia";
-import { defaultPushOptions, type PushOptions } from "../config/push-config.ts";
 import { type LogLevel, logLevels } from "../config/server-config.ts";
-import type { ProcessMemory } from "../context.ts";
-import type { Database } from "../db/session.ts";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
 import type { Route } from "../http/route.ts";
-import type { LogRequest } from "../logging/request-log.ts";
 import { createCredentialLookup } from "../modules/app-keys/lookup.ts";
 import { createUsageRecorder } from "../modules/app-keys/secret.ts";
-import { Meter, type RouteMeter } from "../monitoring/metrics/meter.ts";
+import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
-import type { Vault } from "../security/vault.ts";
 import { createAttemptCounter } from "./attempts.ts";
 import type { BodyLimits } from "./body.ts";
 import { clientAddressReader, preflightHeaders } from "./headers.ts";
 import { answerElsewhere, answerRoute, type PipelineDeps } from "./pipeline.ts";
 import { routes as allRoutes } from "./routes.ts";
-import { describeArrival, mountSystemPages } from "./system-routes.ts";
+import { describeArrival, mountSystemPages, type SystemPages } from "./system-routes.ts";
 
 /** Dependencies of an application; none is global. */
-export interface AppDeps {
-  db: Database;
-  /** Epoch milliseconds. */
-  now: () => number;
-  log: LogRequest;
-  /** `info` unless given. */
-  logLevel?: LogLevel;
-  /** Counts answers; a new one unless given. */
-  meter?: Meter;
-  vault: Vault;
-  memory: ProcessMemory;
-  /** Without it, only Web Push to public endpoints is sent. */
-  push?: PushOptions;
+export interface AppDeps
+  extends Pick<PipelineDeps, "db" | "now" | "log" | "meter" | "vault" | "memory" | "push">,
+    Omit<SystemPages, "routes" | "onSeen"> {
+  logLevel: LogLevel;
   trustedProxies: readonly string[];
   /** Whether requests arrive over https. */
-  isEncrypted?: boolean;
+  isEncrypted: boolean;
   bodyLimits?: BodyLimits;
   /** Address of the socket's peer; null without a socket. */
   peerOf: (request: Request) => string | null;
-  /** Whether the process is shutting down; `/health/ready` reports it. */
-  isDraining?: () => boolean;
-  /** Free disk space of the database in bytes, null for a database elsewhere; `/health/ready` checks it. */
-  freeBytes?: () => number | null;
-  /** Enables `/metrics` for requests with this token. */
-  metrics?: { token: string; text: () => Promise<string> } | undefined;
   /** Receives how a call of `/health/live` arrived, if its request id begins with `doctor-`. */
   onSeen?: (seen: RecentRequest) => void;
-  /** The product's version, for the API description. */
-  version: string;
   /** Instead of the product's own routes, in tests. */
   routes?: readonly Route[];
 }
@@ -71,22 +49,16 @@ const bodyMemoryBytes = 64 * 1_048_576;
  * the envelope.
  */
 export function createApp(deps: AppDeps) {
-  const { db, now } = deps;
+  const { db, now, vault } = deps;
   const routes = deps.routes ?? allRoutes;
   const readAddress = clientAddressReader(deps.trustedProxies);
   const pipeline: PipelineDeps = {
-    db,
-    now,
-    vault: deps.vault,
-    memory: deps.memory,
-    push: deps.push ?? defaultPushOptions,
-    log: deps.log,
-    logFrom: logLevels.indexOf(deps.logLevel ?? "info"),
-    meter: deps.meter ?? new Meter(),
+    bodyLimits: defaultBodyLimits,
+    ...deps,
+    logFrom: logLevels.indexOf(deps.logLevel),
     lookup: createCredentialLookup(db),
-    countAttempt: createAttemptCounter(db, deps.vault, now),
+    countAttempt: createAttemptCounter(db, vault, now),
     noteUse: createUsageRecorder(db),
-    bodyLimits: deps.bodyLimits ?? defaultBodyLimits,
     bodyMemory: { left: bodyMemoryBytes },
     clientIpOf: (request) => {
       const peer = deps.peerOf(request);
@@ -99,7 +71,7 @@ export function createApp(deps: AppDeps) {
     strictPath: false,
     // The earliest position of the path: after `http://` and a host as short as `api`, or after `https://` and a host
     // of three characters, which `listen` ensures.
-    handler: { standardHostname: deps.isEncrypted ?? false },
+    handler: { standardHostname: deps.isEncrypted },
   });
   const noRouteMeter = pipeline.meter.anyMethod(noRoute);
   const answerNone = (request: Request) => answerNoRoute(pipeline, noRouteMeter(request.method), request);
@@ -111,10 +83,8 @@ export function createApp(deps: AppDeps) {
     server.all(path, ({ request }) => answer(request), { parse: "none" });
   }
   mountSystemPages(server, pipeline, {
+    ...deps,
     routes,
-    isDraining: deps.isDraining ?? (() => false),
-    freeBytes: deps.freeBytes ?? (() => null),
-    metrics: deps.metrics,
     onSeen: (request) =>
       deps.onSeen?.({
         ...describeArrival(request),
@@ -122,7 +92,6 @@ export function createApp(deps: AppDeps) {
         client: pipeline.clientIpOf(request),
         protocol: deps.isEncrypted ? "https" : "http",
       }),
-    version: deps.version,
   });
   server.all("/*", ({ request }) => answerNone(request), { parse: "none" });
   server.onError(({ request, code, error }) =>

@@ -2,15 +2,14 @@ import type { Elysia } from "elysia";
 import { AppError, methodNotAllowed, notAuthenticated, unavailable } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { hasToken, metricsType } from "../monitoring/metrics/http.ts";
-import { createReadiness } from "../monitoring/readiness.ts";
+import { createReadiness, type ReadinessDeps } from "../monitoring/readiness.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
 import { describeApi, type systemPages } from "./openapi.ts";
 import { answerElsewhere, type PipelineDeps } from "./pipeline.ts";
 
-interface SystemPages {
+export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeBytes"> {
   routes: readonly Route[];
-  isDraining: () => boolean;
-  freeBytes: () => number | null;
+  /** The product's version, for the API description. */
   version: string;
   /** `/metrics` for requests with this token; without it there is no such route. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;

@@ -1,16 +1,14 @@
-import { statSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
-import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "../config/data-dir.ts";
+import { databaseFile, makeDataDir } from "../config/data-dir.ts";
 import { validationFailed } from "../errors.ts";
 import { locateFailure } from "./failure.ts";
 import { FileDatabase } from "./local/file-database.ts";
+import { modeKeeper } from "./local/keep-modes.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
 import { shareFile } from "./local/open-file-lock.ts";
 import { isServerRunning } from "./local/server-lock.ts";
 import type { Database } from "./session.ts";
 
-const fileSuffixes = ["", "-wal", "-shm"];
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;
 
 /** Which database to open. */
@@ -67,19 +65,8 @@ async function openFile(dataDir: string, lockDeadlineMs: number, leaveModes: boo
   makeDataDir(dataDir);
   const path = databaseFile(dataDir);
   const users = await shareFile(path);
-  const left = new Map(leaveModes ? fileSuffixes.map((suffix) => [suffix, modeOf(path + suffix)]) : []);
+  const closeToOthers = modeKeeper(path, leaveModes);
   try {
-    const closeToOthers = () => {
-      for (const suffix of fileSuffixes) {
-        const mode = left.get(suffix);
-        // Never adds permissions that were removed meanwhile.
-        if (mode !== undefined) restrictFile(path + suffix, mode & (modeOf(path + suffix) ?? 0));
-        else {
-          restrictFile(path + suffix);
-          giveToOwner(path + suffix, dirname(path));
-        }
-      }
-    };
     const db = new FileDatabase(libsql, path, {
       lockDeadlineMs,
       isServerRunning: () => isServerRunning(dataDir),
@@ -96,9 +83,4 @@ async function openFile(dataDir: string, lockDeadlineMs: number, leaveModes: boo
     users.close();
     throw error;
   }
-}
-
-function modeOf(path: string): number | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats && stats.mode & 0o777;
 }

@@ -82,12 +82,8 @@ export function describeFault(error: unknown): string {
   const chain: string[] = [];
   for (let at: unknown = error; at instanceof Error && chain.length < 4; at = at.cause) {
     const code = "code" in at && typeof at.code === "string" ? ` ${at.code}` : "";
-    chain.push(`${at.name}${code}: ${firstLine(at.message)}`);
+    const line = at.message.split("\n", 1)[0] ?? "";
+    chain.push(`${at.name}${code}: ${line.replace(/(?:\/[\w.$@~-]+){2,}/g, "…").slice(0, 300)}`);
   }
   return chain.length > 0 ? chain.join(" <- ") : "a value that is not an error was thrown";
-}
-
-function firstLine(message: string): string {
-  const line = message.split("\n", 1)[0] ?? "";
-  return line.replace(/(?:\/[\w.$@~-]+){2,}/g, "…").slice(0, 300);
 }

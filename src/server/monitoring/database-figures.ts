@@ -17,10 +17,7 @@ const dayMs = 86_400_000;
 const timeoutMs = 1000;
 
 /** Figures of the database and its disk. */
-export type DatabaseFigures = Pick<
-  ServerStatus,
-  "database" | "queues" | "last_backup_at" | "last_backup_failed_at" | "certificate_expires_at"
->;
+export type DatabaseFigures = Awaited<ReturnType<ReturnType<typeof createDatabaseReader>>>;
 
 interface FigureDeps {
   db: Database;
@@ -43,7 +40,7 @@ const selectQueues = statement<{ queues: string }>(sql`select json_object(
   'pushes', ${figuresOf(pushDeliveries, isWaiting, hasFailed)}) as queues`);
 
 /** Creates the function that reads the figures, from the database at most every five seconds. */
-export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFigures> {
+export function createDatabaseReader(deps: FigureDeps) {
   let kept: ReturnType<typeof read> | undefined;
   let readAt = 0;
   return async () => {

@@ -10,7 +10,8 @@ export const maxCompared = 2000;
  */
 export function unknownName(thing: string, given: string, names: Iterable<string>, store?: string): AppError {
   const meant = suggestWord(given, names);
-  const hint = meant === undefined ? "" : `Did you mean ${quoteName(meant)}? `;
+  const quoted = meant && !/^[\w@.+:/*-]+$/.test(meant) ? JSON.stringify(meant) : meant;
+  const hint = meant === undefined ? "" : `Did you mean ${quoted}? `;
   const place = store === undefined ? {} : { in: `store ${JSON.stringify(store)}` };
   const list = store === undefined ? "bodega tenant list" : `bodega ${thing} list -n ${store}`;
   return notFound(thing, given, { ...place, remedy: `${hint}List them all: ${list}` });
@@ -20,10 +21,6 @@ export function unknownName(thing: string, given: string, names: Iterable<string
 export function ambiguousName(things: string, name: string, store: string, ids: readonly string[]): AppError {
   const message = `${ids.length} ${things} in store ${JSON.stringify(store)} match ${JSON.stringify(name)}.`;
   return conflict(message, { remedy: `Name one by its id: ${ids.join(", ")}` });
-}
-
-function quoteName(name: string): string {
-  return /^[\w@.+:/*-]+$/.test(name) ? name : JSON.stringify(name);
 }
 
 /**

@@ -49,16 +49,13 @@ function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
     const branch =
       error.type === ValueErrorType.Union
-        ? error.errors.map((branchErrors) => [...branchErrors]).find((inner) => isWithin(inner, error.path))
+        ? error.errors
+            .map((branchErrors) => [...branchErrors])
+            .find((inner) => inner.length > 0 && inner.every(({ path }) => path.length > error.path.length))
         : undefined;
     if (branch) yield* deepErrors(branch);
     else yield error;
   }
-}
-
-/** Whether all errors are inside the value at a path, so that the value itself is of the right kind. */
-function isWithin(errors: readonly ValueError[], path: string): boolean {
-  return errors.length > 0 && errors.every((error) => error.path.length > path.length);
 }
 
 /**

@@ -30,20 +30,16 @@ export async function inspectIntact<T>(
   try {
     return await withCopy(path, async (connection) => {
       const found = inspectCopy(connection);
-      if (found.schema.length > 0) assertIntact(connection, what);
+      if (found.schema.length > 0) {
+        const fault = connection.run("PRAGMA integrity_check(1)").rows[0]?.[0];
+        if (fault !== "ok") throw damaged(`${what} is damaged: ${String(fault).split("\n").at(-1)}`);
+        const row = connection.run("PRAGMA foreign_key_check").rows[0];
+        if (row) throw damaged(`${what} is damaged: rows of ${row[0]} refer to missing rows of ${row[2]}.`);
+      }
       return { found, result: await work(connection, found) };
     });
   } catch (error) {
     throw isDamaged(error) ? damaged(`${what} is damaged.`, { cause: error }) : error;
-  }
-}
-
-function assertIntact(connection: Connection, what: string): void {
-  const found = connection.run("PRAGMA integrity_check(1)").rows[0]?.[0];
-  if (found !== "ok") throw damaged(`${what} is damaged: ${String(found).split("\n").at(-1)}`);
-  const row = connection.run("PRAGMA foreign_key_check").rows[0];
-  if (row !== undefined) {
-    throw damaged(`${what} is damaged: rows of ${row[0]} refer to missing rows of ${row[2]}.`);
   }
 }
 

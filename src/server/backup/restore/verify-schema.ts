@@ -1,5 +1,5 @@
 import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
-import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
+import { compareSchema, isWithoutGaps, nameObject } from "../../db/compare-schema.ts";
 import type { Connection } from "../../db/local/connection.ts";
 import { compareMigrations } from "../../db/migrate.ts";
 import { migrations } from "../../db/migrations.ts";
@@ -36,10 +36,7 @@ export async function findSchemaFaults(
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;
   if (!isWithoutGaps(applied)) return "lacks a migration that comes before its last one";
   const faults = await compareSchema(connection.values(selectSchema).map(toSchemaObject), applied);
-  return faults.length === 0 ? undefined : describeFaults(faults);
-}
-
-function describeFaults(faults: readonly SchemaFault[]): string {
+  if (faults.length === 0) return undefined;
   const named = faults.slice(0, maxNamed).map(({ kind, object }) => `${words[kind]} ${nameObject(object)}`);
   return named.join("; ") + (faults.length > maxNamed ? `, and ${faults.length - maxNamed} more` : "");
 }

@@ -128,12 +128,11 @@ function answer(outcome: Outcome, loss: unknown): void {
   if (!outcome.hasFailed && loss === undefined) job.resolve(outcome.value as never);
   // A refusal because of rows of a lost group would be wrong: the write can succeed when it is tried again.
   else if (outcome.hasFailed && (loss === undefined || !outcome.isTainted)) job.reject(mapDbError(outcome.error));
-  else job.reject(lossError(loss));
-}
-
-function lossError(loss: unknown): AppError {
-  const mapped = mapDbError(loss);
-  return mapped instanceof AppError && mapped.kind === "unavailable" ? mapped : unavailable(undefined, { cause: loss });
+  else {
+    const mapped = mapDbError(loss);
+    const isUnavailable = mapped instanceof AppError && mapped.kind === "unavailable";
+    job.reject(isUnavailable ? mapped : unavailable(undefined, { cause: loss }));
+  }
 }
 
 /** Ends a write that waits for something other than the database; one timer serves the whole group. */

@@ -1,13 +1,12 @@
 import { statSync } from "node:fs";
-import { dirname } from "node:path";
 import type { InStatement } from "@libsql/core/api";
 import { copyClientOf } from "../../backup/copy/server-source.ts";
 import type { Config } from "../../config/config.ts";
-import { giveToOwner, restrictFile } from "../../config/data-dir.ts";
 import { argsOf, sqlOf } from "../../db/bind-args.ts";
 import { mapServerError } from "../../db/db-errors.ts";
 import { Connection } from "../../db/local/connection.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
+import { modeKeeper } from "../../db/local/keep-modes.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { shareFile } from "../../db/local/open-file-lock.ts";
 import { openConfiguredDatabase } from "../../db/open.ts";
@@ -42,7 +41,7 @@ export interface DatabaseReader {
 export async function openFileReader(path: string): Promise<DatabaseReader> {
   const libsql = await loadLibsql();
   const openLock = await shareFile(path);
-  const restoreModes = keepModes(path);
+  const restoreModes = modeKeeper(path, true);
   try {
     const connection = new Connection(libsql, path, { readOnly: true, keepFormat: true, busyTimeoutMs, cacheKiB });
     const session = readSession(connection);
@@ -76,20 +75,6 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
     openLock.close();
     throw error;
   }
-}
-
-/** SQLite gives the WAL and its index the mode of the file, which may be open to others, and creates them as this account. */
-function keepModes(path: string): () => void {
-  const modes = ["-wal", "-shm"].map((suffix) => {
-    const mode = statSync(path + suffix, { throwIfNoEntry: false })?.mode;
-    return { file: path + suffix, mode };
-  });
-  return () => {
-    for (const { file, mode } of modes) {
-      restrictFile(file, mode === undefined ? 0o600 : mode & 0o777);
-      if (mode === undefined) giveToOwner(file, dirname(path));
-    }
-  };
 }
 
 /** Opens the database of a libSQL server. Errors: unavailable when it does not answer, validationFailed for an invalid address. */

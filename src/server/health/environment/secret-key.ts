@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { get, statement } from "../../db/statement.ts";
@@ -18,7 +18,13 @@ export const secretKey = {
     const { config, command } = subject;
     const path = join(config.dataDir, "secret.key");
     const source = config.secret === undefined ? path : "BODEGA_SECRET";
-    const key = config.secret ?? readKey(path);
+    const key =
+      config.secret ??
+      (
+        await Bun.file(path)
+          .text()
+          .catch(() => undefined)
+      )?.trim();
     const found = await checkFit(subject, source, path);
     if (key !== undefined && new Set(key).size < minVariety) {
       const message = `${source} is not random: it has only ${new Set(key).size} different characters and can be guessed.`;
@@ -59,12 +65,4 @@ function checkRepository(dataDir: string, path: string): Finding[] {
   const message = `${dataDir} is in a git working tree: git would commit the secret key and the database.`;
   const found = finding("warning", path, message, `echo '*' > ${quoteWord(ignore)}`);
   return [{ ...found, fix: async () => void (await Bun.write(ignore, "*\n")) }];
-}
-
-function readKey(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return undefined;
-  }
 }
