@@ -68,17 +68,20 @@ test("a server whose database another program has locked for long is not ready u
   expect(await server.end()).toBe(0);
 }, 30_000);
 
-test.each(["bodega.db", "bodega.db-wal"])("no write is acknowledged once %s is removed", async (name) => {
-  const { server, create, dataDir } = await serveShop();
-  expect((await create()).status).toBe(201);
-  rmSync(join(dataDir, name));
-  // Until the server stops.
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const reply = await create().catch(() => null);
-    if (reply !== null) expect(reply).toMatchObject({ status: 503, code: 5001 });
-  }
-  expect(await server.exited).toBe(4);
-});
+test.each(["bodega.db", "bodega.db-wal", "bodega.db-shm"])(
+  "no write is acknowledged once %s is removed",
+  async (name) => {
+    const { server, create, dataDir } = await serveShop();
+    expect((await create()).status).toBe(201);
+    rmSync(join(dataDir, name));
+    // Until the server stops.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const reply = await create().catch(() => null);
+      if (reply !== null) expect(reply).toMatchObject({ status: 503, code: 5001 });
+    }
+    expect(await server.exited).toBe(4);
+  },
+);
 
 test("a WAL that is damaged in its middle is named at each start and by the doctor, and kept", async () => {
   const { binary, server, create, dataDir } = await serveShop();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
@@ -48,17 +48,21 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(await server.end()).toBe(0);
   });
 
-  test("a server whose database file is removed stops instead of losing writes", async () => {
+  test("a server whose database file is moved away stops, and its last writes can be put back", async () => {
     const binary = installBinary();
     const { auth } = await openShop(binary);
     const server = await binary.serve(...flags);
     const headers = { authorization: auth, "content-type": "application/json" };
     const body = JSON.stringify({ title: "Lamp", price: 1 });
     const write = () => fetch(`${server.url}/products/?namespace=demo`, { method: "POST", headers, body });
+    const count = async ({ url }: { url: string }) => {
+      const list = await fetch(`${url}/products/?namespace=demo&include_total=true`, { headers });
+      return ((await list.json()) as { page: { total: number } }).page.total;
+    };
     expect((await write()).status).toBe(201);
     const file = join(binary.dir, "bodega-data/bodega.db");
     const log = statSync(`${file}-wal`);
-    rmSync(file);
+    renameSync(file, `${file}.moved`);
     // Clients that still write get a reply or a closed connection, and no new file is created.
     while (await write().catch(() => null));
     expect(await server.exited).toBe(4);
@@ -66,8 +70,22 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(existsSync(file)).toBe(false);
     // The old WAL would be applied to a database file that is created there later.
     expect(existsSync(`${file}-wal`)).toBe(false);
-    const aside = readdirSync(dirname(file)).find((name) => name.startsWith("bodega.db-wal.orphaned-"));
-    expect(statSync(join(dirname(file), aside ?? "none")).size).toBeGreaterThanOrEqual(log.size);
+    const name = readdirSync(dirname(file)).find((entry) => entry.startsWith("bodega.db-wal.orphaned-")) ?? "none";
+    const aside = join(dirname(file), name);
+    expect(statSync(aside).size).toBeGreaterThanOrEqual(log.size);
+    expect(server.log()).toContain(`is kept as ${aside}`);
+
+    renameSync(`${file}.moved`, file);
+    const second = await binary.serve(...flags);
+    expect(second.log()).toContain(`${aside} has the last writes to a database file that was removed or replaced.`);
+    expect(await count(second)).toBe(0);
+    await second.end("SIGKILL");
+    expect((await binary.run("doctor")).stdout).toContain("rename the WAL to bodega.db-wal");
+    renameSync(aside, `${file}-wal`);
+    rmSync(`${file}-shm`, { force: true });
+    const third = await binary.serve(...flags);
+    expect(await count(third)).toBe(1);
+    expect(await third.end()).toBe(0);
   });
 
   test("a server whose WAL is removed stops, and leaves a sound database", async () => {

@@ -39,7 +39,7 @@ export interface Database extends Session {
   checkWrites(): Promise<void>;
   /** Size of the WAL in bytes, 0 where there is none. */
   walBytes(): number;
-  /** False once the database file or its WAL has been removed or replaced; true for a server. */
+  /** False once the database file, its WAL or the WAL's index has been removed or replaced; true for a server. */
   isInPlace(): boolean;
   /** Renames the WAL of a database file that has been removed or replaced, and returns its new path. */
   setWalAside(): string | undefined;

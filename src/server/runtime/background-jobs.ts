@@ -54,9 +54,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const checkingFile = setInterval(() => {
     if (db.isInPlace()) return;
     databaseLost.resolve(
-      unavailable(
-        `The database in ${config.dataDir} was removed or replaced. Its WAL is kept there as bodega.db-wal.orphaned-…`,
-      ),
+      unavailable(`The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`),
     );
   }, checkFileMs);
   const purging = startPurging(db, notice);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Config } from "../config/config.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
-import { describeDamagedWals } from "../db/local/damaged-wal.ts";
+import { describeKeptWals } from "../db/local/kept-wal.ts";
 import { migrate } from "../db/migrate.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
@@ -17,8 +17,8 @@ import { claimDatabase, closedVault, openVault } from "../security/secret-key.ts
  * @throws unavailable as `migrate`; wrongState as `openServerVault`.
  */
 export async function prepareDatabase(config: Config, db: Database, log: LogWriter) {
-  const damagedWals = db.kind === "file" ? describeDamagedWals(databaseFile(config.dataDir)) : [];
-  for (const { message } of damagedWals) log.notice("error", message);
+  const keptWals = db.kind === "file" ? describeKeptWals(databaseFile(config.dataDir)) : [];
+  for (const { message, remedy } of keptWals) log.notice("error", `${message} ${remedy}`);
   const { applied } = await migrate(db);
   const opened = await openServerVault(config, db, log);
   const { vault, hasKey } = opened;

@@ -108,7 +108,7 @@ async function runMain(config: Config, run: Run): Promise<number> {
     await jobs.stop();
     return 0;
   } finally {
-    await closeInPlace(db);
+    await closeInPlace(db, log);
   }
 }
 
@@ -153,7 +153,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
     monitor.stop();
     return 0;
   } finally {
-    await closeInPlace(db);
+    await closeInPlace(db, log);
   }
 }
 
@@ -161,9 +161,10 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
  * Closes a database. When its file was removed or replaced, closing would merge the WAL and remove it by its name,
  * which may belong to another file by now, so the WAL is moved aside instead.
  */
-async function closeInPlace(db: Database): Promise<void> {
-  if (db.isInPlace()) await db.close();
-  else db.setWalAside();
+async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
+  if (db.isInPlace()) return db.close();
+  const aside = db.setWalAside();
+  if (aside !== undefined) log.notice("error", `The WAL of the removed database file is kept as ${aside}.`);
 }
 
 /** Loaded only when used: most servers are behind a proxy that terminates TLS. */

@@ -54,6 +54,7 @@ export class FileDatabase implements Database {
   readonly #fairness: LockFairness;
   readonly #isFileInPlace: () => boolean;
   readonly #isWalInPlace: () => boolean;
+  readonly #isWalIndexInPlace: () => boolean;
   #checkpoints: CheckpointParts | undefined;
   #isClosed = false;
 
@@ -66,6 +67,7 @@ export class FileDatabase implements Database {
     this.reader = new Reader(libsql, path, options.lockDeadlineMs ?? 5000);
     this.#isFileInPlace = watchFile(path);
     this.#isWalInPlace = watchFile(`${path}-wal`);
+    this.#isWalIndexInPlace = watchFile(`${path}-shm`);
     this.#fairness = new LockFairness(`${path}-turns`);
     const beforeCommit = () => {
       if (!this.isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
@@ -154,7 +156,7 @@ export class FileDatabase implements Database {
   }
 
   isInPlace(): boolean {
-    return this.#isFileInPlace() && this.#isWalInPlace();
+    return this.#isFileInPlace() && this.#isWalInPlace() && this.#isWalIndexInPlace();
   }
 
   setWalAside(): string | undefined {

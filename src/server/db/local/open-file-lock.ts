@@ -1,6 +1,6 @@
 import { unavailable } from "../../errors.ts";
-import { keepDamagedWal } from "./damaged-wal.ts";
 import { FileLock } from "./file-lock.ts";
+import { keepDamagedWal } from "./kept-wal.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import { hasWal } from "./merge-wal.ts";
 

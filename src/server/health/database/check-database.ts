@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
 import { type CommandLine, damageRemedy, nameDatabase } from "../../db/failure.ts";
-import { describeDamagedWals } from "../../db/local/damaged-wal.ts";
+import { describeKeptWals } from "../../db/local/kept-wal.ts";
 import type { Session } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
@@ -62,8 +62,7 @@ async function openFile({ dataDir }: Config, { step, command }: DatabaseCheckOpt
     if (fault !== undefined) return error(fault);
     try {
       reader = await openFileReader(path);
-      const remedy = `Compare the records with the last backup, enter again what is missing, and delete the copy.`;
-      return describeDamagedWals(path).map(({ kept, message }) => finding("error", kept, message, remedy));
+      return describeKeptWals(path).map(({ kept, message, remedy }) => finding("error", kept, message, remedy));
     } catch (cause) {
       const damage = describeDamage(cause);
       if (damage === undefined) throw cause;

@@ -27,15 +27,23 @@ export function keepDamagedWal(path: string): void {
   }
 }
 
-/** Describes each WAL that was kept beside a database. */
-export function describeDamagedWals(path: string): { kept: string; message: string }[] {
-  const prefix = `${basename(path)}-wal.damaged-`;
-  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(prefix) && /\d$/.test(name));
-  return names.map((name) => {
+/** Describes each WAL that was kept beside a database, and what to do with it. */
+export function describeKeptWals(path: string): { kept: string; message: string; remedy: string }[] {
+  const prefix = `${basename(path)}-wal.`;
+  return readdirSync(dirname(path)).flatMap((name) => {
+    const [, reason] = (name.startsWith(prefix) && /\.(damaged|orphaned)-\d+$/.exec(name)) || [];
+    if (reason === undefined) return [];
     const kept = join(dirname(path), name);
+    if (reason === "orphaned") {
+      const message = `${kept} has the last writes to a database file that was removed or replaced.`;
+      const remedy = `If that file is back and unchanged, stop the server and rename the WAL to ${basename(path)}-wal; else delete it.`;
+      return [{ kept, message, remedy }];
+    }
     const { frame = 0, framesBehind = 0, commitsBehind = 0 } = findDamage(kept) ?? {};
     const lost = `${framesBehind} valid frames with ${commitsBehind} commits lie behind the damage and were not applied`;
-    return { kept, message: `The WAL was damaged at frame ${frame}: ${lost}. A copy is kept as ${kept}.` };
+    const message = `The WAL was damaged at frame ${frame}: ${lost}. A copy is kept as ${kept}.`;
+    const remedy = "Compare the records with the last backup, enter again what is missing, and delete the copy.";
+    return [{ kept, message, remedy }];
   });
 }
 

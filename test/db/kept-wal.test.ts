@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeDamagedWals } from "../../src/server/db/local/damaged-wal.ts";
+import { describeKeptWals } from "../../src/server/db/local/kept-wal.ts";
 import { claimFile } from "../../src/server/db/local/open-file-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { makeDir } from "./kinds.ts";
@@ -77,7 +77,7 @@ test("a WAL that is damaged in the middle is kept once, and the commits behind t
   const [kept = ""] = keptIn(middle.dataDir);
   expect(kept).toMatch(/^bodega\.db-wal\.damaged-\d+$/);
   expect(readFileSync(join(middle.dataDir, kept)).equals(middle.changed)).toBe(true);
-  const [found] = describeDamagedWals(middle.path);
+  const [found] = describeKeptWals(middle.path);
   expect(found?.message).toMatch(
     new RegExp(`at frame ${damaged}: \\d+ valid frames with ${commits} commits lie behind`),
   );
@@ -96,7 +96,7 @@ test("a damaged header is damage too, and a restore over the database also keeps
   });
   (await claimFile(path)).close();
   expect(keptIn(dataDir).length).toBe(1);
-  expect(describeDamagedWals(path)[0]?.message).toContain("damaged at frame 0");
+  expect(describeKeptWals(path)[0]?.message).toContain("damaged at frame 0");
 });
 
 test("a sound WAL and one that ends within a write are not kept", async () => {
