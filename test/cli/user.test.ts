@@ -177,7 +177,10 @@ describe("a new password", () => {
     [["--password-stdin", "--password-hash-stdin"], "cannot be used together"],
     [["--random-password", "--no-password"], "cannot be used together"],
     [["--password-file", "x", "--random-password"], "--password-file and --random-password cannot be used together"],
-    [["--password-file", "x", "--save-password-to", "y"], "--save-password-to generates a password"],
+    [
+      ["--password-file", "x", "--save-password-to", "y"],
+      "--password-file and --save-password-to cannot be used together",
+    ],
     [["--password-stdin", "--save-password-to", "x"], "--save-password-to"],
     [["--no-password", "--save-password-to", "x"], "--save-password-to"],
     [["--password", password], "Unknown flag --password"],

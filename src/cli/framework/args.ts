@@ -1,6 +1,5 @@
 /** Kinds of names that shell completion reads from the database. */
-export const nameKinds = ["namespace", "key", "user", "order", "product", "webhook", "scope", "event"] as const;
-export type NameKind = (typeof nameKinds)[number];
+type NameKind = "namespace" | "key" | "user" | "order" | "product" | "webhook" | "scope" | "event";
 
 interface AnyArg {
   description: string;

@@ -76,3 +76,23 @@ export function requireChange(patch: object, flags: readonly string[]): void {
   if (Object.values(patch).some((value) => value !== undefined)) return;
   throw new UsageError("Nothing to change.", { hint: `Give at least one of --${flags.join(", --")}.` });
 }
+
+/** Whether an argument was given: an empty list and a switch that is off count as not given. */
+export function isGiven(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+}
+
+/**
+ * Refuses flags that exclude each other: of each group at most one may be given, where `--no-mail` is one of them too.
+ * @throws UsageError naming them.
+ */
+export function refuseTogether(args: object, groups: readonly (readonly string[])[]): void {
+  const values = new Map<string, unknown>(Object.entries(args));
+  for (const group of groups) {
+    const given = group.filter((flag) => {
+      const value = values.get(flag.replace(/^--(no-)?/, ""));
+      return flag.startsWith("--no-") ? value === false : isGiven(value);
+    });
+    if (given.length > 1) throw new UsageError(`${given.join(" and ")} cannot be used together.`);
+  }
+}

@@ -7,6 +7,7 @@ import { UsageError } from "../terminal/usage-error.ts";
 import { type Arg, formatArg } from "./args.ts";
 import type { Command } from "./command.ts";
 import { findMissing, type GivenValues } from "./parse-args.ts";
+import { isGiven } from "./parse-values.ts";
 
 /** Lists at most this many names before prompting for one. */
 const maxListed = 10;
@@ -63,10 +64,6 @@ export async function promptMissing(
       details: [{ field: names[0] as string, message: "is required, or another of these" }],
     });
   }
-}
-
-function isGiven(value: GivenValues[string] | undefined): boolean {
-  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
 /** The store comes first: other arguments are names in it. */

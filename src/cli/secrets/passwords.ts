@@ -23,6 +23,13 @@ export const passwordFlags = {
   "save-password-to": fileArg("Generate a password, and write it to this new file (mode 0600) instead of printing it"),
 } as const satisfies CommandArgs;
 
+const sources = ["--password-stdin", "--password-file", "--password-hash-stdin", "--no-password"];
+/** The flags that exclude each other, with those of `user create`. `--save-password-to` generates a password. */
+export const passwordGroups = [
+  [...sources, "--random-password"],
+  [...sources, "--save-password-to"],
+];
+
 type PasswordChoice = ArgValues<typeof passwordFlags>;
 
 /** Whether a password is generated: a flag asks for that, or names a file for it. */
@@ -49,24 +56,6 @@ export async function takePassword(
   throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
     details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],
   });
-}
-
-/**
- * Refuses several of the flags together. `--save-password-to` alone generates a password.
- * @throws UsageError
- */
-export function checkPasswordFlags(args: PasswordChoice, given: Record<string, boolean> = {}): void {
-  const ways = {
-    "--password-stdin": args["password-stdin"],
-    "--password-file": args["password-file"] !== undefined,
-    "--random-password": args["random-password"],
-    ...given,
-  };
-  const chosen = Object.keys(ways).filter((flag) => ways[flag as keyof typeof ways]);
-  if (chosen.length > 1) throw new UsageError(`${chosen.join(" and ")} cannot be used together.`);
-  if (args["save-password-to"] !== undefined && chosen.some((flag) => flag !== "--random-password")) {
-    throw new UsageError(`--save-password-to generates a password and cannot be used with ${chosen.join(" or ")}.`);
-  }
 }
 
 /**

@@ -2,7 +2,8 @@ import { dirname, relative } from "node:path";
 import { quoteWord } from "../../server/values/shell-quote.ts";
 import { isExecutable } from "./build-info.ts";
 
-interface GivenFlags {
+/** The flags that name the database. */
+export interface GivenFlags {
   "data-dir"?: unknown;
   "database-url"?: unknown;
 }

@@ -1,18 +1,16 @@
-import { commandLine } from "./command-line.ts";
+import { commandLine, type GivenFlags } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A terminal with the effects of the shared flags. */
 export type Console = ReturnType<typeof createConsole>;
 
 /** The flags of every command that change how it prints and asks. */
-interface ConsoleFlags {
+interface ConsoleFlags extends GivenFlags {
   json?: boolean;
   quiet?: boolean;
   yes?: boolean;
   input?: boolean;
   color?: boolean;
-  "data-dir"?: unknown;
-  "database-url"?: unknown;
 }
 
 /** Applies the shared flags. Colours need a terminal, and neither NO_COLOR (any non-empty value) nor TERM=dumb. */

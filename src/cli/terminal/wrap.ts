@@ -4,7 +4,7 @@ export function wrapWords(text: string, width: number): string[] {
 }
 
 /** As `wrapWords`, for words that may contain spaces. */
-export function breakWords(words: readonly string[], width: number): string[] {
+function breakWords(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const word of words) {
     const line = lines.at(-1);

@@ -3,6 +3,7 @@ import { formatBytes } from "../../../server/values/bytes.ts";
 import { requireDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { parseCount } from "../../framework/parse-values.ts";
 import { ownCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
@@ -55,7 +56,7 @@ export default defineCommand({
     if (job !== undefined) return (await import("./backup-process.ts")).runBackupJob(job, config);
     const { parseDestination, backupsFolder, formatLocation } = await import("../../../server/backup/location.ts");
     const location = parseDestination(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
-    const keep = readKeep(args.keep);
+    const keep = args.keep === undefined ? undefined : parseCount("--keep", args.keep);
     const isStdout = location.kind === "stdout";
     if (isStdout) refuseOnScreen(console);
     requireDatabase(args, console);
@@ -104,12 +105,6 @@ async function printReport(
   if (isStdout)
     return info(console, `Backup written: database of ${formatBytes(report.database_bytes)}, stores: ${report.stores}`);
   await printRecord(console, { ...report, removed, ...(console.json && { warnings }) }, "backup");
-}
-
-function readKeep(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw invalidFlag("--keep", "must be a whole number from 1 to 99999");
-  return Number(text);
 }
 
 function refuseOnScreen(console: Console): void {

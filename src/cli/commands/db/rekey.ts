@@ -1,4 +1,5 @@
 import type { RekeyReport } from "../../../server/admin/rekey.ts";
+import { wrongState } from "../../../server/errors.ts";
 import { withContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -21,7 +22,6 @@ export default defineCommand({
       "do not depend on the key.",
   ],
   async run(args, console) {
-    const { wrongState } = await import("../../../server/errors.ts");
     const { isServerRunning } = await import("../../../server/db/local/server-lock.ts");
     const { dataDir } = readCliConfig(args, console);
     if (await isServerRunning(dataDir)) {

@@ -83,7 +83,10 @@ async function makePlan(
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
   return showProgress(console, signal, async (progress) => {
-    const onStep = (step: FetchStep) => showStep(progress, step);
+    const onStep = (step: FetchStep) => {
+      if (step.step === "checking") progress.show(100, "checking");
+      else progress.show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
+    };
     const fetched = await fetchBackup(source, { config, folder, stdin: () => process.stdin, onStep, signal });
     await stopIfAborted(signal);
     return planRestore(fetched, config);
@@ -126,11 +129,6 @@ async function showProgress<T>(
   } finally {
     progress.end();
   }
-}
-
-function showStep(progress: Progress, step: FetchStep): void {
-  if (step.step === "checking") progress.show(100, "checking");
-  else progress.show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
 }
 
 /** Renders the content of a backup beside the present database. Nothing is cut. */

@@ -49,15 +49,11 @@ export async function runAndPrint(
     progress.end();
   });
   if (console.json) await printJson(console, report);
-  else if (console.quiet) await printSubjects(console, report);
-  else await printReport(console, report, view);
+  else if (console.quiet) {
+    const urgent = report.findings.filter(({ severity }) => severity !== "note");
+    await console.write(urgent.map(({ subject }) => `${escapeControls(subject)}\n`).join(""));
+  } else await printReport(console, report, view);
   return report.ok ? 0 : 1;
-}
-
-/** Prints what needs action, one subject a line. */
-async function printSubjects(console: Console, { findings }: Report): Promise<void> {
-  const subjects = findings.filter(({ severity }) => severity !== "note").map(({ subject }) => subject);
-  await console.write(subjects.map((subject) => `${escapeControls(subject)}\n`).join(""));
 }
 
 /** Prints the findings by group, the worst first, and a summary. */

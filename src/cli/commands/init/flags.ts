@@ -5,6 +5,7 @@ import { parseCurrency, parseLanguage, parseNamespace } from "../../../server/mo
 import { parseEmail } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/text.ts";
 import { type ArgValues, type CommandArgs, fileArg, namespaceArg, type SharedValues } from "../../framework/args.ts";
+import { refuseTogether } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { addressFlags, serverFlags } from "../serve/server-process.ts";
@@ -107,17 +108,8 @@ export function checkFlags(args: InitArgs): void {
   for (const [name, check] of Object.entries(checks)) {
     for (const value of [args[name as keyof typeof checks] ?? []].flat()) check(value);
   }
-  for (const group of exclusive) {
-    const given = group.filter((flag) => isGiven(args, flag));
-    if (given.length > 1) throw new UsageError(`${given.join(" and ")} cannot be used together.`);
-  }
+  refuseTogether(args, exclusive);
   if (args["unit-dir"] !== undefined && !args.systemd) throw new UsageError("--unit-dir requires --systemd.");
-}
-
-function isGiven(args: InitArgs, flag: string): boolean {
-  const value = args[flag.replace(/^--(no-)?/, "") as keyof InitArgs];
-  if (flag.startsWith("--no-")) return value === false;
-  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
 /** Whether a flag gives the owner's password. */

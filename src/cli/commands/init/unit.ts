@@ -41,21 +41,14 @@ export function hasSystemd(): boolean {
   return process.getuid?.() === 0 && existsSync("/run/systemd/system");
 }
 
-/** A systemd unit and its path. */
-export interface Unit {
-  path: string;
-  text: string;
-  /** The file at that path; undefined when there is none. */
-  existing: string | undefined;
-  /** Reasons why the service may not work as it is. */
-  warnings: string[];
-}
+export type Unit = ReturnType<typeof describeUnit>;
 
 /**
- * The unit that serves this data directory.
+ * The systemd unit that serves this data directory, its path and the present content of that file, and warnings why
+ * the service may not work as it is.
  * @throws wrongState for a path that no unit can name, unavailable when an existing unit cannot be read.
  */
-export function describeUnit(config: Config, unitDir: string | undefined, console: Console): Unit {
+export function describeUnit(config: Config, unitDir: string | undefined, console: Console) {
   const { dataDir, port } = config;
   const { command } = describeServerProcess(console);
   const path = join(resolve(unitDir ?? systemUnits), unitName);
@@ -114,7 +107,7 @@ export function startService(): void {
 }
 
 /** User and group ids of the data directory, or of this process for a directory that does not exist yet. */
-export function ownerOf(dataDir: string): { uid: number; gid: number } {
+function ownerOf(dataDir: string): { uid: number; gid: number } {
   if (existsSync(dataDir)) return statSync(dataDir);
   return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }

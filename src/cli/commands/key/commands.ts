@@ -182,12 +182,9 @@ const retire = defineCommand({
     const key = await withKey(args, console, getKey);
     const [, ...old] = key.secrets;
     if (old.length > 0) {
-      const [last] = old
-        .flatMap(({ last_used_at }) => last_used_at ?? [])
-        .toSorted()
-        .reverse();
+      const last = old.flatMap(({ last_used_at }) => last_used_at ?? []).toSorted();
       const secrets = old.length === 1 ? "the old secret" : `${old.length} old secrets`;
-      const used = formatRelativeTime(last ?? null, Date.now());
+      const used = formatRelativeTime(last.at(-1) ?? null, Date.now());
       await confirmAction(console, `Expire ${secrets} of key ${describeKey(key)}? Last used: ${used}.`);
     }
     const after = await withContext(args, console, (ctx) => retireSecrets(ctx, key.app_id));

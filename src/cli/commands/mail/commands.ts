@@ -80,11 +80,8 @@ const show = defineCommand({
   async run(args, console) {
     const { getMail } = await import("../../../server/modules/mail/list.ts");
     const { id, namespace, "show-recipients": showRecipients } = args;
-    await printRecord(
-      console,
-      await withContext(args, console, (ctx) => getMail(ctx, id, { namespace, showRecipients })),
-      "id",
-    );
+    const mail = await withContext(args, console, (ctx) => getMail(ctx, id, { namespace, showRecipients }));
+    await printRecord(console, mail, "id");
   },
 });
 

@@ -80,8 +80,9 @@ export default defineCommand({
       const ctx = { ...tenantCtx, push: pushOptions(readPushConfig(openCliOptions(args, console))) };
       const prepared = await prepareMessage(ctx, { ...fields, customer_id: await findUser(ctx, args.user) });
       if (isDryRun) return describeMessage(ctx, prepared);
-      if (args.everyone)
-        await confirmAction(console, `Send the notification to ${countDevices(prepared)} of store ${namespace}?`);
+      const count = sumOf(prepared.counts);
+      const devices = count === 1 ? "1 device" : `${count} devices`;
+      if (args.everyone) await confirmAction(console, `Send the notification to ${devices} of store ${namespace}?`);
       return sendMessage(ctx, prepared);
     });
     await printMessage({ ...console, done: isDryRun ? undefined : "Queued the notification." }, message);
@@ -119,9 +120,4 @@ function readData(pairs: readonly string[]): Record<string, string> | undefined 
 
 function sumOf(counts: PreparedMessage["counts"]): number {
   return Object.values(counts).reduce((sum, one) => sum + one, 0);
-}
-
-function countDevices({ counts }: PreparedMessage): string {
-  const count = sumOf(counts);
-  return count === 1 ? "1 device" : `${count} devices`;
 }

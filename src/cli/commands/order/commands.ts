@@ -137,7 +137,9 @@ const exportOrder = defineCommand({
     const format = readExportFormat(console, args);
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
-    const writeRows = format === "csv" ? orderCsvRows : writeDocuments;
+    const writeNdjson = (views: readonly OrderView[]) =>
+      views.map(({ order }) => `${JSON.stringify(order)}\n`).join("");
+    const writeRows = format === "csv" ? orderCsvRows : writeNdjson;
     await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...filter, ...(await resolveCustomer(ctx, args.customer)) });
       async function* texts() {
@@ -149,9 +151,5 @@ const exportOrder = defineCommand({
     });
   },
 });
-
-function writeDocuments(views: readonly OrderView[]): string {
-  return views.map(({ order }) => `${JSON.stringify(order)}\n`).join("");
-}
 
 export default [list, show, exportOrder];

@@ -1,12 +1,10 @@
-import type { OrderDocument, OrderView } from "../../../server/modules/orders/views.ts";
+import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, printJson, printList, printRecord } from "../../terminal/output.ts";
 
 /** An order in JSON: the API's record with the id and the customer's email. */
-export type OrderRecord = { order_id: string; customer_email: string | null } & Omit<OrderDocument, "id">;
-
-export function toOrderRecord({ order, customerEmail }: OrderView): OrderRecord {
+export function toOrderRecord({ order, customerEmail }: OrderView) {
   const { id, ...rest } = order;
   return { order_id: id, customer_email: customerEmail, ...rest };
 }

@@ -7,9 +7,7 @@ import { escapeControls } from "../../terminal/escape.ts";
 import { formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
 
 /** A product in JSON: the API's record with `product_id` as its id. */
-export type ProductRecord = { product_id: string } & Omit<ProductDocument, "id">;
-
-export function toProductRecord({ id, ...rest }: ProductDocument): ProductRecord {
+export function toProductRecord({ id, ...rest }: ProductDocument) {
   return { product_id: id, ...rest };
 }
 

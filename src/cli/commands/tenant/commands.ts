@@ -167,11 +167,8 @@ const update = defineCommand({
     const patch = readTenantFlags(args);
     requireChange(patch, Object.keys(tenantFlags));
     const { updateTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(
-      console,
-      await withContext(args, console, (ctx) => updateTenant(ctx, args.tenant, patch)),
-      "namespace",
-    );
+    const tenant = await withContext(args, console, (ctx) => updateTenant(ctx, args.tenant, patch));
+    await printRecord(console, tenant, "namespace");
   },
 });
 

@@ -1,45 +1,15 @@
-import type { LatencyHistogram, ProcessStatus, ServerStatus } from "../../../server/monitoring/server-status.ts";
+import type { LatencyHistogram, ServerStatus } from "../../../server/monitoring/server-status.ts";
 
-/** Percentiles in milliseconds; null without responses. */
-interface Latencies {
-  p50: number | null;
-  p95: number | null;
-  p99: number | null;
-}
-
-/** Events per second between two samples, and since the start of the server. */
-interface Rate {
-  per_second: number;
-  total: number;
-}
-
-type Compared = "requests" | "sign_ins" | "tenants" | "routes" | "processes";
-
-/** The activity of a server between two samples of its status. */
-export interface ServerActivity extends Omit<ServerStatus, Compared> {
-  uptime_seconds: number;
-  /** Between the samples. */
-  interval_seconds: number;
-  requests: Rate & { in_flight: number };
-  latency_ms: Latencies;
-  /** By HTTP status, error code and result of a sign-in. */
-  statuses: Record<string, Rate>;
-  errors: Record<string, Rate>;
-  sign_ins: Record<keyof ServerStatus["sign_ins"], Rate>;
-  /** The busiest first. */
-  tenants: { namespace: string; per_second: number; errors_per_second: number; total: number }[];
-  routes: { method: string; route: string; per_second: number; total: number; latency_ms: Latencies }[];
-  /** `cpu_percent` is of one processor core. */
-  processes: (ProcessStatus & { cpu_percent: number })[];
-}
+/** The activity of a server between two samples of its status: rates per second, and totals since its start. */
+export type ServerActivity = ReturnType<typeof compareStatus>;
 
 /** Compares two samples. If the server was restarted between them, only the second one counts. */
-export function compareStatus(first: ServerStatus, after: ServerStatus): ServerActivity {
+export function compareStatus(first: ServerStatus, after: ServerStatus) {
   const before = first.started_at === after.started_at && first.pid === after.pid ? first : undefined;
   const since = before?.at ?? after.started_at;
   const seconds = Math.max((Date.parse(after.at) - Date.parse(since)) / 1000, 0.001);
   const perSecond = (now: number, then = 0) => round(Math.max(0, now - then) / seconds);
-  const rate = (now: number, then = 0): Rate => ({ per_second: perSecond(now, then), total: now });
+  const rate = (now: number, then = 0) => ({ per_second: perSecond(now, then), total: now });
   const rates = (now: Record<string, number>, then: Record<string, number> = {}) =>
     Object.fromEntries(Object.entries(now).map(([name, count]) => [name, rate(count, then[name])]));
   const routesBefore = new Map(before?.routes.map((one) => [`${one.method} ${one.route}`, one]));
@@ -52,9 +22,10 @@ export function compareStatus(first: ServerStatus, after: ServerStatus): ServerA
     interval_seconds: round(seconds),
     requests: { ...rate(requests.total, before?.requests.total), in_flight: requests.in_flight },
     latency_ms: latencies(subtractLatency(requests.latency, before?.requests.latency)),
+    // By HTTP status, error code and result of a sign-in.
     statuses: rates(requests.statuses, before?.requests.statuses),
     errors: rates(requests.errors, before?.requests.errors),
-    sign_ins: rates(sign_ins, before?.sign_ins) as ServerActivity["sign_ins"],
+    sign_ins: rates(sign_ins, before?.sign_ins) as Record<keyof ServerStatus["sign_ins"], ReturnType<typeof rate>>,
     tenants: tenants
       .map(({ namespace, requests: total, errors }) => {
         // The earlier count of a store that was not among the busiest is unknown.
@@ -77,12 +48,14 @@ export function compareStatus(first: ServerStatus, after: ServerStatus): ServerA
       .toSorted((a, b) => b.per_second - a.per_second || b.total - a.total),
     processes: processes.map((one) => {
       const used = one.cpu_seconds - (processesBefore.get(one.name)?.cpu_seconds ?? 0);
+      // Of one processor core.
       return { ...one, cpu_percent: round((100 * Math.max(0, used)) / seconds) };
     }),
   };
 }
 
-function latencies(histogram: LatencyHistogram): Latencies {
+/** Percentiles in milliseconds; null without responses. */
+function latencies(histogram: LatencyHistogram) {
   const [p50 = null, p95 = null, p99 = null] = [0.5, 0.95, 0.99].map((share) => {
     const ms = percentileOf(histogram, share);
     return ms && round(ms);

@@ -2,8 +2,8 @@ import { parseEmail } from "../../../server/values/email.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseCount, requireChange } from "../../framework/parse-values.ts";
-import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../secrets/passwords.ts";
+import { parseCount, refuseTogether, requireChange } from "../../framework/parse-values.ts";
+import { passwordFlags, passwordGroups, readSecretLine, takePassword } from "../../secrets/passwords.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { readUserFlags, userArg, userFlags } from "./args.ts";
@@ -44,7 +44,7 @@ const create = defineCommand({
   done: "Created user {email}.",
   async run(args, console) {
     const { email, "password-hash-stdin": isHash } = args;
-    checkPasswordFlags(args, { "--password-hash-stdin": isHash, "--no-password": !args.password });
+    refuseTogether(args, passwordGroups);
     const { createUser } = await import("../../../server/modules/users/service.ts");
     const create = (secret: { password?: string; password_hash?: string }) =>
       withTenant(args, console, (ctx) => createUser(ctx, { email, ...readUserFlags(args), ...secret }));
@@ -139,7 +139,7 @@ const setPassword = defineCommand({
   notes: ["At a terminal it asks for the password and hides it. Two-factor sign-in stays enabled."],
   done: "Set the password of user {email}.",
   async run(args, console) {
-    checkPasswordFlags(args);
+    refuseTogether(args, passwordGroups);
     const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");
     const password = await takePassword(args, console);
     await deliverPassword(args, console, password, () =>

@@ -15,9 +15,7 @@ type UserArgs = SharedValues & { namespace: string; user: string };
 type UserWork<T> = (ctx: Ctx, id: string) => Promise<T>;
 
 /** A user in JSON: the API's record with `user_id` as its id. */
-export type UserRecord = { user_id: string } & Omit<User, "id">;
-
-export function toUserRecord({ id, ...rest }: User): UserRecord {
+export function toUserRecord({ id, ...rest }: User) {
   return { user_id: id, ...rest };
 }
 
@@ -66,8 +64,8 @@ export async function deliverPassword(
     idField: "user_id",
     secretField: "password",
     separator: ":",
-    renew: (user: UserRecord & { password: string }) =>
-      `user set-password -n ${args.namespace} ${user.user_id} --random-password`,
+    renew: ({ user_id }: { user_id: string; password: string }) =>
+      `user set-password -n ${args.namespace} ${user_id} --random-password`,
   } as const;
   await deliverSecret(console, args["save-password-to"], shape, async () => ({
     ...toUserRecord(await change()),
