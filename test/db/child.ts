@@ -58,7 +58,7 @@ async function migrateOnRequest(): Promise<void> {
   say("ready");
   for await (const name of console) {
     const db = await openDatabase({ dataDir: join(dataDir, name), lockDeadlineMs: 30_000 });
-    say(JSON.stringify((await migrate(db, { migrations: testMigrations })).applied));
+    say(JSON.stringify((await migrate(db, testMigrations)).applied));
     await db.close();
   }
 }

@@ -10,7 +10,7 @@ import { testMigrations } from "./fixtures.ts";
 import { kinds, makeDir } from "./kinds.ts";
 import { spawnChild } from "./spawn-child.ts";
 
-const now = () => Date.UTC(2030, 0, 2, 3, 4, 5);
+const now = new Date(Date.UTC(2030, 0, 2, 3, 4, 5));
 const first = testMigrations.slice(0, 1);
 
 describe.each(kinds)("migrating a %s database", (kind, open) => {
@@ -20,9 +20,9 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
       { name: "0000_first", appliedAt: null, isKnown: true },
       { name: "0001_second", appliedAt: null, isKnown: true },
     ]);
-    expect(await migrate(db, { migrations: first, now })).toEqual({ applied: ["0000_first"] });
-    expect(await migrate(db, { migrations: testMigrations, now })).toEqual({ applied: ["0001_second"] });
-    expect(await migrate(db, { migrations: testMigrations, now })).toEqual({ applied: [] });
+    expect(await migrate(db, first, now)).toEqual({ applied: ["0000_first"] });
+    expect(await migrate(db, testMigrations, now)).toEqual({ applied: ["0001_second"] });
+    expect(await migrate(db, testMigrations, now)).toEqual({ applied: [] });
     expect(await migrationStatus(db, testMigrations)).toEqual([
       { name: "0000_first", appliedAt: "2030-01-02T03:04:05.000Z", isKnown: true },
       { name: "0001_second", appliedAt: "2030-01-02T03:04:05.000Z", isKnown: true },
@@ -38,7 +38,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
   test("does not change the tables of another program", async () => {
     const { db, dispose } = await open();
     await db.execute("CREATE TABLE theirs (id)");
-    await expect(migrate(db, { migrations: first })).rejects.toMatchObject({ code: 5302 });
+    await expect(migrate(db, first)).rejects.toMatchObject({ code: 5302 });
     expect((await db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")).rows).toHaveLength(1);
     await dispose();
   });
@@ -49,7 +49,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
       name: "0002_broken",
       sql: "CREATE TABLE made (id);\n--> statement-breakpoint\nCREATE TABLE parents (id);",
     };
-    await expect(migrate(db, { migrations: [...testMigrations, broken] })).rejects.toThrow("parents");
+    await expect(migrate(db, [...testMigrations, broken])).rejects.toThrow("parents");
     expect(await migrationStatus(db, testMigrations)).toMatchObject([{ appliedAt: null }, { appliedAt: null }]);
     const { rows } = await db.execute("SELECT name FROM sqlite_schema WHERE name IN ('made', 'parents', 'log')");
     expect(rows).toEqual([]);
@@ -58,10 +58,10 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
 
   test("refuses to leave rows that refer to missing ones, and rolls the step back", async () => {
     const { db, dispose } = await open();
-    await migrate(db, { migrations: first });
+    await migrate(db, first);
     await db.batch(["INSERT INTO parents (id) VALUES (1)", "INSERT INTO children (parent) VALUES (1)"]);
     const orphaning: Migration = { name: "0001_orphaning", sql: "DELETE FROM parents;" };
-    const attempt = migrate(db, { migrations: [...first, orphaning] });
+    const attempt = migrate(db, [...first, orphaning]);
     await expect(attempt).rejects.toMatchObject({
       code: 5001,
       message: expect.stringContaining("Nothing was changed"),
@@ -73,7 +73,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
 
   test("may rebuild a table that others refer to", async () => {
     const { db, dispose } = await open();
-    await migrate(db, { migrations: first });
+    await migrate(db, first);
     await db.batch(["INSERT INTO parents (id, name) VALUES (1, 'p')", "INSERT INTO children (parent) VALUES (1)"]);
     const rebuild: Migration = {
       name: "0001_rebuild",
@@ -86,21 +86,21 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
         "PRAGMA foreign_keys=ON;",
       ].join("--> statement-breakpoint\n"),
     };
-    expect(await migrate(db, { migrations: [...first, rebuild] })).toEqual({ applied: ["0001_rebuild"] });
+    expect(await migrate(db, [...first, rebuild])).toEqual({ applied: ["0001_rebuild"] });
     expect((await db.execute("SELECT count(*) AS n FROM children")).rows[0]?.n).toBe(1);
     await dispose();
   });
 
   test("refuses a schema that is newer than the program, or has an altered migration", async () => {
     const { db, dispose } = await open();
-    await migrate(db, { migrations: testMigrations });
-    await expect(migrate(db, { migrations: first })).rejects.toMatchObject({
+    await migrate(db, testMigrations);
+    await expect(migrate(db, first)).rejects.toMatchObject({
       code: 5001,
       message: expect.stringContaining("newer version (migration 0001_second)"),
     });
     expect((await migrationStatus(db, first)).map(({ name }) => name)).toEqual(["0000_first", "0001_second"]);
     const changed = [{ name: "0000_first", sql: "CREATE TABLE other (id);" }, ...testMigrations.slice(1)];
-    await expect(migrate(db, { migrations: changed })).rejects.toMatchObject({
+    await expect(migrate(db, changed)).rejects.toMatchObject({
       code: 5001,
       message: expect.stringContaining("0000_first"),
     });
@@ -109,7 +109,7 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
 
   test("of two connections that migrate at once, one migrates and both succeed", async () => {
     const { db, dispose } = await open();
-    const results = await Promise.all([1, 2, 3].map(() => migrate(db, { migrations: testMigrations })));
+    const results = await Promise.all([1, 2, 3].map(() => migrate(db, testMigrations)));
     expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(["0000_first", "0001_second"]);
     await dispose();
   });
@@ -142,10 +142,10 @@ describe("on a file", () => {
   test("existing data is backed up before a migration, an empty database is not", async () => {
     const dir = makeDir();
     const db = await openDatabase({ dataDir: dir });
-    await migrate(db, { migrations: first, now });
+    await migrate(db, first, now);
     expect(existsSync(join(dir, "backups"))).toBe(false);
     await db.execute("INSERT INTO parents (name) VALUES ('precious')");
-    await migrate(db, { migrations: testMigrations, now });
+    await migrate(db, testMigrations, now);
     expect(readdirSync(join(dir, "backups"))).toEqual(["before-0001_second-20300102T030405Z.db"]);
     const backup = new Connection(await loadLibsql(), join(dir, "backups", "before-0001_second-20300102T030405Z.db"));
     expect(backup.run("SELECT name FROM parents").rows[0]?.[0]).toBe("precious");

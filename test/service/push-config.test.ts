@@ -33,7 +33,7 @@ const apple = {
 
 test("without accounts only browsers can be reached", () => {
   const config = readConfig({}, {});
-  expect(config.pushProviders).toEqual({});
+  expect(config.pushProviders).toEqual({ fcm: undefined, apns: undefined });
   expect(pushOptions(config).platforms).toEqual(["web"]);
 });
 
@@ -49,7 +49,7 @@ test("an account at Google is read from the variable or from its file", () => {
   };
   for (const env of [{ BODEGA_FCM_CREDENTIALS: JSON.stringify(account) }, { BODEGA_FCM_CREDENTIALS_FILE: path }]) {
     const config = readConfig({}, env);
-    expect(config.pushProviders).toEqual({ fcm });
+    expect(config.pushProviders).toEqual({ fcm, apns: undefined });
     expect(pushOptions(config).platforms).toEqual(["web", "android"]);
   }
 });
@@ -70,7 +70,7 @@ test("an account at Apple is read, its key from a file, or with line ends as \\n
     { ...rest, BODEGA_APNS_KEY_FILE: path },
     { ...rest, BODEGA_APNS_KEY: ellipticPem.replaceAll("\n", "\\n") },
   ]) {
-    expect(readConfig({}, env).pushProviders).toEqual({ apns });
+    expect(readConfig({}, env).pushProviders).toEqual({ fcm: undefined, apns });
   }
   const sandbox = readConfig({}, { ...apple, BODEGA_APNS_SANDBOX: "1" });
   expect(sandbox.pushProviders.apns?.isSandbox).toBe(true);

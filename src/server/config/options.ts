@@ -6,14 +6,7 @@ import { type Environment, nonEmpty, type Option, readVariable } from "./environ
 export type ConfigFlags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
 /** Looks up options. Flags take precedence over the environment, and the environment over `bodega.env` of the data directory. */
-export interface Options {
-  /** Absolute. */
-  dataDir: string;
-  /** The environment with what `bodega.env` adds. */
-  env: Environment;
-  /** The value of a variable, or of its flag where there is one. */
-  get(variable: string, flag?: string): Option;
-}
+export type Options = ReturnType<typeof openOptions>;
 
 export const defaultDataDir = "bodega-data";
 
@@ -21,10 +14,17 @@ export const defaultDataDir = "bodega-data";
  * Opens the sources of options for a command or a server.
  * @throws validationFailed for an empty data directory or a `bodega.env` that cannot be read.
  */
-export function openOptions(flags: ConfigFlags, environment: Environment): Options {
+export function openOptions(flags: ConfigFlags, environment: Environment) {
   const dataDir = readDataDir(flags, environment);
   const env = withEnvFile(environment, dataDir);
-  return { dataDir, env, get: (variable, flag = "") => lookUp(variable, { flag, flags, env }) };
+  return {
+    /** Absolute. */
+    dataDir,
+    /** The environment with what `bodega.env` adds. */
+    env,
+    /** The value of a variable, or of its flag where there is one. */
+    get: (variable: string, flag = "") => lookUp(variable, { flag, flags, env }),
+  };
 }
 
 /**

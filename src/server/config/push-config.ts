@@ -19,10 +19,7 @@ export type FcmAccount = NonNullable<ReturnType<typeof readFcm>>;
 export type ApnsAccount = NonNullable<ReturnType<typeof readApns>>;
 
 /** The accounts at Google and Apple. Without one, nothing is sent to its platform. */
-export interface PushProviders {
-  fcm?: FcmAccount;
-  apns?: ApnsAccount;
-}
+export type PushProviders = Partial<ReturnType<typeof readPushProviders>>;
 
 const fcmName = "BODEGA_FCM_CREDENTIALS";
 const apnsForms = {
@@ -49,10 +46,8 @@ export function pushOptions(config: { allowPrivatePush: boolean; pushProviders: 
  * Reads the accounts at Google and Apple.
  * @throws validationFailed naming the variable that is missing or wrong; it never repeats a secret.
  */
-export function readPushProviders(env: Environment): PushProviders {
-  const fcm = readFcm(env);
-  const apns = readApns(env);
-  return { ...(fcm && { fcm }), ...(apns && { apns }) };
+export function readPushProviders(env: Environment) {
+  return { fcm: readFcm(env), apns: readApns(env) };
 }
 
 function readFcm(env: Environment) {

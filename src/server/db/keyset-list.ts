@@ -1,7 +1,8 @@
+import type { Static, TObject } from "@sinclair/typebox";
 import { type SQL, sql } from "drizzle-orm";
 import { decodeCursor } from "../pagination/cursor.ts";
 import { type ListPage, type PageRow, readWithinBytes, toListPage } from "../pagination/list-page.ts";
-import { defaultLimit, parseFields, readTimeRange } from "../pagination/list-query.ts";
+import { defaultLimit, type listParts, parseFields, readTimeRange } from "../pagination/list-query.ts";
 import { LruCache } from "../values/lru-cache.ts";
 import type { Executor } from "./session.ts";
 import { type CompiledStatement, get, param, statement } from "./statement.ts";
@@ -32,13 +33,7 @@ interface KeysetList {
   id?: SQL;
 }
 
-interface ListQuery {
-  limit?: number;
-  cursor?: string;
-  fields?: string;
-  include_total?: boolean;
-  sort?: string;
-}
+type ListQuery = Static<TObject<typeof listParts>> & { sort?: string };
 
 interface ListOptions {
   /** Values by name; undefined ones do not filter. */

@@ -14,13 +14,6 @@ import type { Database, Executor } from "./session.ts";
 /** How long one process waits for another that migrates the same file. */
 const lockTimeoutMs = 30_000;
 
-export interface MigrateOptions {
-  /** Other migrations than the embedded ones, for tests. */
-  migrations?: readonly Migration[];
-  /** Epoch milliseconds. */
-  now?: () => number;
-}
-
 interface Applied {
   name: string;
   hash: string;
@@ -40,10 +33,9 @@ const assertForeignKeys = `UPDATE __bodega_migrations
  * several processes that start at once, one migrates and the others wait for it. Returns the names of the migrations that
  * this call applied. Errors: unavailable when the schema is newer than this program, an applied migration has changed, or
  * the result breaks a foreign key; conflict for another program's database, wrongState for one that is being restored.
+ * @param known other migrations than the embedded ones, for tests.
  */
-export async function migrate(db: Database, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
-  const known = options.migrations ?? embedded;
-  const now = new Date((options.now ?? Date.now)());
+export async function migrate(db: Database, known = embedded, now = new Date()): Promise<{ applied: string[] }> {
   if ((await findPending(db, known)).length === 0) return { applied: [] };
   // Another process could migrate a file between the backup and the first statement.
   const lock = db instanceof FileDatabase ? await lockMigration(db.path) : undefined;

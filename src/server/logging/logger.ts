@@ -1,13 +1,8 @@
 import { type LogLevel, logLevels } from "../config/server-config.ts";
-import { formatRequest, type LogRequest } from "./request-log.ts";
+import { formatRequest, type RequestLogEntry } from "./request-log.ts";
 
 /** Writes log lines in batches, so that a request never waits for its line. */
-export interface LogWriter {
-  request: LogRequest;
-  /** Logs a message of the server itself. */
-  notice(level: "info" | "warn" | "error", message: string): void;
-  flush(): Promise<void>;
-}
+export type LogWriter = ReturnType<typeof createLogWriter>;
 
 /** Maximum delay of a line, in milliseconds. */
 const delayMs = 50;
@@ -25,13 +20,13 @@ export function createLogWriter(
   form: "text" | "json",
   write: (text: string) => Promise<unknown>,
   least: LogLevel = "info",
-): LogWriter {
+) {
   const isWritten = (level: LogLevel) => logLevels.indexOf(level) >= logLevels.indexOf(least);
   let buffered: string[] = [];
   let size = 0;
   let waiting = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let writing: Promise<unknown> = Promise.resolve();
+  let writing = Promise.resolve();
 
   function send(): void {
     clearTimeout(timer);
@@ -60,10 +55,11 @@ export function createLogWriter(
   }
 
   return {
-    request: (entry) => {
+    request: (entry: RequestLogEntry) => {
       if (isWritten(entry.level)) add(formatRequest(entry, form));
     },
-    notice: (level, message) => {
+    /** Logs a message of the server itself. */
+    notice: (level: "info" | "warn" | "error", message: string) => {
       if (!isWritten(level)) return;
       const time = new Date().toISOString();
       add(
@@ -74,7 +70,7 @@ export function createLogWriter(
     },
     flush: () => {
       send();
-      return writing.then(() => undefined);
+      return writing;
     },
   };
 }

@@ -37,13 +37,7 @@ export function createChannel({ send, answer, onReport }: ChannelOptions) {
     }
   }
 
-  async function reply(id: number, question: Question): Promise<void> {
-    try {
-      send({ kind: "answer", id, value: await answer(question) });
-    } catch {
-      // `ask` times out at the other end.
-    }
-  }
+  const reply = async (id: number, question: Question) => post({ kind: "answer", id, value: await answer(question) });
 
   return {
     /** The other end's answer; undefined when none arrives in time. */
@@ -64,7 +58,8 @@ export function createChannel({ send, answer, onReport }: ChannelOptions) {
     receive(given: unknown): void {
       if (typeof given !== "object" || given === null || !("kind" in given)) return;
       const message = given as Message;
-      if (message.kind === "question") void reply(message.id, message.question);
+      // Without an answer, `ask` times out at the other end.
+      if (message.kind === "question") reply(message.id, message.question).catch(() => {});
       else if (message.kind === "answer") waiting.get(message.id)?.(message.value);
       else if (message.kind === "report") onReport?.(message.value);
     },

@@ -14,19 +14,7 @@ export type VaultPurpose =
   | "push";
 
 /** The server's key and all operations that use it. */
-export interface Vault {
-  /**
-   * Encrypts a text (AES-256-GCM).
-   * @param place the record that it belongs to, such as a row's id; with another place it cannot be opened.
-   */
-  seal(purpose: VaultPurpose, place: string, text: string): string;
-  /** The text of a sealed value; null when it was sealed with another key, for another place, or altered. */
-  open(purpose: VaultPurpose, place: string, sealed: string): string | null;
-  /** HMAC-SHA256 of a text, in hex: the same text has the same value, which cannot be computed without the key. */
-  mac(purpose: VaultPurpose, text: string): string;
-  /** Identifies the key without revealing it. */
-  fingerprint(): string;
-}
+export type Vault = ReturnType<typeof createVault>;
 
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -35,7 +23,7 @@ const tagBytes = 16;
  * Makes the vault of a secret.
  * @param readSecret called at the first use, so that no file is needed where no secret is.
  */
-export function createVault(readSecret: () => string): Vault {
+export function createVault(readSecret: () => string) {
   const keys = new Map<string, Buffer>();
   const hashers = new Map<VaultPurpose, Bun.CryptoHasher>();
   function keyOf(use: string): Buffer {
@@ -47,14 +35,19 @@ export function createVault(readSecret: () => string): Vault {
     return key;
   }
   return {
-    seal(purpose, place, text) {
+    /**
+     * Encrypts a text (AES-256-GCM).
+     * @param place the record that it belongs to, such as a row's id; with another place it cannot be opened.
+     */
+    seal(purpose: VaultPurpose, place: string, text: string) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", keyOf(`seal ${purpose}`), nonce).setAAD(Buffer.from(place));
       return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString(
         "base64url",
       );
     },
-    open(purpose, place, sealed) {
+    /** The text of a sealed value; null when it was sealed with another key, for another place, or altered. */
+    open(purpose: VaultPurpose, place: string, sealed: string) {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length < nonceBytes + tagBytes) return null;
       const decipher = createDecipheriv("aes-256-gcm", keyOf(`seal ${purpose}`), bytes.subarray(0, nonceBytes))
@@ -68,7 +61,8 @@ export function createVault(readSecret: () => string): Vault {
         return null;
       }
     },
-    mac(purpose, text) {
+    /** HMAC-SHA256 of a text, in hex: the same text has the same value, which cannot be computed without the key. */
+    mac(purpose: VaultPurpose, text: string) {
       // Copying a keyed hasher costs half as much as making one, and every visitor token needs it.
       let hasher = hashers.get(purpose);
       if (!hasher) {
@@ -77,6 +71,7 @@ export function createVault(readSecret: () => string): Vault {
       }
       return hasher.copy().update(text).digest("hex");
     },
+    /** Identifies the key without revealing it. */
     fingerprint: () => keyOf("fingerprint").toString("hex").slice(0, 32),
   };
 }
