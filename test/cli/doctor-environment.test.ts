@@ -104,7 +104,7 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
   ],
   ["no store at all", { check: "stores", severity: "note" }, (shop) => tamper(shop, "delete from tenants")],
   ["a store without an owner", { check: "accounts", severity: "note", subject: "demo" }, () => {}],
-  ["mail that failed", { check: "mail", severity: "warning", subject: "demo", namespace: "demo" }, () => {}],
+  ["mail that failed", { check: "outbox", severity: "warning", subject: "demo", namespace: "demo" }, () => {}],
   ["a webhook that failed", { check: "webhooks", severity: "warning", namespace: "demo" }, () => {}],
   [
     "a published key for any website",
@@ -228,7 +228,7 @@ const reported: [
   ],
   [
     "mail that waits for too long",
-    { check: "mail", severity: "warning", subject: "demo" },
+    { check: "outbox", severity: "warning", subject: "demo" },
     /server runs/,
     (shop) => {
       shop.env.BODEGA_SMTP_URL = shop.smtpUrl;
@@ -383,7 +383,7 @@ test("-n checks one store, without the environment", async () => {
   await runHere(["tenant", "suspend", "other", "--yes"], shop);
   const { findings, checked } = await runDoctor(shop, "-n", "demo");
   expect(new Set(findings.map(({ namespace }) => namespace))).toEqual(new Set(["demo"]));
-  expect(checked.slice(0, 8)).toEqual(["file", "schema", "mail", "stores", "accounts", "keys", "webhooks", "states"]);
+  expect(checked.slice(0, 8)).toEqual(["file", "schema", "stores", "accounts", "keys", "outbox", "webhooks", "states"]);
   expect(pick((await runDoctor(shop, "-n", "other")).findings, { check: "stores" })).toHaveLength(1);
 });
 
@@ -571,7 +571,7 @@ test("remedies name the database as the command line did", async () => {
   const flags = ["--data-dir", shop.dataDir];
   const ending = ` --data-dir '${shop.dataDir}'`;
   const { findings } = await runDoctor({ env }, ...flags);
-  const [found] = pick(findings, { check: "mail", subject: "demo" });
+  const [found] = pick(findings, { check: "outbox", subject: "demo" });
   expect(found?.remedy).toBe(`bodega mail retry --all -n demo${ending}`);
   const restore = expect.stringContaining(`with: bodega db restore BACKUP${ending}`);
   const address = { check: "address", remedy: `bodega serve${ending}` };

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 const environment = [
   ...["directory", "files", "disk", "server", "secret", "clock", "backups", "mail", "tls", "address"],
-  ...["stores", "accounts", "keys", "push", "webhooks"],
+  ...["stores", "accounts", "keys", "outbox", "push", "webhooks"],
 ];
 const database = ["file", "integrity", "references", "schema"];
 const records = [
@@ -68,15 +68,23 @@ test("a sound database is exit code 0, and all checks run", async () => {
   expect(await failure("doctor", "-n", "nobody")).toMatchObject({ error: { code: 5301 } });
 });
 
+test("only -n restricts the checks, not BODEGA_NAMESPACE", async () => {
+  const { checked } = await json<Report>("doctor");
+  const named = await run(["doctor", "--json"], { env: { BODEGA_NAMESPACE: "demo" } });
+  expect((JSON.parse(named.stdout) as Report).checked.toSorted()).toEqual(checked.toSorted());
+  writeFileSync(join(cli.dataDir, "bodega.env"), "BODEGA_NAMESPACE=demo\n", { mode: 0o600 });
+  expect((await json<Report>("doctor")).checked.toSorted()).toEqual(checked.toSorted());
+});
+
 test("without findings the summary says so, and -q prints nothing", async () => {
   await json("user", "create", "-n", "other", "--email", "ada@example.com", "--role", "owner", "--random-password");
   await tamper(`insert into two_factor (user_id, tenant_id, secret, confirmed_at, created_at)
     select id, tenant_id, 's', 'a', 'a' from users`);
   const { code, stdout, stderr } = await run(["doctor", "-n", "other"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^\d+ checks: no problems found\.\n$/) });
-  expect(stdout).toContain("Environment\n  ✓ mail, stores, accounts, keys, webhooks\n");
+  expect(stdout).toContain("Environment\n  ✓ stores, accounts, keys, outbox, webhooks\n");
   const verbose = await run(["doctor", "-n", "other", "--verbose"]);
-  expect(verbose.stdout).toContain("  ✓ mail: The mail server accepts the login, and no mail waits or fails.\n");
+  expect(verbose.stdout).toContain("  ✓ outbox: No mail has failed recently or waits for long.\n");
   expect(verbose.stdout).toContain("  ✓ totals: Totals of orders are the sums of their lines");
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });

@@ -14,7 +14,7 @@ import { clock } from "./environment/clock.ts";
 import { directory, files } from "./environment/data-dir.ts";
 import { disk } from "./environment/disk.ts";
 import { keys } from "./environment/keys.ts";
-import { mail } from "./environment/mail.ts";
+import { mail, outbox } from "./environment/mail.ts";
 import { publicUrl } from "./environment/public-url.ts";
 import { secretKey } from "./environment/secret-key.ts";
 import { server, tls } from "./environment/server.ts";
@@ -31,7 +31,7 @@ const configChecks: readonly EnvironmentCheck[] = [server, backups, mail, tls, p
 /** All checks of the environment after those. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [
   ...[settings, server, secretKey, clock, backups, mail, tls, publicUrl],
-  ...[stores, accounts, keys, push, webhooks],
+  ...[stores, accounts, keys, outbox, push, webhooks],
 ];
 
 /** What is true when a check has no findings, by its id. */

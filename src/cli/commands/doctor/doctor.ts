@@ -10,6 +10,8 @@ import type { Console } from "../../terminal/console.ts";
 import { addressFlags } from "../serve/server-process.ts";
 import { runAndPrint } from "./print.ts";
 
+// Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands of a store.
+const { env: _, ...namespaceFlag } = namespaceArg;
 /** Time limit of a network connection. */
 const timeoutMs = 5000;
 
@@ -17,7 +19,7 @@ export default defineCommand({
   name: "doctor",
   description: "Check the server's environment, database and records, and fix what can be fixed",
   args: {
-    namespace: { ...namespaceArg, description: "Check only this store" },
+    namespace: { ...namespaceFlag, description: "Check only the records and settings of this store" },
     fix: { type: "boolean", description: "Fix what can be fixed, and record it in the audit log" },
     strict: { type: "boolean", description: "Exit with 1 for warnings too" },
     verbose: { type: "boolean", description: "Say for each check without findings what is well" },

@@ -5,7 +5,15 @@ import { mailOutbox } from "../../modules/mail/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type CheckSubject, countOf, type EnvironmentCheck, type Finding, finding, limitFindings } from "../finding.ts";
+import {
+  type CheckSubject,
+  countOf,
+  type EnvironmentCheck,
+  type Finding,
+  finding,
+  limitFindings,
+  type StoreSubject,
+} from "../finding.ts";
 import { inScope } from "../records/check.ts";
 
 const overdueMs = 15 * 60_000;
@@ -35,23 +43,30 @@ const selectStore = statement<{ namespace: string }>(sql`
 
 export const mail = {
   id: "mail",
-  about: "The mail server accepts the login, and no mail waits or fails.",
+  about: "The mail server accepts the login.",
+  run: (subject) => (subject.config.smtpUrl === undefined ? describeNone(subject) : checkServer(subject)),
+} satisfies EnvironmentCheck;
+
+export const outbox = {
+  id: "outbox",
+  about: "No mail has failed recently or waits for long.",
   ofStores: true,
+  needsDatabase: true,
   async run(subject) {
-    const { ctx, tenant, now, config } = subject;
-    const values = { tenantId: tenant?.id ?? null, recent: toTimestamp(now() - recentMs) };
-    const queues = ctx === null ? [] : await all(ctx.db, selectQueues, values);
-    const hasServer = config.smtpUrl !== undefined;
-    const late = hasServer ? queues.flatMap((queue) => describeLate(subject, queue)) : [];
+    const queues = await readQueues(subject);
+    const late = subject.config.smtpUrl ? queues.flatMap((queue) => describeLate(subject, queue)) : [];
     const failed = queues.flatMap((queue) => describeFailed(subject, queue));
-    const ofServer =
-      tenant !== null ? [] : hasServer ? await checkServer(subject) : await describeNone(subject, queues);
-    return [...ofServer, ...limitFindings(late, "stores"), ...limitFindings(failed, "stores")];
+    return [...limitFindings(late, "stores"), ...limitFindings(failed, "stores")];
   },
 } satisfies EnvironmentCheck;
 
-async function describeNone({ ctx, config, command }: CheckSubject, queues: readonly Queue[]): Promise<Finding[]> {
+function readQueues({ ctx, tenant, now }: Pick<StoreSubject, "ctx" | "tenant" | "now">): Promise<Queue[]> {
+  return all(ctx.db, selectQueues, { tenantId: tenant?.id ?? null, recent: toTimestamp(now() - recentMs) });
+}
+
+async function describeNone({ ctx, config, command, ...subject }: CheckSubject): Promise<Finding[]> {
   if (ctx === null) return [];
+  const queues = await readQueues({ ctx, ...subject });
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0);
   const held = waiting === 0 ? "" : ` Mail in the queue: ${waiting}.`;
   const first = await get(ctx.db, selectStore);
