@@ -7,6 +7,7 @@ import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { call } from "./calls.ts";
+import { childrenOf } from "./processes.ts";
 
 const { installBinary } = useBinaries();
 
@@ -67,6 +68,25 @@ test("a server whose database another program has locked for long is not ready u
   expect((await create()).status).toBe(201);
   expect(await server.end()).toBe(0);
 }, 30_000);
+
+test.skipIf(!Bun.which("prlimit"))(
+  "workers without a free file descriptor go on",
+  async () => {
+    const { binary, server, create } = await serveShop((binary) => binary.serve("--workers", "2"));
+    const workers = childrenOf(server.pid);
+    const limit = (files: string) => {
+      for (const pid of workers) Bun.spawnSync(["prlimit", "--pid", String(pid), `--nofile=${files}:`]);
+    };
+    limit("5");
+    // It asks the workers for their figures.
+    expect((await binary.run("top", "--once")).code).toBe(0);
+    limit("1024");
+    expect(childrenOf(server.pid)).toEqual(workers);
+    expect((await create()).status).toBe(201);
+    expect(await server.end()).toBe(0);
+  },
+  20_000,
+);
 
 test.each(["bodega.db", "bodega.db-wal", "bodega.db-shm"])(
   "no write is acknowledged once %s is removed",

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
@@ -109,6 +110,20 @@ test("workers that are killed again and again are replaced, for as long as the s
   expect(server.log().match(/ended \(signal SIGKILL\); starting another/g)?.length).toBeGreaterThanOrEqual(9);
   expect(await server.end()).toBe(0);
 }, 30_000);
+
+test("a worker that is killed before it answers requests is replaced, and the server starts", async () => {
+  const binary = installBinary();
+  await openShop(binary);
+  const pidFile = join(binary.dir, "pid");
+  const starting = binary.serveBy(["sh", "-c", `echo $$ > ${pidFile}; exec ./bodega serve --port 0 --workers 2`]);
+  const parent = await until("the server", () => existsSync(pidFile) && Number(readFileSync(pidFile, "utf8")));
+  const victim = await until("a worker", () => childrenOf(parent)[0]);
+  process.kill(victim, "SIGKILL");
+  const server = await starting;
+  expect(server.log()).toContain(`worker ${victim} ended (signal SIGKILL); starting another`);
+  expect(childrenOf(parent).filter(isRunning)).toHaveLength(2);
+  expect(await server.end()).toBe(0);
+}, 20_000);
 
 test("a worker that hangs from its start is named by the doctor, and killed and replaced after ten seconds", async () => {
   const binary = installBinary();

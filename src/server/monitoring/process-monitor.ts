@@ -25,7 +25,7 @@ export function monitorProcess(db: Database) {
       return {
         pid: process.pid,
         started_at,
-        memory_bytes: process.memoryUsage.rss(),
+        memory_bytes: readMemory(),
         cpu_seconds: (user + system) / 1e6,
         event_loop_lag_ms: round(lag.longest()),
         in_flight: meter.inFlight,
@@ -36,6 +36,15 @@ export function monitorProcess(db: Database) {
     },
     stop: lag.stop,
   };
+}
+
+/** Resident bytes; 0 while no file descriptor is left, because the engine reads them from a file. */
+function readMemory(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
 }
 
 function round(ms: number): number {

@@ -1,7 +1,7 @@
 import type { Subprocess } from "bun";
 import { type Config, inheritConfig } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
-import { AppError, errnoOf, unavailable } from "../errors.ts";
+import { errnoOf, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { lastWritesMs } from "../modules/views/view-buffer.ts";
 import type { WorkerRegistry } from "../monitoring/worker-registry.ts";
@@ -36,7 +36,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   });
   let isStopping = false;
 
-  async function start(place: number, lastDelayMs = 0): Promise<void> {
+  function start(place: number, ready: PromiseWithResolvers<void>, lastDelayMs = 0): void {
     const startedAt = performance.now();
     const onEnd = (what: string) => {
       const isFailing = performance.now() - startedAt < minUptimeMs;
@@ -45,14 +45,14 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
         if (isStopping) return;
         log.notice("error", `${what}; starting another`);
         // Its own end is logged and replaced like this one.
-        start(place, delayMs).catch(() => {});
+        start(place, ready, delayMs);
       }, delayMs).unref();
     };
     try {
-      await startWorker(config, options, { place, workers, onEnd });
+      startWorker(config, options, { place, workers, ready, onEnd });
     } catch (error) {
-      if (!(error instanceof AppError)) onEnd(`worker ${place} cannot be started (${errnoOf(error)})`);
-      throw error;
+      ready.reject(error);
+      onEnd(`worker ${place} cannot be started (${errnoOf(error)})`);
     }
   }
 
@@ -71,7 +71,12 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   }
 
   try {
-    await Promise.all(Array.from({ length: config.workers }, (_, index) => start(index + 1)));
+    const started = Array.from({ length: config.workers }, (_, index) => {
+      const ready = Promise.withResolvers<void>();
+      start(index + 1, ready);
+      return ready.promise;
+    });
+    await Promise.all(started);
   } catch (error) {
     await stop(0);
     throw error;
@@ -88,13 +93,21 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   };
 }
 
-/** Starts one worker; resolves when it answers requests. It does not run the jobs that the parent runs for all. */
+/**
+ * Starts one worker, which does not run the jobs that the parent runs for all. `ready` is resolved when it answers
+ * requests, and rejected when it ends by itself before that; one that is killed is only replaced.
+ */
 function startWorker(
   config: Config,
   options: WorkerOptions,
-  { place, workers, onEnd }: { place: number; workers: Set<Subprocess>; onEnd: (what: string) => void },
-): Promise<void> {
-  const ready = Promise.withResolvers<void>();
+  started: {
+    place: number;
+    workers: Set<Subprocess>;
+    ready: PromiseWithResolvers<void>;
+    onEnd: (what: string) => void;
+  },
+): void {
+  const { place, workers, ready, onEnd } = started;
   const inherited = { ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined };
   const worker = Bun.spawn([...options.command, "serve"], {
     env: inheritConfig(inherited, options.env),
@@ -108,11 +121,10 @@ function startWorker(
     onExit(ended, exitCode, signal) {
       workers.delete(ended);
       registered?.remove();
-      ready.reject(unavailable("A worker ended before it answered requests. See the log."));
+      if (signal === null) ready.reject(unavailable("A worker ended before it answered requests. See the log."));
       onEnd(`worker ${ended.pid} ended (${signal === null ? `exit code ${exitCode}` : `signal ${signal}`})`);
     },
   });
   workers.add(worker);
   const registered = options.registry.add(place, (message) => worker.send(message), worker);
-  return ready.promise;
 }
