@@ -50,7 +50,7 @@ export async function compareCosts({ workDir, effort }: Bench): Promise<Comparis
       resources.push({ resource_type: "product", resource_id: (JSON.parse(json) as { id: string }).id });
     }
     const pairs = (products: number) => {
-      const visitors = Array.from({ length: people }, () => mintVisitor(vault, ctx.tenant.id).token);
+      const visitors = Array.from({ length: people }, () => mintVisitor(vault, ctx.tenant.id).visitor);
       return visitors.flatMap((visitor) => resources.slice(0, products).map((resource) => ({ ...resource, visitor })));
     };
     return await comparePairs(

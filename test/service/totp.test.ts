@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import decodeQR from "qr/decode.js";
-import { codeAt, drawQrCode, makeSecret, matchStep, otpauthUri } from "../../src/server/modules/two-factor/totp.ts";
+import { drawQrCode, makeSecret, matchStep, otpauthUri } from "../../src/server/modules/two-factor/totp.ts";
+import { codeAt } from "../support/totp.ts";
 
 /** `12345678901234567890` in base32: the secret of RFC 6238, appendix B. */
 const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";

@@ -1,10 +1,10 @@
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { hashPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { issueToken } from "../../src/server/modules/tokens/service.ts";
-import { codeAt } from "../../src/server/modules/two-factor/totp.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { type ApiReply, type CallOptions, createClient, newAddress } from "./client.ts";
 import { type Shop, tenantContext } from "./factories.ts";
+import { codeAt } from "./totp.ts";
 
 /** Two passwords that satisfy every rule. */
 export const goodPassword = "Vermilion-Kettle-4871";

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type NewMessage, queueMessage } from "../../src/server/modules/notifications/messages/outbox.ts";
+import { queueMessage } from "../../src/server/modules/notifications/messages/outbox.ts";
 import { sealTarget, type Target } from "../../src/server/modules/notifications/providers/provider.ts";
 import { createProviders } from "../../src/server/modules/notifications/providers/providers.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
@@ -115,7 +115,7 @@ export async function openPushes(
       return id;
     },
     /** Queues a message, by default valid for a day. */
-    queue: (message: Partial<NewMessage> = {}) =>
+    queue: (message: Partial<Parameters<typeof queueMessage>[1]> = {}) =>
       queueMessage(ctx, {
         topic: null,
         userId: null,

@@ -19,6 +19,12 @@ export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
   return { json: JSON.stringify(data), ...rest };
 }
 
+/** The reply to the removal of a record, once it is done. */
+export async function replyDeleted(id: string, removal: Promise<void>): Promise<Reply> {
+  await removal;
+  return reply({ id, deleted: true });
+}
+
 /** The headers of every reply (specification, section 2). */
 export function baseHeaders(requestId: string): Record<string, string> {
   return {

@@ -109,18 +109,8 @@ export type AuditEvent = { [Group in keyof Acts]: `${Group}.${Acts[Group][number
 export const auditEvents = Object.entries(acts).flatMap(([group, names]) => names.map((name) => `${group}.${name}`));
 
 /** A row of the audit log without its `seq` and its hash. */
-export interface AuditFacts {
-  at: string;
-  event: string;
-  namespace: string | null;
-  actor_kind: string;
-  actor_id: string | null;
-  subject: string | null;
-  address: string | null;
-  request_id: string;
-  code: number | null;
-  details: string | null;
-}
+export type AuditFacts = Record<"at" | "event" | "actor_kind" | "request_id", string> &
+  Record<"namespace" | "actor_id" | "subject" | "address" | "details", string | null> & { code: number | null };
 
 /** SHA-256, in hex, over a row and the hash of the row before it (empty for the first). */
 export function hashRow(previous: string, row: AuditFacts): string {

@@ -91,10 +91,7 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<Mail
   return matching.slice(0, limit).map((row) => toRecord(ctx, row, filter));
 }
 
-/**
- * One mail.
- * @throws notFound if no mail has this id, or it belongs to another store than the named one.
- */
+/** One mail. Errors: notFound if no mail has this id, or it belongs to another store than the named one. */
 export async function getMail(
   ctx: SystemCtx,
   id: string,

@@ -48,10 +48,7 @@ export async function testMail(
   }
 }
 
-/**
- * Sends a test mail of a store that need not exist yet.
- * @throws AppError as `testMail`.
- */
+/** Sends a test mail of a store that need not exist yet. Errors: AppError as `testMail`. */
 export async function sendTestMail(input: {
   to: string;
   language?: string | undefined;

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { anyone, token } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { reply, replyDeleted } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { ListQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
@@ -76,10 +76,8 @@ export const registrationRoutes = [
     secret: true,
     reply: { data: RemovedRegistration },
     errors: ["tooManyRequests", "notFound"],
-    handle: async ({ ctx, params, query, body }) => {
-      await removeOwnRegistration(ctx, params.id, query.management_secret ?? body.management_secret);
-      return reply({ id: params.id, deleted: true });
-    },
+    handle: ({ ctx, params, query, body }) =>
+      replyDeleted(params.id, removeOwnRegistration(ctx, params.id, query.management_secret ?? body.management_secret)),
   }),
   defineRoute("GET", "/users/me/devices/", "listOwnDevices", {
     tag,
@@ -97,9 +95,6 @@ export const registrationRoutes = [
     params: IdParams,
     reply: { data: RemovedRegistration },
     errors: ["notFound"],
-    handle: async ({ ctx, params }) => {
-      await removeOwnDevice(ctx, params.id);
-      return reply({ id: params.id, deleted: true });
-    },
+    handle: ({ ctx, params }) => replyDeleted(params.id, removeOwnDevice(ctx, params.id)),
   }),
 ];

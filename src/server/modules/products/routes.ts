@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { replyDeleted } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { FieldsQuery, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
@@ -65,9 +65,6 @@ export const productRoutes = [
     summary: "Delete a product",
     reply: { data: DeletedProduct },
     errors: ["notFound"],
-    handle: async ({ ctx, params, ifMatch }) => {
-      await deleteProduct(ctx, params.id, ifMatch);
-      return reply({ id: params.id, deleted: true });
-    },
+    handle: ({ ctx, params, ifMatch }) => replyDeleted(params.id, deleteProduct(ctx, params.id, ifMatch)),
   }),
 ];

@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { type CompiledStatement, get, param, statement } from "../../db/statement.ts";
+import { compiledOnce } from "../../db/compiled-once.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { columnName, columnsOf, maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";
@@ -21,9 +22,6 @@ export interface ProductChange {
   /** The version that the product must have; null for any. */
   ifMatch: number | null;
 }
-
-/** One statement for each set of columns that are changed together. */
-const updates = new Map<string, CompiledStatement<RenderedProduct>>();
 
 /**
  * Writes the columns of a product. All guards are in the one statement, so concurrent writes cannot pass between them.
@@ -48,16 +46,14 @@ export async function updateProduct(ctx: Ctx, id: string, change: ProductChange)
     now: toTimestamp(ctx.now()),
     ifMatch,
   };
-  const stmt = updateStatement(names, own, merge);
+  const name = `update product ${merge} ${own.join(" ")} ${names.join(" ")}`;
+  const stmt = compiledOnce(name, () => compileUpdate(names, own, merge));
   const product = await explainConflicts(() => get(ctx.db, stmt, values));
   if (!product) throw await failedUpdateError(ctx, id, change, own);
   return product;
 }
 
-function updateStatement(names: (keyof ProductColumns)[], own: readonly string[], merge: boolean) {
-  const key = `${merge} ${own.join(" ")} ${names.join(" ")}`;
-  const kept = updates.get(key);
-  if (kept) return kept;
+function compileUpdate(names: (keyof ProductColumns)[], own: readonly string[], merge: boolean) {
   const changes = names.flatMap((name) => {
     const column = columnName(name);
     if (merge && (name === "title" || name === "description")) {
@@ -91,11 +87,9 @@ function updateStatement(names: (keyof ProductColumns)[], own: readonly string[]
     const lang = merge ? sql.raw("lang") : sql`coalesce(${param("lang")}, lang)`;
     guards.push(sql`json_type(${param("translations")}, ${pathOf(lang)}) is null`);
   }
-  const made = statement<RenderedProduct>(sql`
+  return statement<RenderedProduct>(sql`
     update ${products} set ${sql.join(changes, sql`, `)} where ${sql.join(guards, sql` and `)}
     returning ${servedJson} as json, version, ${servedLanguage} as language`);
-  updates.set(key, made);
-  return made;
 }
 
 /** SQL for whether a given text is in the product's own language, or is the text that readers without a language see. */

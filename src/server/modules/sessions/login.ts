@@ -81,7 +81,8 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
   };
   const record = (tx: Ctx, refusal: AppError) => recordRefusal(tx, refusal, { key, subject });
   try {
-    await requireCallsLeft(ctx);
+    const waitMs = await peekLimit(ctx, loginCalls, callerOf(ctx));
+    if (waitMs > 0) throw attemptsExhausted(waitMs);
     return await limitFailures(ctx, key, attempt, async (tx, refusal) => {
       isRecorded = true;
       return record(tx, refusal);
@@ -90,12 +91,6 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
     if (isRecorded || !(error instanceof AppError && auditedKinds.has(error.kind))) throw error;
     throw await inTransaction(ctx, (tx) => record(tx, error));
   }
-}
-
-/** Refuses an address that has used up its calls before any work is done. Each call is counted with its outcome. */
-async function requireCallsLeft(ctx: Ctx): Promise<void> {
-  const waitMs = await peekLimit(ctx, loginCalls, callerOf(ctx));
-  if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
 /** Counts a call, in the transaction of its outcome. Returns tooManyAttempts when other calls used the last ones. */

@@ -55,7 +55,9 @@ export async function spendCode(ctx: Ctx, userId: string, otp: string): Promise<
   const digits = otp.replace(/[\s-]/g, "");
   if (/^\d{6}$/.test(digits)) return spendTimedCode(ctx, userId, digits);
   const code = readRecoveryCode(otp);
-  if (code === null || !(await spendRecoveryCode(ctx, userId, code))) return false;
+  if (code === null) return false;
+  const values = { tenantId: ctx.tenant.id, userId, hash: hashOf(ctx, userId, code), now: toTimestamp(ctx.now()) };
+  if ((await run(ctx.db, useCode, values)) === 0) return false;
   await recordAudit(ctx, { event: "two_factor.recovery_code_used", subject: userId });
   return true;
 }
@@ -128,14 +130,8 @@ export function removeRecoveryCodes(ctx: Ctx, userId: string): Promise<number> {
   return run(ctx.db, deleteCodes, { tenantId: ctx.tenant.id, userId });
 }
 
-/** Spends a recovery code; false when it is unknown or used, or the second factor is not enabled. */
-export async function spendRecoveryCode(ctx: Ctx, userId: string, code: string): Promise<boolean> {
-  const values = { tenantId: ctx.tenant.id, userId, hash: hashOf(ctx, userId, code), now: toTimestamp(ctx.now()) };
-  return (await run(ctx.db, useCode, values)) > 0;
-}
-
 /** Normalises a typed recovery code to its stored form; null for a text that cannot be one. */
-export function readRecoveryCode(text: string): string | null {
+function readRecoveryCode(text: string): string | null {
   const code = text.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1");
   return code.length === characters && [...code].every((character) => alphabet.includes(character)) ? code : null;
 }

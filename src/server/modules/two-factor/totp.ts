@@ -21,12 +21,6 @@ export async function makeSecret(): Promise<string> {
   return new Secret({ size: 20 }).base32;
 }
 
-/** The code of a secret at a time, as the user's app shows it. */
-export async function codeAt(secret: string, epochMs: number): Promise<string> {
-  const { HOTP, Secret } = await loadTotp();
-  return HOTP.generate({ ...totpOptions, secret: Secret.fromBase32(secret), counter: Math.floor(epochMs / stepMs) });
-}
-
 /**
  * The time step of a code, among the current one and its two neighbours (RFC 6238, section 5.2), since clocks differ and
  * people type slowly. The latest if several match; null if none does.

@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { compiledOnce } from "../../db/compiled-once.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { type CompiledStatement, get, type Params, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -56,9 +57,6 @@ interface Guard {
   values: Params;
 }
 
-/** One statement for each set of columns changed together. */
-const updates = new Map<string, CompiledStatement<RenderedUser>>();
-
 /**
  * Writes the given columns in one guarded statement; metadata is merged. A new address is unverified unless the columns
  * say otherwise. Returns the changed user; undefined when the guard does not hold. Errors: conflict for a taken
@@ -68,32 +66,27 @@ export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard):
   const names = (Object.keys(columns) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
   const values = { ...guard.values, ...columns, now: toTimestamp(tx.now()) };
   try {
-    const row = await get(tx.db, updateStatement(names, guard), values);
+    const stmt = compiledOnce(`update user ${guard.name} ${names.join(" ")}`, () => compileUpdate(names, guard));
+    const row = await get(tx.db, stmt, values);
     return row && toUser(row);
   } catch (error) {
     throw explainUserConflict(error);
   }
 }
 
-function updateStatement(names: (keyof UserColumns)[], guard: Guard): CompiledStatement<RenderedUser> {
-  const key = `${guard.name} ${names.join(" ")}`;
-  let made = updates.get(key);
-  if (!made) {
-    const changes = names.map((name) => {
-      const column = sql.raw(users[name].name);
-      return name === "metadata"
-        ? sql`${column} = json_patch(metadata, ${param(name)})`
-        : sql`${column} = ${param(name)}`;
-    });
-    if (names.includes("emailKey") && !names.includes("emailVerified")) {
-      changes.push(sql`email_verified = iif(email_key = ${param("emailKey")}, email_verified, 0)`);
-    }
-    changes.push(sql`updated_at = ${param("now")}`, sql`version = version + 1`);
-    made = statement<RenderedUser>(sql`
-      update ${users} set ${sql.join(changes, sql`, `)} where ${guard.condition} returning ${userJson} as json`);
-    updates.set(key, made);
+function compileUpdate(names: (keyof UserColumns)[], guard: Guard): CompiledStatement<RenderedUser> {
+  const changes = names.map((name) => {
+    const column = sql.raw(users[name].name);
+    return name === "metadata"
+      ? sql`${column} = json_patch(metadata, ${param(name)})`
+      : sql`${column} = ${param(name)}`;
+  });
+  if (names.includes("emailKey") && !names.includes("emailVerified")) {
+    changes.push(sql`email_verified = iif(email_key = ${param("emailKey")}, email_verified, 0)`);
   }
-  return made;
+  changes.push(sql`updated_at = ${param("now")}`, sql`version = version + 1`);
+  return statement<RenderedUser>(sql`
+    update ${users} set ${sql.join(changes, sql`, `)} where ${guard.condition} returning ${userJson} as json`);
 }
 
 /** Records an event about a user, in the transaction of the change and without personal data. */

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { reply, replyDeleted } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { FieldsQuery, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
@@ -66,9 +66,6 @@ export const userRoutes = [
     reply: { data: DeletedUser },
     errors: ["notFound", "wrongState"],
     conditional: true,
-    handle: async ({ ctx, params, ifMatch }) => {
-      await deleteUser(ctx, params.id, ifMatch);
-      return reply({ id: params.id, deleted: true });
-    },
+    handle: ({ ctx, params, ifMatch }) => replyDeleted(params.id, deleteUser(ctx, params.id, ifMatch)),
   }),
 ];

@@ -11,7 +11,6 @@ import { bindCount } from "./counts.ts";
 import { dayOf, dedupKeyOf } from "./dedup-key.ts";
 import { usualDays, type ViewInput, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
-import type { ViewBuffer } from "./view-buffer.ts";
 
 const dayMs = 86_400_000;
 
@@ -34,7 +33,8 @@ type ViewRequest = Static<typeof ViewInput> & { subject?: string | undefined };
 export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState> {
   const { tenant } = ctx;
   const resource = readInput(input);
-  const buffer = requireBuffer(ctx);
+  const buffer = ctx.memory?.views;
+  if (!buffer) throw new Error("Views are counted by a server.");
   const found = buffer.count(tenant.id, resource);
   const count = found instanceof Promise ? await found : found;
   if (count === undefined) throw noSuchResource();
@@ -42,11 +42,10 @@ export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState>
   const day = dayOf(ctx.now());
   const actorId = findActor(ctx, input.visitor);
   const dedupKey = dedupKeyOf(ctx, resource, day, actorId);
-  const view = { tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, dedupKey };
-  if (!buffer.isKnown(view)) {
+  if (!buffer.isKnown(dedupKey)) {
     const counted = countPublicWrite(ctx, actorId);
     if (counted) await counted;
-    buffer.add(view);
+    buffer.add({ tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, dedupKey });
   }
   return { active: true, count };
 }
@@ -71,7 +70,7 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
   if (!found) throw noSuchResource();
   const byDay = new Map((series?.rows ?? []).map(({ day, views }) => [day, Number(views)]));
   return {
-    active: dedupKey !== null && (keys?.rows.length === 1 || isWaiting(ctx, resource, last, dedupKey)),
+    active: dedupKey !== null && (keys?.rows.length === 1 || ctx.memory?.views.isKnown(dedupKey) === true),
     count: Number(found.views),
     days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })),
   };
@@ -91,14 +90,4 @@ function findKey(ctx: Ctx, resource: Resource, day: string, visitor: string | un
     if (error instanceof AppError && error.kind === "unavailable") return null;
     throw error;
   }
-}
-
-function isWaiting(ctx: Ctx, { type, id }: Resource, day: string, dedupKey: string): boolean {
-  const view = { tenantId: ctx.tenant.id, resourceType: type, resourceId: id, day, dedupKey };
-  return ctx.memory?.views.isKnown(view) ?? false;
-}
-
-function requireBuffer({ memory }: Ctx): ViewBuffer {
-  if (!memory) throw new Error("Views are counted by a server.");
-  return memory.views;
 }

@@ -67,7 +67,7 @@ export class ViewBuffer {
   }
 
   /** Whether this process has buffered or written the view already. */
-  isKnown({ dedupKey }: View): boolean {
+  isKnown(dedupKey: string): boolean {
     return this.#known.get(dedupKey) === true;
   }
 

@@ -38,9 +38,7 @@ export function findVisitor({ vault, tenant }: Ctx, token: string): string | nul
 export function requireActor({ actor, vault, tenant }: Ctx, visitor: string | undefined): ContentActor {
   if (actor.kind === "user") return { id: actor.userId };
   const id = visitor === undefined ? null : readVisitor(vault, tenant.id, visitor);
-  if (id !== null) return { id };
-  const made = mintVisitor(vault, tenant.id);
-  return { id: made.id, visitor: made.token };
+  return id === null ? mintVisitor(vault, tenant.id) : { id };
 }
 
 /** Refuses the `user_id` that an app key sends: acting for a user requires their token. Errors: validationFailed. */
@@ -52,19 +50,13 @@ export function refuseSubject(subject: string | undefined): void {
 const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;
 const idLength = 30;
 
-/** A visitor and their token. */
-export interface NewVisitor {
-  id: string;
-  token: string;
-}
-
 /**
  * Creates a visitor of one tenant. Nothing is stored: the token is the id with a signature of the server, so it cannot
  * be forged and is invalid in other stores.
  */
-export function mintVisitor(vault: Vault, tenantId: string): NewVisitor {
+export function mintVisitor(vault: Vault, tenantId: string): Required<ContentActor> {
   const id = newId("vis");
-  return { id, token: `${id}-${sign(vault, tenantId, id)}` };
+  return { id, visitor: `${id}-${sign(vault, tenantId, id)}` };
 }
 
 /** The id in a token; null for a token that this server has not made for this tenant. */

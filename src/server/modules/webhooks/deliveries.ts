@@ -9,6 +9,7 @@ import { requireWhole } from "../../values/whole-number.ts";
 import { recordAudit } from "../audit/service.ts";
 import { events } from "../events/table.ts";
 import { matchTypes } from "../events/types.ts";
+import { insertRows } from "./fan-out.ts";
 import { getWebhook } from "./service.ts";
 import { webhookDeliveries } from "./table.ts";
 
@@ -51,11 +52,7 @@ const selectAfter = statement<{ sequence: number }>(sql`
     and type in (select value from json_each(${param("types")})) order by sequence limit ${param("limit")}`);
 // Skips deliveries that a process is sending now.
 const queueAgain = statement(sql`
-  insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
-  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("webhookId")}, json_extract(value, '$[1]'),
-    'waiting', ${param("now")}, ${param("now")}
-  from json_each(${param("rows")}) where true
-  on conflict (webhook_id, event) do update set status = 'waiting', attempts = 0, next_attempt_at = excluded.next_attempt_at,
+  ${insertRows} do update set status = 'waiting', attempts = 0, next_attempt_at = excluded.next_attempt_at,
     leased_until = null, finished_at = null, created_at = excluded.created_at
   where status <> 'waiting' or leased_until is null or leased_until <= ${param("now")}`);
 const queueFailed = statement(sql`

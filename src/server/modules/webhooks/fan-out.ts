@@ -26,12 +26,14 @@ const selectWebhook = statement<{ tenant_id: string; types: string; position: nu
 const selectNew = statement<{ sequence: number; type: string }>(sql`
   select sequence, type from ${events} where tenant_id = ${param("tenantId")} and sequence > ${param("position")}
   order by sequence limit ${param("limit")}`);
-const insertDeliveries = statement(sql`
+/** SQL that makes deliveries of `rows`, JSON arrays of an id and an event's sequence, up to the action of the conflict. */
+export const insertRows = sql`
   insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
   select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("webhookId")}, json_extract(value, '$[1]'),
     'waiting', ${param("now")}, ${param("now")}
   from json_each(${param("rows")}) where true
-  on conflict (webhook_id, event) do nothing`);
+  on conflict (webhook_id, event)`;
+const insertDeliveries = statement(sql`${insertRows} do nothing`);
 const movePosition = statement(sql`
   update ${webhooks} set position = ${param("position")} where id = ${param("id")}`);
 

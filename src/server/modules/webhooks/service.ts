@@ -46,8 +46,7 @@ type WebhookRow = Omit<WebhookRecord, "namespace" | "types" | "allow_private"> &
   types: string;
   allow_private: number;
 };
-type DetailsRow = WebhookRow &
-  Pick<WebhookDetails, "waiting" | "delivered" | "failed" | "last_delivered_at" | "last_error">;
+type DetailsRow = WebhookRow & Omit<WebhookDetails, keyof WebhookRecord>;
 
 const insertRow = statement(sql`
   insert into ${webhooks} (id, tenant_id, url, types, secret, allow_private, position, created_at)
@@ -134,20 +133,14 @@ export async function listWebhooks(ctx: Ctx): Promise<WebhookDetails[]> {
   return rows.map((row) => toRecord(ctx, row));
 }
 
-/**
- * One webhook with the number of its deliveries in each state.
- * @throws notFound.
- */
+/** One webhook with the number of its deliveries in each state. Errors: notFound. */
 export async function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDetails> {
   const row = await get(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id });
   if (!row) throw noSuchWebhook(ctx, id);
   return toRecord(ctx, row);
 }
 
-/**
- * One webhook of the store, without its secret.
- * @throws notFound.
- */
+/** One webhook of the store, without its secret. Errors: notFound. */
 export async function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
   const row = await get(ctx.db, selectWebhook, { tenantId: ctx.tenant.id, id });
   if (!row) throw noSuchWebhook(ctx, id);
@@ -158,10 +151,7 @@ function noSuchWebhook({ tenant }: Ctx, id: string): AppError {
   return notFound("webhook", id, { in: `store ${JSON.stringify(tenant.namespace)}` });
 }
 
-/**
- * Removes a webhook and its deliveries; an attempt in progress may still arrive.
- * @throws notFound.
- */
+/** Removes a webhook and its deliveries; an attempt in progress may still arrive. Errors: notFound. */
 export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
   return inTransaction(ctx, async (tx) => {
     const record = await getWebhook(tx, id);
@@ -171,10 +161,7 @@ export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
   });
 }
 
-/**
- * Replaces a webhook's signing secret; the new one is used from the next attempt on.
- * @throws notFound.
- */
+/** Replaces a webhook's signing secret; the new one is used from the next attempt on. Errors: notFound. */
 export function rotateWebhook(ctx: Ctx, id: string): Promise<WebhookWithSecret> {
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {

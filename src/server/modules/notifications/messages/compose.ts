@@ -38,20 +38,12 @@ export function orderText(type: ToldEvent, number: number, wanted: readonly (str
 /** A notification shows one line of its title. */
 const maxTitle = 100;
 
-/** The stored content of a notification about an order. */
-interface OrderContent {
-  type: ToldEvent;
-  order_id: string;
-  number: number;
-  status: string;
-}
-
 /** The payload for a device, in its language, otherwise in the store's. */
 export function composePayload(
   task: Pick<PushTask, "kind" | "content" | "message_id" | "lang" | "store" | "language">,
 ): PushPayload {
   if (task.kind === "order") {
-    const data = JSON.parse(task.content) as OrderContent;
+    const data = JSON.parse(task.content) as { type: ToldEvent; order_id: string; number: number; status: string };
     const body = orderText(data.type, data.number, [task.lang, task.language]);
     return { title: clip(task.store), body, tag: data.order_id, data: { ...data } };
   }

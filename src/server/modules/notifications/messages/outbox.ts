@@ -14,31 +14,28 @@ export interface MessageContent {
   data?: Record<string, unknown> | undefined;
 }
 
-/** A message to all devices that match `topic`, `userId` and `lang`, where these are not null. */
-export interface NewMessage extends Recipients {
-  content: MessageContent;
-  /** Epoch milliseconds. */
-  expiresAt: number;
-}
-
 const columns = sql.raw("id, tenant_id, kind, content, topic, user_id, lang, position, created_at, expires_at");
 const insertMessage = statement(sql`
   insert into ${pushMessages} (${columns})
   values (${param("id")}, ${param("tenantId")}, 'message', ${param("content")}, ${param("topic")}, ${param("userId")},
     ${param("lang")}, '', ${param("now")}, ${param("expiresAt")})`);
 
-/** Puts a message into the outbox, from which a server sends it once the transaction is committed. Returns its id. */
-export async function queueMessage(tx: Pick<Ctx, "db" | "tenant" | "now">, message: NewMessage): Promise<string> {
+/**
+ * Puts a message into the outbox, from which a server sends it once the transaction is committed. Returns its id.
+ * @param message `expiresAt` in epoch milliseconds.
+ */
+export async function queueMessage(
+  tx: Pick<Ctx, "db" | "tenant" | "now">,
+  message: Recipients & { content: MessageContent; expiresAt: number },
+): Promise<string> {
   const id = newId("msg");
-  const expiresAt = toTimestamp(message.expiresAt);
-  const content = JSON.stringify(message.content);
   await run(tx.db, insertMessage, {
     ...message,
     id,
     tenantId: tx.tenant.id,
-    content,
+    content: JSON.stringify(message.content),
     now: toTimestamp(tx.now()),
-    expiresAt,
+    expiresAt: toTimestamp(message.expiresAt),
   });
   return id;
 }

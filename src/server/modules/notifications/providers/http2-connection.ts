@@ -11,19 +11,11 @@ export interface Http2Answer {
   text: string;
 }
 
-/** A connection that stays open, and is opened again when it has ended. */
-export interface Http2Connection {
-  /** Posts a message. @throws the error of the connection, or the reason of the signal. */
-  post(path: string, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Http2Answer>;
-  /** Closes it, and aborts requests in progress. */
-  close(): void;
-}
-
 /**
- * A connection to one origin.
+ * A connection to one origin, which stays open, and is opened again when it has ended.
  * @param ca certificates to trust instead of the usual ones.
  */
-export function createHttp2Connection(origin: string, ca?: string): Http2Connection {
+export function createHttp2Connection(origin: string, ca?: string) {
   let current: Promise<ClientHttp2Session> | undefined;
   const open = new Set<ClientHttp2Session>();
 
@@ -57,6 +49,7 @@ export function createHttp2Connection(origin: string, ca?: string): Http2Connect
     if (current === used) current = undefined;
   }
 
+  /** Posts a message. @throws the error of the connection, or the reason of the signal. */
   async function post(path: string, headers: Record<string, string>, body: string, signal: AbortSignal) {
     current ??= begin();
     const used = current;
@@ -78,6 +71,7 @@ export function createHttp2Connection(origin: string, ca?: string): Http2Connect
 
   return {
     post,
+    /** Aborts requests in progress. */
     close() {
       current = undefined;
       for (const session of open) session.destroy();

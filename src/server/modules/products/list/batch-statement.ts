@@ -1,4 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
+import { compiledOnce } from "../../../db/compiled-once.ts";
 import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
 import {
   afterPosition,
@@ -13,7 +14,7 @@ import {
   sortColumns,
 } from "./conditions.ts";
 import type { ProductFilters } from "./filters.ts";
-import { compiledOnce, joinedFound, type PageRow } from "./page-statement.ts";
+import { joinedFound, type PageRow } from "./page-statement.ts";
 
 /** Rows that one statement scans. It takes milliseconds, and blocks other requests meanwhile. */
 const scannedRows = 2000;
@@ -30,11 +31,8 @@ export interface BatchRow extends PageRow {
   edge: string | null;
 }
 
-/** The matches counted among a batch of rows; `cut` as in `BatchRow`. */
-interface CountRow {
-  found: number;
-  cut: string | null;
-}
+/** The matches counted among a batch of rows. */
+type CountRow = Pick<BatchRow, "found" | "cut">;
 
 /** Counts the matches of the filter on a column, up to `max`. */
 export function measureStatement(column: FilterColumn, filters: ProductFilters): CompiledStatement<{ found: number }> {

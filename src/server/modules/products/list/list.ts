@@ -23,16 +23,16 @@ const noRow = { json: null, last: null, has_more: 0, bytes: null, is_cut: null }
 
 export type ProductDocument = Static<typeof Product>;
 
-interface ProductPage extends ListPage {
-  /** The languages of the titles, separated by commas; undefined for an empty page. */
-  language?: string;
-}
-
 /**
- * One page of the store's products by keyset. Customers see published products only. Texts prefer `lang`.
+ * One page of the store's products by keyset. Customers see published products only. Texts prefer `lang`; `language`
+ * has the languages of the titles, separated by commas, and is undefined for an empty page.
  * @throws malformedRequest, validationFailed, forbidden for a customer who asks for products that are not published.
  */
-export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: string): Promise<ProductPage> {
+export async function listProducts(
+  ctx: Ctx,
+  query: ProductListQuery,
+  lang?: string,
+): Promise<ListPage & { language?: string }> {
   const fields = parseFields(query.fields, productFields);
   const limit = query.limit ?? defaultLimit;
   const sort = query.sort ?? "-created_at";

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
+import { compiledOnce } from "../../../db/compiled-once.ts";
 import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
 import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
-import { LruCache } from "../../../values/lru-cache.ts";
 import { servedJson, servedLanguage } from "../translation.ts";
 import {
   afterPosition,
@@ -23,19 +23,6 @@ export interface PageRow extends CommonRow {
   last_language: string | null;
   /** 1 if rows are passed through as stored, but some have translations. */
   is_unserved: number | null;
-}
-
-/** The compiled statements of the last lists; thousands are possible. */
-const statements = new LruCache<unknown>(360);
-
-/** The statement of a name, compiled once. */
-export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {
-  let made = statements.get(name) as CompiledStatement<Row> | undefined;
-  if (!made) {
-    made = compile();
-    statements.set(name, made);
-  }
-  return made;
 }
 
 /** Page, last position and whether more follow are one statement, and so one snapshot. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../../http/access.ts";
-import { reply } from "../../../http/envelope.ts";
+import { replyDeleted } from "../../../http/envelope.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { IdParams } from "../../../values/schema.ts";
 import { maxVariants } from "./variant-insert.ts";
@@ -67,9 +67,6 @@ export const variantRoutes = [
     summary: "Delete a variant",
     reply: { data: DeletedVariant },
     errors: ["notFound"],
-    handle: async ({ ctx, params, ifMatch }) => {
-      await deleteVariant(ctx, idsOf(params), ifMatch);
-      return reply({ id: params.variant_id, deleted: true });
-    },
+    handle: ({ ctx, params, ifMatch }) => replyDeleted(params.variant_id, deleteVariant(ctx, idsOf(params), ifMatch)),
   }),
 ];

@@ -1,4 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
+import { compiledOnce } from "../../../db/compiled-once.ts";
 import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
 import { columnName } from "../input.ts";
 import type { Rendered } from "../rendering.ts";
@@ -31,17 +32,15 @@ const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "c
 /** The price of a variant after a write: its own, the product's, or unchanged. */
 type PriceChange = "own" | "product" | "same";
 
-/** One statement for each set of columns that are changed together. */
-const updates = new Map<string, CompiledStatement<Rendered>>();
-
 /**
  * The statement that writes these columns of a variant. It returns no row if the variant does not exist, has another
  * version than `ifMatch`, or gets a compare-at price while its price is the product's.
  */
 export function updateVariantStatement(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
-  const key = `${price} ${names.join(" ")}`;
-  const kept = updates.get(key);
-  if (kept) return kept;
+  return compiledOnce(`update variant ${price} ${names.join(" ")}`, () => compileUpdate(names, price));
+}
+
+function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
   const changes = [...names.filter((name) => !ofPrice.includes(name)).map(set), ...priceChanges(names, price)];
   if (names.includes("options") && !names.includes("title")) {
     const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
@@ -50,14 +49,12 @@ export function updateVariantStatement(names: Name[], price: PriceChange): Compi
   // A compare-at price of null is harmless for a variant with the product's price.
   const isGuarded = price === "same" && names.includes("compareAtMinor");
   const guard = isGuarded ? sql`and (has_own_price or ${param("compareAtMinor")} is null)` : sql``;
-  const made = statement<Rendered>(sql`
+  return statement<Rendered>(sql`
     update ${productVariants} set ${sql.join([...changes, sql`updated_at = ${param("now")}`], sql`, `)},
       version = version + 1
     where ${livingVariant} and version = coalesce(${param("ifMatch")}, version)
       and exists (select 1 from ${products} where ${ofProduct}) ${guard}
     returning rendered as json, version`);
-  updates.set(key, made);
-  return made;
 }
 
 function set(name: Name): SQL {

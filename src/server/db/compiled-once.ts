@@ -1,0 +1,15 @@
+import { LruCache } from "../values/lru-cache.ts";
+import type { CompiledStatement } from "./statement.ts";
+
+/** The last compiled statements whose text depends on a call; thousands are possible. */
+const statements = new LruCache<unknown>(400);
+
+/** The statement of a name, compiled once. */
+export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {
+  let made = statements.get(name) as CompiledStatement<Row> | undefined;
+  if (!made) {
+    made = compile();
+    statements.set(name, made);
+  }
+  return made;
+}
