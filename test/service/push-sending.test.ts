@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
     const { service, register, queue, sender, deliveries, registrations, clock } = await openPushes(suite);
     const browsers = [service.subscribe(), service.subscribe()];
     for (const { subscription } of browsers) await register({ target: subscription });
-    const content = { title: "News", body: "Läden ✓ 灯", url: "/news", data: { page: 2 } };
+    const content = { title: "News", body: "Läden ✓ 灯", url: "/news", data: { page: "2" } };
     const id = await queue({ content, expiresAt: clock.now() + 600_000 });
     expect(await sender.runUntilIdle()).toBe(2);
     expect(await sender.runUntilIdle()).toBe(0);

@@ -59,17 +59,6 @@ export interface Known {
   key: KnownKey | null;
 }
 
-interface Cache {
-  tenants: Map<string, KnownTenant>;
-  keys: Map<string, KnownKey>;
-}
-
-/** One turn of the event loop, in which the cache is confirmed once. */
-interface Turn {
-  /** Pending while the cache is checked for changes. */
-  confirming?: Promise<void> | undefined;
-}
-
 /** Looks up a tenant and, where an id was sent, a key, as currently stored. */
 export type CredentialLookup = (namespace: string, appId: string | undefined) => Known | Promise<Known>;
 
@@ -79,16 +68,18 @@ export type CredentialLookup = (namespace: string, appId: string | undefined) =>
  * by a command takes effect at the next request. With a libSQL server each look-up is one round trip to it.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
-  const cache: Cache = { tenants: new Map(), keys: new Map() };
+  const tenants = new Map<string, KnownTenant>();
+  const keys = new Map<string, KnownKey>();
   let seenVersion: number | null = null;
   let seenRevision: number | undefined;
-  let turn: Turn | undefined;
+  /** One turn of the event loop, in which the cache is confirmed once; `confirming` while it is checked for changes. */
+  let turn: { confirming?: Promise<void> | undefined } | undefined;
 
   async function refresh(version: number): Promise<void> {
     const row = await get(db, selectRevision);
     if (row?.value !== seenRevision) {
-      cache.tenants.clear();
-      cache.keys.clear();
+      tenants.clear();
+      keys.clear();
       seenRevision = row?.value;
     }
     seenVersion = version;
@@ -104,7 +95,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     // Nothing is cached where the database cannot report changes.
     if (version === null) return undefined;
     // Each turn has its own object, so that a late callback ends only its own turn.
-    const mine: Turn = {};
+    const mine: { confirming?: Promise<void> | undefined } = {};
     turn = mine;
     const end = () => {
       if (turn === mine) turn = undefined;
@@ -124,29 +115,29 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     return mine.confirming;
   }
 
+  function findCached(namespace: string, appId: string | undefined): Known | undefined {
+    const tenant = tenants.get(namespace);
+    const key = appId === undefined ? null : keys.get(appId);
+    return tenant && key !== undefined ? { tenant, key } : undefined;
+  }
+
   async function load(namespace: string, appId: string | undefined, after?: Promise<void>): Promise<Known> {
     await after;
     if (!isNamespace(namespace)) return { tenant: null, key: null };
-    const found = findCached(cache, namespace, appId);
+    const found = findCached(namespace, appId);
     if (found) return found;
     const known = await readKnown(db, namespace, appId);
     if (seenVersion !== null) {
-      if (known.tenant) keep(cache.tenants, namespace, known.tenant);
-      if (known.key) keep(cache.keys, known.key.appId, known.key);
+      if (known.tenant) keep(tenants, namespace, known.tenant);
+      if (known.key) keep(keys, known.key.appId, known.key);
     }
     return known;
   }
 
   return (namespace, appId) => {
     const pending = confirm();
-    return (pending ? undefined : findCached(cache, namespace, appId)) ?? load(namespace, appId, pending);
+    return (pending ? undefined : findCached(namespace, appId)) ?? load(namespace, appId, pending);
   };
-}
-
-function findCached({ tenants, keys }: Cache, namespace: string, appId: string | undefined): Known | undefined {
-  const tenant = tenants.get(namespace);
-  const key = appId === undefined ? null : keys.get(appId);
-  return tenant && key !== undefined ? { tenant, key } : undefined;
 }
 
 async function readKnown(db: Database, namespace: string, appId: string | undefined): Promise<Known> {

@@ -40,19 +40,9 @@ export interface RejectedOrigin {
   last_at: string;
 }
 
-/** Buffers refused origins of keys, and writes them in batches. */
-export interface RejectionBuffer {
-  /** Records one with this time in epoch milliseconds; it is written within a second or two. Some are dropped when very many wait. */
-  note(appId: string, origin: string | null, now: number): void;
-  /** Writes the buffered origins. Errors: those of the database; the origins are then dropped. */
-  flush(): Promise<void>;
-  /** Writes the buffered origins, if possible, and stops. */
-  stop(): Promise<void>;
-}
-
 declare module "../../context.ts" {
   interface ProcessMemory {
-    rejections: RejectionBuffer;
+    rejections: ReturnType<typeof createRejectionBuffer>;
   }
 }
 
@@ -62,11 +52,12 @@ type Waiting = Omit<RejectedOrigin, "first_at" | "last_at"> & { appId: string; f
  * Creates the write-behind buffer of a process: refusals wait in memory and are written together, outside requests.
  * They only help to find a cause, so a failed write is not retried.
  */
-export function createRejectionBuffer(db: Database): RejectionBuffer {
+export function createRejectionBuffer(db: Database) {
   let waiting = new Map<string, Waiting>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
+  /** Writes the buffered origins. Errors: those of the database; the origins are then dropped. */
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -77,7 +68,8 @@ export function createRejectionBuffer(db: Database): RejectionBuffer {
   }
 
   return {
-    note(appId, sent, now) {
+    /** Records a refusal at this time in epoch milliseconds. Some are dropped when very many wait. */
+    note(appId: string, sent: string | null, now: number): void {
       const origin = (sent ?? "").slice(0, maxCharacters);
       const key = `${appId} ${origin}`;
       const known = waiting.get(key);
@@ -90,7 +82,8 @@ export function createRejectionBuffer(db: Database): RejectionBuffer {
       if (!isStopped) timer ??= setTimeout(() => flush().catch(() => {}), pauseMs);
     },
     flush,
-    async stop() {
+    /** Writes the buffered origins, if possible, and stops. */
+    async stop(): Promise<void> {
       isStopped = true;
       await flush().catch(() => {});
     },

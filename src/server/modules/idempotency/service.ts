@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
-import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { idempotencyKeyReused } from "../../errors.ts";
@@ -55,7 +54,7 @@ export type OnceReply = KeptReply & { isReplay: boolean };
 export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>): Promise<OnceReply> {
   // Write transactions run one after another, so a second request finds the row of the first.
   return inTransaction(ctx, async (tx) => {
-    const kept = await findIn(tx.db, tx, request);
+    const kept = await findReply(tx, request);
     if (kept) return kept;
     const reply = await work(tx);
     await run(tx.db, keepReply, {
@@ -75,15 +74,8 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
  * The stored reply to a request, if there is one. It only saves costly preparations: `answerOnce` checks again.
  * @throws idempotencyKeyReused when the key was used for another request.
  */
-export function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
-  return findIn(ctx.db, ctx, request);
-}
-
-/** Removes expired replies. */
-export const purgeReplies = createPurge(idempotencyKeys, sql`created_at <= ${param("before")}`, keptMs);
-
-async function findIn(db: Executor, ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
-  const row = await get(db, selectReply, keyOf(ctx, request));
+export async function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
+  const row = await get(ctx.db, selectReply, keyOf(ctx, request));
   if (!row) return undefined;
   if (row.fingerprint !== request.fingerprint) throw idempotencyKeyReused();
   const { status, data, etag, language } = row;
@@ -95,6 +87,9 @@ async function findIn(db: Executor, ctx: Ctx, request: KeyedRequest): Promise<On
     ...(language !== null && { language }),
   };
 }
+
+/** Removes expired replies. */
+export const purgeReplies = createPurge(idempotencyKeys, sql`created_at <= ${param("before")}`, keptMs);
 
 function keyOf(ctx: Ctx, { caller, key }: KeyedRequest) {
   return { tenantId: ctx.tenant.id, caller, key };

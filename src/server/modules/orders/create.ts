@@ -5,6 +5,7 @@ import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { isId, newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import type { Rendered } from "../products/rendering.ts";
 import { type ReservedItem, reserve, stockChanged } from "../products/stock.ts";
 import { languageChain } from "../products/translation.ts";
 import { spendPoints } from "../rewards/ledger.ts";
@@ -15,7 +16,6 @@ import { type CheckedOrder, checkOrder } from "./input.ts";
 import { buyerOf, countOrder, requireShare } from "./limits.ts";
 import type { OrderInput } from "./model.ts";
 import { ownOnly, subjectOf } from "./ownership.ts";
-import type { RenderedOrder } from "./statements.ts";
 import { orderLines, orderNumbers, orders } from "./table.ts";
 
 /** Unpaid orders expire after this time. */
@@ -58,7 +58,7 @@ export async function createOrder(
   ctx: Ctx,
   input: OrderInput & { lang?: string | undefined; subject?: string | undefined },
   isDryRun = false,
-): Promise<RenderedOrder> {
+): Promise<Rendered> {
   const checked = checkOrder(ctx, input);
   const userId = subjectOf(ctx, input.customer_id, input.subject);
   if (userId === null && checked.usePoints > 0) throw invalidField("use_points", "must be 0 for a guest");
@@ -84,7 +84,7 @@ async function insert(
   tx: Ctx,
   order: CheckedOrder,
   { id, userId, buyer }: { id: string; userId: string | null; buyer: string | null },
-): Promise<RenderedOrder> {
+): Promise<Rendered> {
   const { shipping, tax, digits, usePoints, shippingAddress, note, lang } = order;
   const { tenant } = tx;
   const now = tx.now();

@@ -8,9 +8,10 @@ import { compileEvent } from "../events/service.ts";
 import type { EventType } from "../events/types.ts";
 import { isToldEvent } from "../notifications/messages/compose.ts";
 import { compileNotice } from "../notifications/messages/outbox.ts";
+import type { Rendered } from "../products/rendering.ts";
 import { moveStock, type StockItem, type StockReason } from "../products/stock.ts";
 import { returnPoints } from "../rewards/ledger.ts";
-import { type OrderCtx, type RenderedOrder, readOrder, thisOrder } from "./statements.ts";
+import { type OrderCtx, readOrder, thisOrder } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
 
 /** Notifications about an order are not sent later than this. */
@@ -55,7 +56,7 @@ interface OrderChange {
 }
 
 /** Moves stock, records the event, notifies the customer and reads the order, in one batch of the change's transaction. */
-export async function finishChange(tx: OrderCtx, id: string, change: OrderChange): Promise<RenderedOrder> {
+export async function finishChange(tx: OrderCtx, id: string, change: OrderChange): Promise<Rendered> {
   const { event: type, stock, first = [] } = change;
   const values = { tenantId: tx.tenant.id, id, type, now: toTimestamp(tx.now()) };
   const counted = stock ? await all(tx.db, selectCounted, values) : [];
@@ -69,13 +70,13 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
     statements.push(bind(insertNotice, { ...values, messageId: newId("msg"), expiresAt }));
   }
   const results = await tx.db.batch([...statements, readOrder(tx, id)]);
-  const order = results.at(-1)?.rows[0] as unknown as RenderedOrder | undefined;
+  const order = results.at(-1)?.rows[0] as unknown as Rendered | undefined;
   if (!order) throw new Error("An order was written but cannot be read");
   return order;
 }
 
 /** Releases stock and points of an order that was cancelled or has expired. */
-export async function closeUnpaid(tx: OrderCtx, order: ChangedOrder, how: "cancel" | "expire"): Promise<RenderedOrder> {
+export async function closeUnpaid(tx: OrderCtx, order: ChangedOrder, how: "cancel" | "expire"): Promise<Rendered> {
   const { id, user_id: userId, points_used: points } = order;
   if (userId !== null && points > 0) {
     await returnPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id });

@@ -7,6 +7,7 @@ import { newId } from "../../values/ids.ts";
 import { toAmount } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import type { Rendered } from "../products/rendering.ts";
 import { moveStock } from "../products/stock.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
@@ -14,7 +15,7 @@ import { finishChange } from "./finish-change.ts";
 import type { RefundInput } from "./model.ts";
 import { requireStore } from "./ownership.ts";
 import { type PaidLine, planRefund, type RefundPlan } from "./refund-plan.ts";
-import { orderStateError, type RenderedOrder, requireOrderId, selectState, thisOrder, touched } from "./statements.ts";
+import { orderStateError, requireOrderId, selectState, thisOrder, touched } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
 
 const maxReason = 500;
@@ -61,7 +62,7 @@ export async function refundOrder(
   id: string,
   input: RefundInput = {},
   { ifMatch = null, isDryRun = false }: { ifMatch?: number | null; isDryRun?: boolean } = {},
-): Promise<RenderedOrder> {
+): Promise<Rendered> {
   requireStore(ctx);
   requireOrderId(id);
   const reason = checkNote("reason", input.reason ?? null, maxReason);

@@ -7,13 +7,13 @@ import { conflict, notFound, preconditionFailed } from "../../errors.ts";
 import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import type { Rendered } from "../products/rendering.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
 import { type ChangedOrder, changedColumns, closeUnpaid, finishChange } from "./finish-change.ts";
 import { Order, type PaymentInput } from "./model.ts";
 import { ownOnly, requireStore } from "./ownership.ts";
 import {
   orderStateError,
-  type RenderedOrder,
   requireOrderId,
   selectOrder,
   selectState,
@@ -51,7 +51,7 @@ const fulfilling = transition(
 const setEarned = statement(sql`update ${orders} set points_earned = ${param("earned")} where ${thisOrder}`);
 
 /** One order. Customers see their own only. Errors: notFound, validationFailed for an unknown field. */
-export async function getOrder(ctx: Ctx, id: string, fields?: string): Promise<RenderedOrder> {
+export async function getOrder(ctx: Ctx, id: string, fields?: string): Promise<Rendered> {
   requireOrderId(id);
   const wanted = parseFields(fields, Object.keys(Order.properties));
   const order = await get(ctx.db, selectOrder, { tenantId: ctx.tenant.id, id, own: ownOnly(ctx) });
@@ -60,7 +60,7 @@ export async function getOrder(ctx: Ctx, id: string, fields?: string): Promise<R
 }
 
 /** Cancels a pending order and releases stock and points. Errors: notFound, preconditionFailed, wrongState. */
-export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<RenderedOrder> {
+export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {
   return change(ctx, cancelling, { id, ifMatch }, (tx, order) => closeUnpaid(tx, order, "cancel"));
 }
 
@@ -82,7 +82,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
   }
 }
 
-async function bookPayment(tx: Ctx, order: ChangedOrder): Promise<RenderedOrder> {
+async function bookPayment(tx: Ctx, order: ChangedOrder): Promise<Rendered> {
   const { id, user_id: userId, total_minor: total } = order;
   const points = userId === null ? 0 : pointsFor(total, tx.tenant);
   if (userId !== null && points > 0) {
@@ -93,7 +93,7 @@ async function bookPayment(tx: Ctx, order: ChangedOrder): Promise<RenderedOrder>
 }
 
 /** Completes a paid order. Errors: forbidden for customers, notFound, preconditionFailed, wrongState. */
-export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<RenderedOrder> {
+export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {
   requireStore(ctx);
   return change(ctx, fulfilling, { id, ifMatch }, (tx) => finishChange(tx, id, { event: "order.fulfilled" }));
 }
@@ -103,8 +103,8 @@ async function change(
   ctx: Ctx,
   { update, required }: typeof paying,
   { id, ifMatch, reference }: { id: string; ifMatch: number | null; reference?: string | null },
-  follow: (tx: Ctx, order: ChangedOrder) => Promise<RenderedOrder>,
-): Promise<RenderedOrder> {
+  follow: (tx: Ctx, order: ChangedOrder) => Promise<Rendered>,
+): Promise<Rendered> {
   requireOrderId(id);
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -114,7 +114,7 @@ async function change(
     const state = await get(tx.db, selectState, values);
     if (!state) throw notFound("order", id);
     const isRepeated = reference != null && state.payment_reference === reference;
-    if (isRepeated) return (await get(tx.db, selectOrder, values)) as RenderedOrder;
+    if (isRepeated) return (await get(tx.db, selectOrder, values)) as Rendered;
     if (ifMatch !== null && state.version !== ifMatch) throw preconditionFailed();
     throw orderStateError(id, state.status, required);
   });

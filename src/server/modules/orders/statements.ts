@@ -4,6 +4,7 @@ import { bind, param, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { moneyJson } from "../../values/money.ts";
+import type { Rendered } from "../products/rendering.ts";
 import { orders } from "./table.ts";
 
 /** Context of a transaction on orders; background jobs have no actor. */
@@ -15,12 +16,6 @@ export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${pa
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
 /** SQL assignments of every write, after which an order is not pending. */
 export const touched: SQL = sql`version = version + 1, updated_at = ${param("now")}, buyer = null`;
-
-/** An order as JSON text. */
-export interface RenderedOrder {
-  json: string;
-  version: number;
-}
 
 /** `'total', 19.99, 'total_minor', 1999` for each amount. */
 function amounts(...names: string[]): string {
@@ -53,7 +48,7 @@ export const orderJson = sql.raw(`json_object(
   'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at)`);
 
 /** One visible order. */
-export const selectOrder = statement<RenderedOrder>(sql`
+export const selectOrder = statement<Rendered>(sql`
   select ${orderJson} as json, version from ${orders} where ${thisOrder} and ${visible}`);
 
 /** The states of an order, which explain why it was not changed. */

@@ -2,18 +2,10 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { param } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import {
-  AppError,
-  invalidField,
-  invalidLogin,
-  preconditionFailed,
-  tokenExpired,
-  tooManyRequests,
-} from "../../errors.ts";
-import { recordAudit } from "../audit/service.ts";
+import { invalidField, invalidLogin, preconditionFailed, tokenExpired, tooManyRequests } from "../../errors.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { clearFailures, limitFailures, requireFailuresLeft } from "../passwords/failures.ts";
-import { verifyPassword } from "../passwords/password-hash.ts";
+import { clearFailures, requireFailuresLeft } from "../passwords/failures.ts";
+import { reauthenticate } from "../passwords/reauthenticate.ts";
 import { countHit, type RateLimit } from "../rate-limits/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { endVoidCodes, recordChanges, writeColumns } from "../users/change.ts";
@@ -50,45 +42,37 @@ export async function updateOwnProfile(
   const columns = userColumns(fields);
   const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
   if (!user) throw tokenExpired();
-  if (columns.email === undefined) {
-    if (password !== undefined) throw invalidField("password", "is accepted only together with email");
-    return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedPassword: false }));
+  if (columns.email === undefined && password !== undefined) {
+    throw invalidField("password", "is accepted only together with email");
   }
   // A form may send every field back unchanged.
-  if (columns.email === user.email)
+  if (columns.email === undefined || columns.email === user.email) {
     return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedPassword: false }));
+  }
   if (password === undefined) throw invalidField("password", "is required to change the email");
   return changeAddress(ctx, user, { columns, password, ifMatch });
 }
 
-async function changeAddress(
+function changeAddress(
   ctx: Ctx,
   user: SignInUser,
   { columns, password, ifMatch }: { columns: UserColumns; password: string; ifMatch: number | null },
 ): Promise<User> {
-  try {
-    return await limitFailures(ctx, user.emailKey, async () => {
-      if (!(await verifyPassword(password, user.passwordHash, ctx.tenant.id))) throw invalidLogin();
-      const waitMs = await countHit(ctx, addressChanges, user.id);
-      if (waitMs > 0) throw tooManyRequests("Too many changes of the email.", { retryAfter: Math.ceil(waitMs / 1000) });
-      return inTransaction(ctx, async (tx) => {
-        await requireFailuresLeft(tx, user.emailKey);
-        const changed = await writeOwn(tx, user, { columns, ifMatch, verifiedPassword: true });
-        // Otherwise a thief with token and password would get further guesses of the second factor with each change.
-        if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
-        if (columns.emailKey !== user.emailKey) {
-          const { email, name, lang } = user;
-          await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });
-        }
-        return changed;
-      });
+  return reauthenticate(ctx, user, { password, failed: "user.email_change_failed" }, async () => {
+    const waitMs = await countHit(ctx, addressChanges, user.id);
+    if (waitMs > 0) throw tooManyRequests("Too many changes of the email.", { retryAfter: Math.ceil(waitMs / 1000) });
+    return inTransaction(ctx, async (tx) => {
+      await requireFailuresLeft(tx, user.emailKey);
+      const changed = await writeOwn(tx, user, { columns, ifMatch, verifiedPassword: true });
+      // Otherwise a thief with token and password would get further guesses of the second factor with each change.
+      if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
+      if (columns.emailKey !== user.emailKey) {
+        const { email, name, lang } = user;
+        await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });
+      }
+      return changed;
     });
-  } catch (error) {
-    if (error instanceof AppError && (error.kind === "invalidLogin" || error.kind === "tooManyAttempts")) {
-      await recordAudit(ctx, { event: "user.email_change_failed", subject: user.id, error: error.kind });
-    }
-    throw error;
-  }
+  });
 }
 
 /** `verifiedPassword`: the password was verified, and its hash must still be stored. */

@@ -1,12 +1,13 @@
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, forbidden, invalidLogin, tokenExpired } from "../../errors.ts";
+import { forbidden, invalidLogin, tokenExpired } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { endResetCode } from "../password-reset/service.ts";
-import { clearFailures, limitFailures, requireFailuresLeft } from "../passwords/failures.ts";
-import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
+import { clearFailures, requireFailuresLeft } from "../passwords/failures.ts";
+import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
+import { reauthenticate } from "../passwords/reauthenticate.ts";
 import { endOwnToken, issueToken, type OwnToken, rotateToken, spendToken } from "../tokens/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUserById } from "../users/credentials.ts";
@@ -38,30 +39,22 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   requireStrongPassword("password", input.password);
   const user = await findSignInUserById(ctx.db, ctx.tenant.id, own.userId);
   if (!user) throw tokenExpired();
-  try {
-    return await limitFailures(ctx, user.emailKey, async () => {
-      if (!(await verifyPassword(input.current_password, user.passwordHash, ctx.tenant.id))) throw invalidLogin();
-      const to = await hashPassword(input.password, ctx.tenant.id);
-      return inTransaction(ctx, async (tx) => {
-        await requireFailuresLeft(tx, user.emailKey);
-        // Every change of a password revokes the token, so a live token proves that the verified password is current.
-        if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
-        if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
-        // Otherwise a thief with token and password could reset the limit again and again while guessing the second factor.
-        if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
-        await endResetCode(tx, user.emailKey);
-        const { token, expiresAt } = await issueToken(tx, user.id);
-        await queueMail(tx, { kind: "password_changed", to: { emailKey: user.emailKey }, values: {} });
-        await recordAudit(tx, { event: "password.changed", subject: user.id });
-        return { user_id: user.id, token, expires_at: expiresAt };
-      });
+  return reauthenticate(ctx, user, { password: input.current_password, failed: "password.change_failed" }, async () => {
+    const to = await hashPassword(input.password, ctx.tenant.id);
+    return inTransaction(ctx, async (tx) => {
+      await requireFailuresLeft(tx, user.emailKey);
+      // Every change of a password revokes the token, so a live token proves that the verified password is current.
+      if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
+      if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
+      // Otherwise a thief with token and password could reset the limit again and again while guessing the second factor.
+      if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
+      await endResetCode(tx, user.emailKey);
+      const { token, expiresAt } = await issueToken(tx, user.id);
+      await queueMail(tx, { kind: "password_changed", to: { emailKey: user.emailKey }, values: {} });
+      await recordAudit(tx, { event: "password.changed", subject: user.id });
+      return { user_id: user.id, token, expires_at: expiresAt };
     });
-  } catch (error) {
-    if (error instanceof AppError && (error.kind === "invalidLogin" || error.kind === "tooManyAttempts")) {
-      await recordAudit(ctx, { event: "password.change_failed", subject: user.id, error: error.kind });
-    }
-    throw error;
-  }
+  });
 }
 
 /** The token of the call; the routes admit only users with one. */

@@ -3,11 +3,11 @@ import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidLogin, tokenExpired, wrongState } from "../../errors.ts";
+import { type AppError, invalidLogin, tokenExpired, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { limitFailures, requireFailuresLeft } from "../passwords/failures.ts";
-import { verifyPassword } from "../passwords/password-hash.ts";
+import { requireFailuresLeft } from "../passwords/failures.ts";
+import { reauthenticate } from "../passwords/reauthenticate.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { ownIdOf } from "../users/guards.ts";
 import type { PasswordAndOtpProof, TwoFactorEnrolment } from "./model.ts";
@@ -43,7 +43,7 @@ export async function beginTwoFactor(ctx: Ctx, { password }: { password: string 
   if (await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id)) throw alreadyOn();
   const secret = await makeSecret();
   const uri = await otpauthUri(secret, ctx.tenant.title, user.email);
-  await reauthenticate(ctx, user, { password }, async (tx) => {
+  await verifyThenAct(ctx, user, { password }, async (tx) => {
     const sealed = tx.vault.seal("two-factor", user.id, secret);
     const values = { userId: user.id, tenantId: tx.tenant.id, secret: sealed, now: toTimestamp(tx.now()) };
     if ((await run(tx.db, beginRow, values)) === 0) throw alreadyOn();
@@ -75,7 +75,7 @@ export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Prom
     if (step === null) return false;
     return (await run(tx.db, confirmRow, { ...key, step, sealed: begun.secret, now: toTimestamp(tx.now()) })) > 0;
   };
-  return reauthenticate(ctx, user, { spend }, async (tx) => {
+  return verifyThenAct(ctx, user, { spend }, async (tx) => {
     const codes = await replaceRecoveryCodes(tx, user.id);
     await recordAudit(tx, { event: "two_factor.enabled", subject: user.id });
     await mailTwoFactorChange(tx, user, "enabled");
@@ -97,7 +97,7 @@ function nothingBegun(): AppError {
  */
 export async function disableTwoFactor(ctx: Ctx, given: PasswordAndOtpProof): Promise<void> {
   const user = await requireSignedIn(ctx);
-  await reauthenticateWithBoth(ctx, user, given, async (tx) => {
+  await verifyBothThenAct(ctx, user, given, async (tx) => {
     await removeTwoFactor(tx, user.id);
     await recordAudit(tx, { event: "two_factor.disabled", subject: user.id });
     await mailTwoFactorChange(tx, user, "disabled");
@@ -110,14 +110,14 @@ export async function disableTwoFactor(ctx: Ctx, given: PasswordAndOtpProof): Pr
  */
 export async function renewRecoveryCodes(ctx: Ctx, given: PasswordAndOtpProof): Promise<string[]> {
   const user = await requireSignedIn(ctx);
-  return reauthenticateWithBoth(ctx, user, given, async (tx) => {
+  return verifyBothThenAct(ctx, user, given, async (tx) => {
     const codes = await replaceRecoveryCodes(tx, user.id);
     await recordAudit(tx, { event: "two_factor.recovery_codes_made", subject: user.id });
     return codes;
   });
 }
 
-async function reauthenticateWithBoth<T>(
+async function verifyBothThenAct<T>(
   ctx: Ctx,
   user: SignInUser,
   { password, otp }: PasswordAndOtpProof,
@@ -133,7 +133,7 @@ async function reauthenticateWithBoth<T>(
     await requireOn(tx.db);
     return spendCode(tx, user.id, otp);
   };
-  return reauthenticate(ctx, user, { password, spend }, act);
+  return verifyThenAct(ctx, user, { password, spend }, act);
 }
 
 /**
@@ -147,37 +147,23 @@ async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
 }
 
 /**
- * Verifies a password and, in the transaction of the act, a code. Failures count as failed logins: otherwise a stolen
- * token would give further guesses.
+ * Verifies a password and, in the transaction of the act, a code.
  * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired when the password was changed meanwhile.
  */
-async function reauthenticate<T>(
+function verifyThenAct<T>(
   ctx: Ctx,
   user: SignInUser,
   { password, spend }: { password?: string; spend?: (tx: Ctx) => Promise<boolean> },
   act: (tx: Ctx) => Promise<T>,
 ): Promise<T> {
-  try {
-    return await limitFailures(ctx, user.emailKey, async () => {
-      const isCorrect = password === undefined || (await verifyPassword(password, user.passwordHash, ctx.tenant.id));
-      if (!isCorrect) throw invalidLogin();
-      return inTransaction(ctx, async (tx) => {
-        await requireFailuresLeft(tx, user.emailKey);
-        await requireUnchanged(tx, user);
-        if (spend && !(await spend(tx))) throw invalidLogin();
-        return act(tx);
-      });
-    });
-  } catch (error) {
-    if (error instanceof AppError && error.kind === "invalidLogin") {
-      await recordAudit(ctx, { event: "two_factor.failed", subject: user.id, error: "invalidLogin" });
-    }
-    throw error;
-  }
-}
-
-/** The password may have been changed since it was verified, and the token revoked with it. */
-async function requireUnchanged(tx: Ctx, known: SignInUser): Promise<void> {
-  const user = await findSignInUserById(tx.db, tx.tenant.id, known.id);
-  if (user?.status !== "active" || user.passwordHash !== known.passwordHash) throw tokenExpired();
+  return reauthenticate(ctx, user, { password, failed: "two_factor.failed" }, () =>
+    inTransaction(ctx, async (tx) => {
+      await requireFailuresLeft(tx, user.emailKey);
+      // The password may have been changed since it was verified, and the token revoked with it.
+      const stored = await findSignInUserById(tx.db, tx.tenant.id, user.id);
+      if (stored?.status !== "active" || stored.passwordHash !== user.passwordHash) throw tokenExpired();
+      if (spend && !(await spend(tx))) throw invalidLogin();
+      return act(tx);
+    }),
+  );
 }

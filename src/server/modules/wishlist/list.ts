@@ -10,12 +10,6 @@ import { requireSubject } from "../users/guards.ts";
 import { WishlistItem, type WishlistQuery } from "./model.ts";
 import { wishlistItems } from "./table.ts";
 
-/** An item as JSON text. */
-export interface RenderedItem {
-  json: string;
-  version: number;
-}
-
 /** Products that are not published appear as deleted on the list. */
 export const itemTables = sql`from ${wishlistItems} w
   left join ${products} p on p.id = w.product_id and p.tenant_id = w.tenant_id and p.deleted_at is null

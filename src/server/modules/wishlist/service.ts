@@ -6,11 +6,12 @@ import { isId, newId } from "../../values/ids.ts";
 import { checkNote } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { notForSale, requireProductId } from "../products/product-errors.ts";
+import type { Rendered } from "../products/rendering.ts";
 import { products, productVariants } from "../products/table.ts";
 import { languageChain } from "../products/translation.ts";
 import { noSuchUser, requireSubject } from "../users/guards.ts";
 import { users } from "../users/table.ts";
-import { itemJson, itemTables, type RenderedItem } from "./list.ts";
+import { itemJson, itemTables } from "./list.ts";
 import { maxNote, type WishlistReplacement } from "./model.ts";
 import { wishlistItems } from "./table.ts";
 
@@ -49,7 +50,7 @@ const putItem = statement<Written>(sql`${insert} and ((${isOnSale} and ${isVaria
   where version = coalesce(${param("ifMatch")}, version) returning id, version`);
 const removeItem = statement<{ id: string }>(sql`
   delete ${item} and version = coalesce(${param("ifMatch")}, version) returning id`);
-const selectItem = statement<RenderedItem>(sql`select ${itemJson} as json, w.version ${itemTables}
+const selectItem = statement<Rendered>(sql`select ${itemJson} as json, w.version ${itemTables}
   where w.tenant_id = ${param("tenantId")} and w.user_id = ${param("userId")} and w.product_id = ${param("productId")}`);
 
 /** The reasons why an item was not written. */
@@ -64,7 +65,7 @@ const selectObstacles = statement<Obstacles>(sql`select
   exists (select 1 ${candidate} and ${isVariantOfIt}) as hasVariant`);
 
 /** An item after a write; `isNew` if the write added it. */
-interface SavedItem extends RenderedItem {
+interface SavedItem extends Rendered {
   isNew: boolean;
 }
 
@@ -162,7 +163,7 @@ async function write(
   const [saved, found, obstacles] = results.map(({ rows }) => rows[0] as unknown);
   return {
     saved: saved as Written | undefined,
-    found: found as RenderedItem | undefined,
+    found: found as Rendered | undefined,
     obstacles: obstacles as Obstacles,
   };
 }

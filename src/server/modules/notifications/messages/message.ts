@@ -35,7 +35,7 @@ export interface PreparedMessage {
  * @throws validationFailed naming the field, notFound for an unknown user.
  */
 export async function prepareMessage(ctx: Ctx, request: MessageRequest): Promise<PreparedMessage> {
-  const content = messageContent(request);
+  const content = checkContent(request);
   const { ttl = messageBounds.ttl } = request;
   if (!(Number.isInteger(ttl) && ttl >= messageBounds.leastTtl && ttl <= messageBounds.maxTtl)) {
     throw invalidField("ttl", `must be from ${messageBounds.leastTtl} to ${messageBounds.maxTtl} seconds`);
@@ -79,7 +79,7 @@ export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string 
     title: content.title,
     body: content.body,
     url: content.url ?? null,
-    data: (content.data ?? {}) as Record<string, string>,
+    data: content.data ?? {},
     topic: recipients.topic,
     user_id: recipients.userId,
     lang: recipients.lang,
@@ -103,7 +103,7 @@ async function readRecipients(ctx: Ctx, request: MessageRequest): Promise<Recipi
 }
 
 /** The content of a message: texts without control characters, small enough for every push service. */
-function messageContent({ title, body, url, data }: Pick<MessageInput, "title" | "body" | "url" | "data">) {
+function checkContent({ title, body, url, data }: MessageContent): MessageContent {
   requireText("title", title, messageBounds.title);
   checkNote("body", body, messageBounds.body);
   if (url !== undefined) requireLink(url);

@@ -4,15 +4,11 @@ import { type CompiledStatement, param, run, statement } from "../../../db/state
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { pushMessages, pushRegistrations } from "../table.ts";
+import type { MessageInput } from "./message-model.ts";
 import type { Recipients } from "./recipients.ts";
 
 /** The content of a message, as it is stored. */
-export interface MessageContent {
-  title: string;
-  body: string;
-  url?: string | undefined;
-  data?: Record<string, unknown> | undefined;
-}
+export type MessageContent = Pick<MessageInput, "title" | "body" | "url" | "data">;
 
 const columns = sql.raw("id, tenant_id, kind, content, topic, user_id, lang, position, created_at, expires_at");
 const insertMessage = statement(sql`
