@@ -31,16 +31,14 @@ export function beginContext<T>(
   work: (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>,
 ): Promise<T> {
   return withDatabase(flags, console, async (db, config) => {
-    const { migrate, migrationStatus } = await import("../../server/db/migrate.ts");
+    const { migrationStatus } = await import("../../server/db/migrate.ts");
     const migrations = await migrationStatus(db);
     const waiting = migrations.filter(({ appliedAt }) => appliedAt === null).length;
     if (waiting > 0 && waiting < migrations.length) {
       throw wrongState("The database schema is older than this program. Update it: bodega db migrate");
     }
-    const { applied } = await migrate(db);
+    const { ctx, applied } = await updateSchema(db, config);
     if (applied.length > 0) await info(console, `Created a new database: ${nameDatabase(config)}`);
-    const ctx = await makeContext(db, config);
-    await recordMigration(ctx, applied);
     return work(ctx, config);
   });
 }
@@ -104,11 +102,19 @@ export async function makeContext(
   };
 }
 
-/** Records in the audit log which migrations a command has applied, if any. */
-export async function recordMigration(ctx: SystemCtx, applied: string[]): Promise<void> {
-  if (applied.length === 0) return;
-  const { recordAudit } = await import("../../server/modules/audit/service.ts");
-  await recordAudit(ctx, { event: "database.migrated", details: { applied } });
+/** Applies the waiting migrations, and records in the audit log which these were, if any. */
+export async function updateSchema(
+  db: Database,
+  config: DatabaseConfig,
+): Promise<{ ctx: SystemCtx; applied: string[] }> {
+  const { migrate } = await import("../../server/db/migrate.ts");
+  const { applied } = await migrate(db);
+  const ctx = await makeContext(db, config);
+  if (applied.length > 0) {
+    const { recordAudit } = await import("../../server/modules/audit/service.ts");
+    await recordAudit(ctx, { event: "database.migrated", details: { applied } });
+  }
+  return { ctx, applied };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { makeContext, recordMigration, withDatabase } from "../../context/context.ts";
+import { updateSchema, withDatabase } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 
@@ -9,12 +9,7 @@ export default defineCommand({
   examples: ["bodega db migrate", "bodega db migrate --data-dir /var/lib/bodega --json"],
   notes: ["bodega serve also does this when it starts."],
   async run(args, console) {
-    const { migrate } = await import("../../../server/db/migrate.ts");
-    const { applied } = await withDatabase(args, console, async (db, config) => {
-      const done = await migrate(db);
-      await recordMigration(await makeContext(db, config), done.applied);
-      return done;
-    });
+    const { applied } = await withDatabase(args, console, updateSchema);
     if (console.json) return printJson(console, { applied });
     if (applied.length > 0)
       await console.write(applied.map((name) => (console.quiet ? `${name}\n` : `applied ${name}\n`)).join(""));

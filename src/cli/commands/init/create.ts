@@ -55,10 +55,8 @@ export async function createShop(args: InitArgs, console: Console, plan: Plan): 
     kept: [],
   };
   try {
-    for (const [name, file] of [
-      ["key", plan.files.secret],
-      ["password", plan.files.password],
-    ] as const) {
+    for (const name of ["key", "password"] as const) {
+      const file = plan.files[name];
       const secret = outcome.secrets[name];
       if (secret === undefined || file === undefined) continue;
       await file.save(secret);

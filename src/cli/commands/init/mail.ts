@@ -89,10 +89,7 @@ async function askServer(args: InitArgs, previous?: ServerAnswers): Promise<Serv
     if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65535) return;
     throw invalidField("port", "must be a whole number from 1 to 65535");
   };
-  const checkFrom = (text: string) => {
-    if (parseFromAddress(text) === null)
-      throw invalidField("mail_from", "must be an address, such as shop@example.com");
-  };
+  const checkFrom = (text: string) => readConfig({ "data-dir": "/dev/null" }, { BODEGA_MAIL_FROM: text });
   const host = await askText("SMTP host", { suggestion: previous?.host, check: checkHost });
   const choices = (Object.keys(encryptions) as Encryption[]).map((value) => ({ value, name: encryptions[value].name }));
   const encryption = await askChoice("Encryption", choices, previous?.encryption);

@@ -48,10 +48,10 @@ export async function planShop(args: InitArgs, console: Console) {
   };
   /** Files for new secrets; undefined for those that are printed. */
   const files = {
-    secret: planFile(key !== null, secretFile, "--save-secret-to"),
+    key: planFile(key !== null, secretFile, "--save-secret-to"),
     password: planFile(owner?.isRandom === true, args["save-password-to"], "--save-password-to"),
   };
-  if (files.secret !== undefined && files.secret.path === files.password?.path) {
+  if (files.key !== undefined && files.key.path === files.password?.path) {
     throw new UsageError("--save-secret-to and --save-password-to must name different files.");
   }
   if (console.canAsk && !console.assumeYes) {

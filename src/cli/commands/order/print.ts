@@ -33,38 +33,31 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
   const address = { shipping_address: formatAddress(shipping_address) };
   await printRecord(console, { ...Object.fromEntries(shown), ...address }, "order_id");
   await console.write("\n");
-  await printLines(console, view);
-  if (order.refunds.length === 0) return;
-  await console.write("\n");
-  await printRefunds(console, view);
-}
-
-function printLines(console: Console, view: OrderView): Promise<void> {
-  return printList(console, view.order.items, {
+  const amount = (minor: number) => formatAmount(minor, view);
+  await printList(console, order.items, {
     id: (line) => line.id,
     empty: "No lines.",
     columns: [
       { header: "LINE ID", value: (line) => line.id, whole: true },
       { header: "TITLE", value: (line) => [line.title, line.variant_title].filter((text) => text !== null).join(", ") },
       { header: "SKU", value: (line) => formatValue(line.sku) },
-      { header: "PRICE", value: (line) => formatAmount(line.price_minor, view) },
+      { header: "PRICE", value: (line) => amount(line.price_minor) },
       { header: "QUANTITY", value: (line) => String(line.quantity) },
-      { header: "DISCOUNT", value: (line) => formatAmount(line.discount_minor, view) },
-      { header: "TAX", value: (line) => formatAmount(line.tax_minor, view) },
-      { header: "TOTAL", value: (line) => formatAmount(line.total_minor, view) },
-      { header: "REFUNDED", value: (line) => `${line.refunded_quantity}: ${formatAmount(line.refunded_minor, view)}` },
+      { header: "DISCOUNT", value: (line) => amount(line.discount_minor) },
+      { header: "TAX", value: (line) => amount(line.tax_minor) },
+      { header: "TOTAL", value: (line) => amount(line.total_minor) },
+      { header: "REFUNDED", value: (line) => `${line.refunded_quantity}: ${amount(line.refunded_minor)}` },
       { header: "RESTOCKED", value: (line) => String(line.restocked_quantity) },
     ],
   });
-}
-
-function printRefunds(console: Console, view: OrderView): Promise<void> {
-  return printList(console, view.order.refunds, {
+  if (order.refunds.length === 0) return;
+  await console.write("\n");
+  await printList(console, order.refunds, {
     id: (refund) => refund.id,
     empty: "No refunds.",
     columns: [
       { header: "REFUND ID", value: (refund) => refund.id, whole: true },
-      { header: "AMOUNT", value: (refund) => formatAmount(refund.amount_minor, view) },
+      { header: "AMOUNT", value: (refund) => amount(refund.amount_minor) },
       { header: "ITEMS", value: (refund) => String(refund.lines.reduce((sum, line) => sum + line.quantity, 0)) },
       { header: "REASON", value: (refund) => formatValue(refund.reason) },
       { header: "POINTS RETURNED", value: (refund) => String(refund.points_returned) },
