@@ -19,6 +19,11 @@ export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
   return { json: JSON.stringify(data), ...rest };
 }
 
+/** A reply about a record with a version. */
+export function replyRecord(record: { version: number }): Reply {
+  return reply(record, { version: record.version });
+}
+
 /** The reply to the removal of a record, once it is done. */
 export async function replyDeleted(id: string, removal: Promise<void>): Promise<Reply> {
   await removal;

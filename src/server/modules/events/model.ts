@@ -1,21 +1,18 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
-import { closed, timestamp } from "../../values/schema.ts";
+import { closed, input, timestamp } from "../../values/schema.ts";
 import { eventTypes } from "./types.ts";
 
 /** A change in a store. */
-export const Event = Type.Object(
-  {
-    id: Type.String({ description: "Unique in the store. A repeated webhook delivery has the same id." }),
-    type: Type.String({ examples: ["order.paid"], description: `One of ${eventTypes.join(", ")}.` }),
-    subject: Type.String({ description: "Id of the record that changed." }),
-    data: Type.Record(Type.String(), Type.Unknown(), {
-      description: "A summary of the change, without personal data.",
-    }),
-    created_at: timestamp,
-  },
-  { $id: "Event", additionalProperties: false },
-);
+export const Event = input("Event", {
+  id: Type.String({ description: "Unique in the store. A repeated webhook delivery has the same id." }),
+  type: Type.String({ examples: ["order.paid"], description: `One of ${eventTypes.join(", ")}.` }),
+  subject: Type.String({ description: "Id of the record that changed." }),
+  data: Type.Record(Type.String(), Type.Unknown(), {
+    description: "A summary of the change, without personal data.",
+  }),
+  created_at: timestamp,
+});
 
 export const EventListQuery = closed({
   after: Type.Optional(

@@ -1,8 +1,10 @@
 import { token } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { replyRecord } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
+import { ownIdOf } from "../users/guards.ts";
 import { ProfilePatch, User } from "../users/model.ts";
-import { getOwnProfile, updateOwnProfile } from "./service.ts";
+import { getUser } from "../users/service.ts";
+import { updateOwnProfile } from "./service.ts";
 
 const tag = "Users";
 
@@ -14,10 +16,7 @@ export const profileRoutes = [
     access: [token],
     reply: { data: User },
     errors: ["notFound"],
-    handle: async ({ ctx }) => {
-      const user = await getOwnProfile(ctx);
-      return reply(user, { version: user.version });
-    },
+    handle: async ({ ctx }) => replyRecord(await getUser(ctx, ownIdOf(ctx))),
   }),
   defineRoute("PATCH", "/users/me/", "patchOwnProfile", {
     tag,
@@ -27,9 +26,7 @@ export const profileRoutes = [
     reply: { data: User },
     errors: ["tooManyRequests", "invalidLogin", "tooManyAttempts", "conflict"],
     conditional: true,
-    handle: async ({ ctx, body, lang, ifMatch }) => {
-      const user = await updateOwnProfile(ctx, { ...body, lang }, ifMatch);
-      return reply(user, { version: user.version });
-    },
+    handle: async ({ ctx, body, lang, ifMatch }) =>
+      replyRecord(await updateOwnProfile(ctx, { ...body, lang }, ifMatch)),
   }),
 ];

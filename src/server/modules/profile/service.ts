@@ -13,7 +13,6 @@ import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { oneUser, ownIdOf } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
-import { getUser } from "../users/service.ts";
 
 /** The error conflict reveals that an address is taken, so the number of tries is limited. */
 export const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
@@ -21,11 +20,6 @@ export const addressChanges: RateLimit = { name: "address-changes", most: 3, win
 // Conditions checked before the transaction must still hold in it.
 const ownRow = sql`${oneUser} and status = 'active' and version = coalesce(${param("ifMatch")}, version)
   and (${param("verifiedPassword")} = 0 or password_hash is ${param("passwordHash")})`;
-
-/** The calling user. Errors: notFound when they were deleted meanwhile. */
-export function getOwnProfile(ctx: Ctx): Promise<User> {
-  return getUser(ctx, ownIdOf(ctx));
-}
 
 /**
  * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password and

@@ -14,13 +14,7 @@ const leastSubjects = 50_000;
 const leastHashes = 10_000;
 
 /** Counts public writes by address and by visitor or user. */
-export interface WriteLimiter {
-  /** Counts one write as `countPublicWrite` does; address or actor is null if it is not limited. */
-  count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined;
-  /** Pushes the counts of this process and pulls those of others. Errors: those of the database. */
-  sync(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type WriteLimiter = ReturnType<typeof createWriteLimiter>;
 
 declare module "../../context.ts" {
   interface ProcessMemory {
@@ -59,7 +53,7 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void
  * second under keyed hashes: all processes together exceed a limit by no more than the writes of the last second.
  * Without the database or its key, each process limits by its own counts.
  */
-export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): WriteLimiter {
+export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps) {
   const counts = createWriteCounts(leastSubjects);
   const subjects = new LruCache<string>(leastHashes);
   const sync = new CounterSync({ db, now: present, onPulled: counts.add, notice });
@@ -122,7 +116,8 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
   }
 
   return {
-    count(tenant, address, actor) {
+    /** Counts one write as `countPublicWrite` does; address or actor is null if it is not limited. */
+    count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined {
       const limits = limitsOf(tenant, address, actor);
       if (limits.length === 0) return undefined;
       // Other processes may have admitted whole limits during a pause or before the start.
@@ -130,6 +125,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
       check(limits);
       return undefined;
     },
+    /** Pushes the counts of this process and pulls those of others. Errors: those of the database. */
     sync: () => sync.sync(),
     stop: () => sync.stop(),
   };

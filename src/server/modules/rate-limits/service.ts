@@ -49,7 +49,7 @@ export async function countHit(ctx: LimitContext, limit: RateLimit, subject: str
   const { windowMs, most } = limit;
   const values = { key: `${limit.name}:${subject}`, now: ctx.now(), windowMs, most };
   if (await get(ctx.db, takePlace, values)) return 0;
-  return waitFor(await get(ctx.db, selectTaken, values), values);
+  return waitFor((await get(ctx.db, selectTaken, values))?.oldest, values);
 }
 
 /** Milliseconds until the next hit of a subject is allowed; 0 when it is now. Counts nothing. */
@@ -57,14 +57,11 @@ export async function peekLimit(ctx: LimitContext, limit: RateLimit, subject: st
   const { windowMs, most } = limit;
   const values = { key: `${limit.name}:${subject}`, now: ctx.now(), windowMs };
   const row = await get(ctx.db, selectTaken, values);
-  return !row || row.taken < most ? 0 : waitFor(row, values);
+  return !row || row.taken < most ? 0 : waitFor(row.oldest, values);
 }
 
-function waitFor(
-  row: { oldest: number | null } | undefined,
-  { now, windowMs }: { now: number; windowMs: number },
-): number {
-  return Math.max(1, (row?.oldest ?? now) + windowMs - now);
+function waitFor(oldest: number | null | undefined, { now, windowMs }: { now: number; windowMs: number }): number {
+  return Math.max(1, (oldest ?? now) + windowMs - now);
 }
 
 /** Removes all hits of a subject. */

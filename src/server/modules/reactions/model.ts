@@ -10,10 +10,7 @@ const type = Type.String({ maxLength: 40, description: `One of: ${resourceTypes.
 const id = Type.String({ maxLength: 100, description: "Id of the resource, such as `prod_…`." });
 
 /** Body of a POST. */
-export const ReactionInput = Type.Object(
-  { resource_type: type, resource_id: id, ...visitorPart },
-  { $id: "ReactionInput", additionalProperties: false },
-);
+export const ReactionInput = input("ReactionInput", { resource_type: type, resource_id: id, ...visitorPart });
 
 /** The visitor token, which may also be in the query of a POST or in the body of a DELETE. */
 export const VisitorQuery = closed(visitorPart);
@@ -49,7 +46,4 @@ export const AddedReaction = output("AddedReaction", { ...state, visitor: newVis
 export type AddedReaction = Static<typeof AddedReaction>;
 
 /** One of the caller's likes or bookmarks. */
-export const Reaction = Type.Object(
-  { resource_type: type, resource_id: id, created_at: timestamp },
-  { $id: "Reaction" },
-);
+export const Reaction = output("Reaction", { resource_type: type, resource_id: id, created_at: timestamp });

@@ -4,19 +4,13 @@ import { type AppError, invalidField, notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { products } from "../products/table.ts";
 
-/** A type of record that can be liked, bookmarked and viewed. */
-interface ResourceKind {
-  idPrefix: string;
-  /** SQL of the table, whose rows have `tenant_id` and `id`. */
-  table: SQL;
-  /** SQL condition of public rows. */
-  isShown: SQL;
-}
-
-/** All types. A type with counts in its own rows needs triggers, as products have. */
+/**
+ * All types: the table, whose rows have `tenant_id` and `id`, and a condition of public rows, in SQL. A type with counts
+ * in its own rows needs triggers, as products have.
+ */
 const kinds = {
   product: { idPrefix: "prod", table: sql`${products}`, isShown: sql`status = 'published' and deleted_at is null` },
-} as const satisfies Record<string, ResourceKind>;
+} as const satisfies Record<string, { idPrefix: string; table: SQL; isShown: SQL }>;
 
 export type ResourceType = keyof typeof kinds;
 

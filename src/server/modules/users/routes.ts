@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
-import { reply, replyDeleted } from "../../http/envelope.ts";
+import { replyDeleted, replyRecord } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { FieldsQuery, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
@@ -11,10 +11,6 @@ import { addUser, deleteUser, getUser, prepareUser } from "./service.ts";
 
 const readers = { tag: "Users", access: [app("users:read"), staff] } as const;
 const writers = { tag: "Users", access: [app("users:write"), staff] } as const;
-
-function answer(user: User) {
-  return reply(user, { version: user.version });
-}
 
 /** The endpoints for keys and staff to manage users. */
 export const userRoutes = [
@@ -35,7 +31,7 @@ export const userRoutes = [
     errors: ["notFound"],
     handle: async ({ ctx, params, query }) => {
       const fields = parseFields(query.fields, userFields);
-      const whole = answer(await getUser(ctx, params.id));
+      const whole = replyRecord(await getUser(ctx, params.id));
       return { ...whole, json: pickFields(whole.json, fields) };
     },
   }),
@@ -46,7 +42,7 @@ export const userRoutes = [
     reply: { status: 201, data: User },
     errors: ["weakPassword", "conflict"],
     prepare: ({ ctx, body, lang }) => prepareUser(ctx, { ...body, lang }),
-    handle: async ({ ctx }, user) => answer(await addUser(ctx, user)),
+    handle: async ({ ctx }, user) => replyRecord(await addUser(ctx, user)),
   }),
   defineRoute("PATCH", "/users/:id/", "patchUser", {
     ...writers,
@@ -57,7 +53,7 @@ export const userRoutes = [
     errors: ["notFound", "conflict", "wrongState"],
     conditional: true,
     handle: async ({ ctx, params, body, lang, ifMatch }) =>
-      answer(await updateUser(ctx, params.id, { ...body, lang }, ifMatch)),
+      replyRecord(await updateUser(ctx, params.id, { ...body, lang }, ifMatch)),
   }),
   defineRoute("DELETE", "/users/:id/", "deleteUser", {
     ...writers,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
-import { closed, nullable, output, timestamp } from "../../values/schema.ts";
+import { closed, input, nullable, output, timestamp } from "../../values/schema.ts";
 
 export const maxNote = 500;
 
@@ -19,10 +19,7 @@ export const WishlistInput = Type.Object(
 export type WishlistInput = Static<typeof WishlistInput>;
 
 /** Body of a PUT. Omitted fields are cleared. */
-export const WishlistReplacement = Type.Object(
-  { variant_id: variantId, note },
-  { $id: "WishlistReplacement", additionalProperties: false },
-);
+export const WishlistReplacement = input("WishlistReplacement", { variant_id: variantId, note });
 export type WishlistReplacement = Static<typeof WishlistReplacement>;
 
 const WishlistProduct = Type.Object({
