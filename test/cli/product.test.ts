@@ -55,6 +55,19 @@ test("show accepts an id, a slug, a SKU or a variant's SKU, and prints the varia
   expect((await run(["product", "show", "-n", "demo", "LAMP-1", "-q"])).stdout).toBe(`${lamp.product_id}\n`);
 });
 
+test("update and delete refuse a variant, because they act on the product with all of its variants", async () => {
+  const show = () => json("product", "show", "-n", "demo", "TABLE-OAK");
+  const before = await show();
+  for (const words of [
+    ["update", "TABLE-OAK", "--price", "3"],
+    ["delete", "TABLE-OAK", "--yes"],
+  ]) {
+    const { code, error } = await failure("product", ...words, "-n", "demo");
+    expect([code, error.message]).toEqual([2, "<product> is one variant of a product (TABLE-OAK)."]);
+  }
+  expect(await show()).toEqual(before);
+});
+
 test("a product of another tenant is not found, and a misspelt one gets suggestions from its own tenant only", async () => {
   expect(await failure("product", "show", "-n", "other", "LAMP-1")).toMatchObject({ code: 3, error: { code: 5301 } });
   expect((await failure("product", "show", "-n", "demo", "desk-lmap")).error.remedy).toContain(

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../server/context.ts";
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import type { ProductInput } from "../../../server/modules/products/model.ts";
 import { withTenant } from "../../context/context.ts";
@@ -61,9 +62,8 @@ const update = defineCommand({
     const patch = readFields(args);
     requireChange(patch, Object.keys(fieldArgs));
     const { patchProduct } = await import("../../../server/modules/products/service.ts");
-    const { resolveProductId } = await import("../../../server/modules/products/resolve.ts");
     const { json } = await withTenant(args, console, async (ctx) =>
-      patchProduct(ctx, await resolveProductId(ctx, args.product), patch, { ifMatch: null }),
+      patchProduct(ctx, await findWhole(ctx, args.product), patch, { ifMatch: null }),
     );
     await printProduct(console, JSON.parse(json));
   },
@@ -77,17 +77,26 @@ const deleteCommand = defineCommand({
   async run(args, console) {
     requireAnswer(console, `Delete product ${args.product}?`);
     const { deleteProduct, getProduct } = await import("../../../server/modules/products/service.ts");
-    const { resolveProductId } = await import("../../../server/modules/products/resolve.ts");
     const deleted = await withTenant(args, console, async (ctx) => {
-      const id = await resolveProductId(ctx, args.product);
-      const { title, slug } = JSON.parse((await getProduct(ctx, id)).json) as ProductDocument;
-      await confirmAction(console, `Delete product ${slug} (${title}) permanently?`);
+      const id = await findWhole(ctx, args.product);
+      const { title, slug, variants } = JSON.parse((await getProduct(ctx, id)).json) as ProductDocument;
+      const all = variants.length === 0 ? "" : ` with its ${variants.length} variants`;
+      await confirmAction(console, `Delete product ${slug} (${title})${all} permanently?`);
       await deleteProduct(ctx, id, null);
       return { product_id: id, slug, title, deleted: true };
     });
     await printRecord(console, deleted, "product_id");
   },
 });
+
+/** The id of a product that is named by its id, slug or own SKU. Errors: UsageError for the SKU of one variant. */
+async function findWhole(ctx: Ctx, name: string): Promise<string> {
+  const { resolveStockItem } = await import("../../../server/modules/products/resolve.ts");
+  const { productId, variantId } = await resolveStockItem(ctx, name);
+  if (variantId === null) return productId;
+  const hint = `To change the product with all of its variants: ${productId}`;
+  throw invalidFlag("<product>", `is one variant of a product (${name})`, hint);
+}
 
 const stock = defineCommand({
   name: "stock",
