@@ -52,7 +52,9 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
     if (!kept || !before.password) {
       writeFileSync(path, `${JSON.stringify({ appId, appSecret, password }, null, 2)}\n`, { mode: 0o600 });
     }
-    return { namespace, appId, appSecret, productId: (await findProduct(work)) ?? (await fillShelves(work)), isNew };
+    const { json } = await listProducts(work, { limit: 1, status: "published" });
+    const [product] = JSON.parse(json) as { id: string }[];
+    return { namespace, appId, appSecret, productId: product?.id ?? (await fillShelves(work)), isNew };
   });
   // Hashing a password would block the transaction.
   await welcomeCustomer({ ...ctx, tenant: await requireTenant(ctx, namespace) }, password);
@@ -98,11 +100,6 @@ function readKept(path: string): Kept {
     if (error instanceof SyntaxError) return {};
     throw error;
   }
-}
-
-async function findProduct(ctx: Ctx): Promise<string | undefined> {
-  const { json } = await listProducts(ctx, { limit: 1, status: "published" });
-  return (JSON.parse(json) as { id: string }[])[0]?.id;
 }
 
 /** Creates the products; returns the id of the last, which lists show first. `picture` is an alternative text. */

@@ -2,6 +2,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { codeOf, type ErrorKind, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import { type Access, asksOwnToken, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
+import { pageSchema } from "../pagination/list-page.ts";
 import { takesKey } from "./idempotency.ts";
 import { bodyReference, parametersOf, partReference, plain, reference } from "./openapi-parameters.ts";
 
@@ -31,12 +32,6 @@ const ErrorSchema = Type.Object({
       ),
     ),
   }),
-});
-const PageSchema = Type.Object({
-  next_cursor: Type.Union([Type.String(), Type.Null()], { description: "Send it as `cursor` for the next page." }),
-  has_more: Type.Boolean({ description: "Whether there is a next page." }),
-  limit: Type.Integer({ description: "Maximum number of records on this page." }),
-  total: Type.Optional(Type.Integer({ description: "Number of records on all pages; with `include_total=true`." })),
 });
 
 interface SystemPage {
@@ -89,7 +84,7 @@ function errorsOf(route: Route): ErrorKind[] {
 
 /** The OpenAPI 3.1 description of the routes, generated from the schemas that the server checks. */
 export function describeApi(routes: readonly Route[], version: string): Json {
-  const schemas: Record<string, unknown> = { Error: plain(ErrorSchema), Page: plain(PageSchema) };
+  const schemas: Record<string, unknown> = { Error: plain(ErrorSchema), Page: plain(pageSchema) };
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");

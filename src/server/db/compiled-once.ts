@@ -6,10 +6,5 @@ const statements = new LruCache<unknown>(400);
 
 /** The statement of a name, compiled once. */
 export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {
-  let made = statements.get(name) as CompiledStatement<Row> | undefined;
-  if (!made) {
-    made = compile();
-    statements.set(name, made);
-  }
-  return made;
+  return statements.getOrMake(name, compile) as CompiledStatement<Row>;
 }

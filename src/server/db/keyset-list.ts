@@ -72,11 +72,8 @@ export function keysetList(list: KeysetList) {
     const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
     const isContinued = after !== undefined;
     const key = `${sort} ${names} ${isContinued} ${isCounted} ${unindexed.tenant} ${unindexed.sort}`;
-    let select = statements.get(key);
-    if (!select) {
-      select = compilePage(list, { sort, names, isContinued, isCounted, unindexed });
-      statements.set(key, select);
-    }
+    const shape = { sort, names, isContinued, isCounted, unindexed };
+    const select = statements.getOrMake(key, () => compilePage(list, shape));
     const all = { ...filters, ...values, value: after?.value, id: after?.id, tenantId: tenant.id };
     const row = await readWithinBytes(limit, (bounds) => get(db, select, { ...all, ...bounds }));
     return toListPage(row, { asked, limit, fields });

@@ -24,12 +24,7 @@ const shapes = new LruCache<SqlShape>(512);
 
 /** The shape of a statement, cached by its text. */
 export function shapeOf(sql: string): SqlShape {
-  let shape = shapes.get(sql);
-  if (shape === undefined) {
-    shape = scanSql(sql);
-    shapes.set(sql, shape);
-  }
-  return shape;
+  return shapes.getOrMake(sql, scanSql);
 }
 
 /** Reads a statement's shape from its text. It is no parser: a statement that it does not recognise counts as a write. */

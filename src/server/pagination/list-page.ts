@@ -1,3 +1,4 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { encodeCursor } from "./cursor.ts";
 import { type Fields, pickFields } from "./list-query.ts";
 
@@ -32,13 +33,14 @@ export interface PageRow extends MeasuredRow {
 }
 
 /** Where a page of a list ends; sent as `page` next to `data`. */
-export interface Page {
-  next_cursor: string | null;
-  has_more: boolean;
-  limit: number;
-  /** The number of all matches, if the caller asked for it. */
-  total?: number;
-}
+export type Page = Static<typeof pageSchema>;
+
+export const pageSchema = Type.Object({
+  next_cursor: Type.Union([Type.String(), Type.Null()], { description: "Send it as `cursor` for the next page." }),
+  has_more: Type.Boolean({ description: "Whether there is a next page." }),
+  limit: Type.Integer({ description: "Maximum number of records on this page." }),
+  total: Type.Optional(Type.Integer({ description: "Number of records on all pages; with `include_total=true`." })),
+});
 
 /** A page of records: the JSON array, and where it ends. */
 export interface ListPage {

@@ -11,7 +11,7 @@ export const expiryWarningDays = 14;
 interface CertificateProblem {
   severity: "warning" | "error";
   /** The file with the problem. */
-  path: string;
+  subject: string;
   message: string;
   remedy: string;
   fix?(): Promise<void>;
@@ -22,13 +22,13 @@ export function checkValidity({ from, until }: Certificate, path: string, now: n
   const remedy = `Renew it and write it to ${path}; the server loads it without a restart.`;
   if (until <= now) {
     const message = `The certificate in ${path} expired on ${toTimestamp(until)}: browsers and apps reject it.`;
-    return { severity: "error", path, message, remedy };
+    return { severity: "error", subject: path, message, remedy };
   }
   if (from > now) {
     const message = `The certificate in ${path} is not valid before ${toTimestamp(from)}: browsers and apps reject it until then.`;
     return {
       severity: "error",
-      path,
+      subject: path,
       message,
       remedy: "Check the clock of this machine, or have another certificate issued.",
     };
@@ -37,7 +37,7 @@ export function checkValidity({ from, until }: Certificate, path: string, now: n
   if (days >= expiryWarningDays) return null;
   const left = days === 0 ? "today" : days === 1 ? "in 1 day" : `in ${days} days`;
   const message = `The certificate in ${path} expires ${left}, ${toTimestamp(until)}.`;
-  return { severity: "warning", path, message, remedy };
+  return { severity: "warning", subject: path, message, remedy };
 }
 
 /** Checks validity, host name and the permissions of the key file. */
@@ -59,7 +59,7 @@ function checkNames(certificate: Certificate, path: string, publicUrl: string | 
   const names = certificate.names.join(", ") || "no host name";
   return {
     severity: "warning",
-    path,
+    subject: path,
     message: `The certificate in ${path} covers ${names}, but --public-url is ${publicUrl}.`,
     remedy: `Have a certificate issued for ${new URL(publicUrl).hostname}, unless a proxy in front has its own.`,
   };
@@ -71,7 +71,7 @@ async function checkKeyMode(path: string): Promise<CertificateProblem | null> {
   if (mode === undefined || (mode & 0o007) === 0) return null;
   return {
     severity: "warning",
-    path,
+    subject: path,
     message: `Every account of this machine can read the key in ${path} (mode ${(mode & 0o777).toString(8)}).`,
     remedy: `chmod o= ${path}`,
     fix: () => chmod(path, mode & 0o770),

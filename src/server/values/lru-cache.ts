@@ -20,6 +20,15 @@ export class LruCache<T> {
     return old;
   }
 
+  /** The value of a key; where there is none, the one that `make` makes of the key, which is kept. */
+  getOrMake(key: string, make: (key: string) => T): T {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const made = make(key);
+    this.set(key, made);
+    return made;
+  }
+
   set(key: string, value: T): void {
     if (this.#young.size >= this.#half) {
       this.#old = this.#young;

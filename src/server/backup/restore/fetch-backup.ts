@@ -71,7 +71,14 @@ async function unpack(source: BackupLocation, databasePath: string, options: Fet
   const { onStep, signal } = options;
   const plain = source.kind === "folder" && formatLocation(source);
   try {
-    if (plain && (await isDatabaseFile(plain))) return await copyPlain(plain, databasePath, options);
+    // A file that cannot be read is read as an archive, which reports why.
+    const beginning =
+      plain &&
+      (await Bun.file(plain)
+        .slice(0, sqliteHeader.length)
+        .text()
+        .catch(() => ""));
+    if (plain && beginning === sqliteHeader) return await copyPlain(plain, databasePath, options);
     return await limitSilence(source, options, async (progress, limited) => {
       const { stream, bytes: total } = await openSource(source, options);
       const onBytes = (done: number) => {
@@ -131,10 +138,4 @@ async function copyPlain(path: string, target: string, { onStep, signal }: Fetch
   await pipeline(createReadStream(path), createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
   if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
   return { manifest: null, key: undefined };
-}
-
-async function isDatabaseFile(path: string): Promise<boolean> {
-  const file = Bun.file(path).slice(0, sqliteHeader.length);
-  // Reading it as an archive reports why it cannot be read.
-  return (await file.text().catch(() => "")) === sqliteHeader;
 }

@@ -71,7 +71,12 @@ export async function planRestore(fetched: FetchedBackup, config: Config): Promi
 export async function applyRestore(plan: RestorePlan, config: Config, options: RestoreOptions) {
   const { fetched, key } = plan;
   const { actor, withKey, signal } = options;
-  if (withKey) assertKeyFits(fetched, key, config);
+  if (withKey && fetched.key === undefined) {
+    throw validationFailed("The backup contains no secret key. Restore it without --with-key.");
+  }
+  if (withKey && key === "other") {
+    throw conflict(`Another secret key exists in ${config.dataDir} or BODEGA_SECRET. Move it away first.`);
+  }
   const keyRestored = withKey && key === "missing";
   const saveKey = () => {
     if (keyRestored) saveSecret(config.dataDir, fetched.key as string);
@@ -151,15 +156,6 @@ function describeKey(key: "missing" | "other", isIncluded: boolean): string {
     `${found} Without the right key no server starts with this database, and second factors, queued mail and webhook secrets ` +
     "cannot be decrypted. Put the key into secret.key or BODEGA_SECRET. If it is lost: bodega db rekey"
   );
-}
-
-function assertKeyFits(fetched: FetchedBackup, key: KeyState, config: Config): void {
-  if (fetched.key === undefined) {
-    throw validationFailed("The backup contains no secret key. Restore it without --with-key.");
-  }
-  if (key === "other") {
-    throw conflict(`Another secret key exists in ${config.dataDir} or BODEGA_SECRET. Move it away first.`);
-  }
 }
 
 async function readPresentFile(config: Config, warnings: string[]): Promise<RestorePlan["present"]> {

@@ -119,10 +119,6 @@ export class Connection {
     return this.#open && this.#engine.inTransaction;
   }
 
-  get isOpen(): boolean {
-    return this.#open;
-  }
-
   close(): void {
     if (!this.#open) return;
     if (this.#engine.inTransaction) this.script("ROLLBACK");

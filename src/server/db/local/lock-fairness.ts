@@ -35,19 +35,15 @@ export class LockFairness {
 
   /** Lets the event loop turn after a commit, and every process that waits for the lock try once. */
   async yieldLock(): Promise<void> {
-    if (this.#hasWaiters()) await Bun.sleep(pauseMs + 1);
+    const stamp = this.#isOpen ? Math.round(fstatSync(this.#file).mtimeMs) : this.#stamped;
+    const hasWaiters = stamp !== this.#stamped && Math.abs(Date.now() - stamp) < freshMs;
+    if (hasWaiters) await Bun.sleep(pauseMs + 1);
     else await new Promise((resolve) => setImmediate(resolve));
   }
 
   close(): void {
     this.#isOpen = false;
     closeSync(this.#file);
-  }
-
-  #hasWaiters(): boolean {
-    if (!this.#isOpen) return false;
-    const stamp = Math.round(fstatSync(this.#file).mtimeMs);
-    return stamp !== this.#stamped && Math.abs(Date.now() - stamp) < freshMs;
   }
 
   #stamp(): void {

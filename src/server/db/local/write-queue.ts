@@ -35,7 +35,8 @@ export class WriteQueue {
   #next = 0;
   #isDriving = false;
   #idle: (() => void)[] = [];
-  #commits = 0;
+  /** Transactions committed so far, empty ones not counted. */
+  commits = 0;
   /** Whether a write was lost, because it could not be committed or the lock was not released, since this was last reset. */
   hasLost = false;
 
@@ -43,11 +44,6 @@ export class WriteQueue {
     this.#connection = connection;
     this.#fairness = fairness;
     this.#options = { ...defaults, ...options };
-  }
-
-  /** Transactions committed so far, empty ones not counted. */
-  get commits(): number {
-    return this.#commits;
   }
 
   get waiting(): number {
@@ -124,7 +120,7 @@ export class WriteQueue {
   async #runGroup(): Promise<void> {
     const nextJob = () => (this.#peek()?.isExclusive ? undefined : this.#take());
     const outcome = await runGroup(this.#connection, nextJob, this.#options);
-    if (outcome === "changed") this.#commits++;
+    if (outcome === "changed") this.commits++;
     this.hasLost ||= outcome === "lost";
   }
 

@@ -53,8 +53,7 @@ export const tls = {
   async run({ config: { tls: files, publicUrl }, now }) {
     if (files === undefined) return [];
     try {
-      const problems = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
-      return problems.map(({ path, ...problem }) => ({ ...problem, subject: path }));
+      return await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const remedy = `Write the certificate chain to ${files.cert} and its key to ${files.key}. A running server reloads them.`;

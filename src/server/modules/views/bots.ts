@@ -24,12 +24,7 @@ const verdicts = new LruCache<boolean>(minCached);
  */
 export function isBot(agent: string): boolean {
   if (agent === "") return false;
-  const text = agent.slice(0, maxRead);
-  const known = verdicts.get(text);
-  if (known !== undefined) return known;
-  const verdict = !libraries.test(text) && botPattern().test(text);
-  verdicts.set(text, verdict);
-  return verdict;
+  return verdicts.getOrMake(agent.slice(0, maxRead), (text) => !libraries.test(text) && botPattern().test(text));
 }
 
 /** Compiled at the first use. */
