@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { openAccount } from "../../support/account.ts";
 import { createClient } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -22,22 +21,6 @@ async function contents({ call }: Shop): Promise<string> {
 }
 
 onDatabase("file", (suite) => {
-  test("a product is read by its slug, in its own store and as long as it exists", async () => {
-    const [shop, other] = [await suite.shop(), await suite.shop()];
-    const { id, slug } = await shop.createProduct({ title: "Blaue Lampe", status: "draft" });
-    const read = (path: string) => shop.call(`GET /products/${encodeURIComponent(path)}/`);
-    expect((await read(slug)).data).toMatchObject({ id, slug, title: "Blaue Lampe" });
-    expect((await shop.call(`GET /products/${slug}/`, { query: { fields: "id" } })).data).toEqual({ id });
-    expect((await other.call(`GET /products/${slug}/`)).code).toBe(5301);
-    const customer = await openAccount(shop);
-    expect((await customer.call(`GET /products/${slug}/`)).code).toBe(5301);
-    for (const unknown of ["no-such-lamp", "Blaue Lampe", "a\0b", "'--", "x".repeat(500)]) {
-      expect((await read(unknown)).code).toBe(5301);
-    }
-    await shop.call(`DELETE /products/${id}/`);
-    expect((await read(slug)).code).toBe(5301);
-  });
-
   for (const { request, scope, send, done } of endpoints) {
     test(`${request} works with only ${scope}`, async () => {
       const shop = await suite.shop();

@@ -116,5 +116,3 @@ export const Product = output("Product", {
 });
 
 export const DeletedProduct = deleted("DeletedProduct");
-
-export const ProductName = Type.Object({ id: Type.String({ description: "The id or the slug of the product." }) });

@@ -1,6 +1,5 @@
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
-import { AppError, conflict, invalidField, notFound } from "../../errors.ts";
-import { isId } from "../../values/ids.ts";
+import { AppError, conflict, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 
 /** The faults of a product or variant that cannot be ordered, or put on a wishlist. */
@@ -8,11 +7,6 @@ export const notForSale = {
   product: "is not a published product of this store",
   variant: "is not a variant of a published product of this store",
 } as const;
-
-/** Rejects an invalid id before it reaches the database. Errors: notFound. */
-export function requireProductId(id: string): void {
-  if (!isId("prod", id)) throw notFound("product", id);
-}
 
 /** The conflict error for a value that must be unique. */
 export function taken(field: string, cause?: unknown, message = "is taken by another product"): AppError {

@@ -1,8 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, param, statement } from "../../db/statement.ts";
+import { all, get, param, statement } from "../../db/statement.ts";
+import { notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
+import { isSlug } from "./slug.ts";
 import type { StockItem } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 
@@ -17,6 +19,9 @@ const selectByName = statement<{ id: string }>(sql`
   where tenant_id = ${param("tenantId")} and sku = ${param("name")} and deleted_at is null and not has_variants
   union select product_id from ${productVariants}
   where tenant_id = ${param("tenantId")} and sku = ${param("name")} and deleted_at is null`);
+const selectBySlug = statement<{ id: string }>(sql`
+  select id from ${products} where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null
+    and (${param("seesDrafts")} or status = 'published')`);
 const selectVariant = statement<{ productId: string; variantId: string }>(sql`
   select product_id as productId, id as variantId from ${productVariants}
   where tenant_id = ${param("tenantId")} and (id = ${param("name")} or sku = ${param("name")}) and deleted_at is null`);
@@ -24,6 +29,23 @@ const selectNames = statement<{ slug: string; sku: string | null }>(sql`
   select slug, case when has_variants then null else sku end as sku from ${products}
   where tenant_id = ${param("tenantId")} and deleted_at is null order by created_at desc, id desc
   limit ${param("max")}`);
+
+/** Whether the caller may see drafts and archived products. */
+export function seesDrafts({ actor }: Ctx): boolean {
+  return actor.kind !== "visitor" && !(actor.kind === "user" && actor.role === "customer");
+}
+
+/**
+ * The id of the product that a path names by id or slug. Only a slug is looked up, among the products that the caller
+ * may see. Errors: notFound.
+ */
+export async function findProductId(ctx: Ctx, named: string): Promise<string> {
+  if (isId("prod", named)) return named;
+  const values = { tenantId: ctx.tenant.id, slug: named, seesDrafts: seesDrafts(ctx) ? 1 : 0 };
+  const found = isSlug(named) ? await get(ctx.db, selectBySlug, values) : undefined;
+  if (!found) throw notFound("product", named);
+  return found.id;
+}
 
 /** Finds the id of a product by id, slug or SKU (also of a variant). Errors: notFound, conflict if ambiguous. */
 export async function resolveProductId(ctx: Ctx, named: string): Promise<string> {

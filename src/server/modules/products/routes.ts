@@ -1,18 +1,18 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
-import { replyDeleted } from "../../http/envelope.ts";
+import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { FieldsQuery, parseFields, pickFields } from "../../pagination/list-query.ts";
-import { IdParams } from "../../values/schema.ts";
 import { listProducts } from "./list/list.ts";
 import { ProductListQuery, productFields } from "./list/model.ts";
-import { DeletedProduct, Product, ProductInput, ProductName, ProductPatch, ProductReplacement } from "./model.ts";
+import { DeletedProduct, Product, ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { createProduct, deleteProduct, getProduct, patchProduct, replaceProduct } from "./service.ts";
+import { ProductParams } from "./variants/variant-model.ts";
 
 const tag = "Products";
 const read = { tag, access: [app("products:read"), token] } as const;
 const write = { tag, access: [app("products:write"), staff], errors: ["notFound", "conflict"] } as const;
-const change = { ...write, params: IdParams, reply: { data: Product }, conditional: true } as const;
+const change = { ...write, params: ProductParams, reply: { data: Product }, conditional: true } as const;
 
 /** The product endpoints (specification, section 4). */
 export const productRoutes = [
@@ -26,8 +26,8 @@ export const productRoutes = [
   }),
   defineRoute("GET", "/products/:id/", "getProduct", {
     ...read,
-    summary: "Get a product by id or slug",
-    params: ProductName,
+    summary: "Get a product",
+    params: ProductParams,
     query: FieldsQuery,
     reply: { data: Product },
     errors: ["notFound"],
@@ -65,6 +65,7 @@ export const productRoutes = [
     summary: "Delete a product",
     reply: { data: DeletedProduct },
     errors: ["notFound"],
-    handle: ({ ctx, params, ifMatch }) => replyDeleted(params.id, deleteProduct(ctx, params.id, ifMatch)),
+    handle: async ({ ctx, params, ifMatch }) =>
+      reply({ id: await deleteProduct(ctx, params.id, ifMatch), deleted: true }),
   }),
 ];

@@ -4,16 +4,17 @@ import type { Result } from "../../db/session.ts";
 import { all, bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../errors.ts";
-import { isId, newId } from "../../values/ids.ts";
+import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
-import { explainConflicts, requireProductId } from "./product-errors.ts";
+import { explainConflicts } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
-import { defaultSlug, isSlug } from "./slug.ts";
+import { findProductId, seesDrafts } from "./resolve.ts";
+import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
@@ -32,8 +33,6 @@ const select = (condition: SQL) =>
 const selectServed = (condition: SQL) =>
   statement<RenderedProduct>(sql`
     select ${servedJson} as json, version, ${servedLanguage} as language from ${products} where ${condition}`);
-const selectBySlug = statement<{ id: string }>(sql`
-  select id from ${products} where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null`);
 const selects = { any: select(living), published: select(published) };
 const servedSelects = { any: selectServed(living), published: selectServed(published) };
 const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
@@ -104,18 +103,16 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
  * notFound.
  */
 export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
-  const slug = isId("prod", named) || !isSlug(named) ? undefined : named;
-  const id = slug ? ((await get(ctx.db, selectBySlug, { tenantId: ctx.tenant.id, slug }))?.id ?? slug) : named;
-  requireProductId(id);
+  const id = await findProductId(ctx, named);
   const which = seesDrafts(ctx) ? "any" : "published";
   const values = { tenantId: ctx.tenant.id, id };
   const written = await get(ctx.db, selects[which], values);
-  if (!written) throw notFound("product", id);
+  if (!written) throw notFound("product", named);
   const { is_translated: isTranslated, ...product } = written;
   if (!isTranslated) return product;
   const languages = languageChain(lang, ctx.tenant.language);
   const served = await get(ctx.db, servedSelects[which], { ...values, languages });
-  if (!served) throw notFound("product", id);
+  if (!served) throw notFound("product", named);
   return served;
 }
 
@@ -128,45 +125,50 @@ interface WriteOptions {
 }
 
 /**
- * Replaces all fields of a product but the slug. Variants are kept; if there are any, so are the product's own stock
- * and SKU.
+ * Replaces all fields of a product, named by id or slug, but the slug. Variants are kept; if there are any, so are the
+ * product's own stock and SKU.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, { ifMatch, lang }: WriteOptions) {
-  return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, lang, ifMatch });
+export async function replaceProduct(
+  ctx: Ctx,
+  named: string,
+  input: ProductReplacement,
+  { ifMatch, lang }: WriteOptions,
+) {
+  return write(ctx, named, { columns: withDefaults(productColumns(ctx, input)), merge: false, lang, ifMatch });
 }
 
 /**
- * Changes the given fields; `metadata` and `translations` are merged (RFC 7396). `lang` is the language of texts.
+ * Changes the given fields of a product, named by id or slug; `metadata` and `translations` are merged (RFC 7396). `lang`
+ * is the language of texts.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, { ifMatch, lang }: WriteOptions) {
+export async function patchProduct(ctx: Ctx, named: string, patch: ProductPatch, { ifMatch, lang }: WriteOptions) {
   const fields = Object.keys(patch);
-  return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
+  return write(ctx, named, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
 }
 
-/** Deletes a product and its variants. The rows are kept for existing orders. Errors: notFound, preconditionFailed. */
-export async function deleteProduct(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
-  requireProductId(id);
+/**
+ * Deletes a product, named by id or slug, and its variants, and returns its id. The rows are kept for existing orders.
+ * @throws notFound, preconditionFailed.
+ */
+export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
+  const id = await findProductId(ctx, named);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteProductRow, values);
     if (!deleted) throw (await get(tx.db, selectStock, values)) ? preconditionFailed() : notFound("product", id);
     if (deleted.has_variants) await run(tx.db, deleteVariants, values);
     await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: deleted.version } });
+    return id;
   });
-}
-
-/** Whether the caller may see drafts and archived products. */
-export function seesDrafts(ctx: Ctx): boolean {
-  return ctx.actor.kind !== "visitor" && !(ctx.actor.kind === "user" && ctx.actor.role === "customer");
 }
 
 /** Columns that the search index covers. */
 const searchedColumns = ["title", "description", "tags", "sku", "translations"] as const;
 
-function write(ctx: Ctx, id: string, change: ProductChange, fields?: string[]) {
-  requireProductId(id);
+async function write(ctx: Ctx, named: string, change: ProductChange, fields?: string[]) {
+  const id = await findProductId(ctx, named);
   const { stock, priceMinor, compareAtMinor } = change.columns;
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id };

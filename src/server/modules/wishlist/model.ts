@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
 import { closed, input, nullable, output, timestamp } from "../../values/schema.ts";
+import { ProductParams } from "../products/variants/variant-model.ts";
 
 export const maxNote = 500;
 
@@ -55,8 +56,8 @@ export const RemovedWishlistItem = Type.Object(
   { $id: "RemovedWishlistItem" },
 );
 
-/** The product's id in the path. A malformed one is answered with notFound. */
-export const WishlistParams = Type.Object({ product_id: Type.String() });
+/** Names the product in the path. A malformed name is answered with notFound. */
+export const WishlistParams = Type.Object({ product_id: ProductParams.properties.id });
 
 export const WishlistQuery = closed({ ...listParts, customer_id: customerId });
 export type WishlistQuery = Static<typeof WishlistQuery>;

@@ -21,7 +21,7 @@ const read = { tag, access: [app("wishlist:read"), token] } as const;
 const write = { tag, access: [app("wishlist:write"), token] } as const;
 
 function keyOf(params: { product_id: string }, query: { customer_id?: string }, subject: string | undefined): ItemKey {
-  return { productId: params.product_id, customerId: query.customer_id, subject };
+  return { product: params.product_id, customerId: query.customer_id, subject };
 }
 
 /** The wishlist endpoints. */
@@ -82,8 +82,8 @@ export const wishlistRoutes = [
     errors: ["notFound"],
     conditional: true,
     handle: async ({ ctx, params, query, subject, ifMatch }) => {
-      const id = await removeFromWishlist(ctx, keyOf(params, query, subject), ifMatch);
-      return reply({ id, product_id: params.product_id, deleted: true });
+      const removed = await removeFromWishlist(ctx, keyOf(params, query, subject), ifMatch);
+      return reply({ ...removed, deleted: true });
     },
   }),
 ];

@@ -5,8 +5,9 @@ import { type AppError, invalidField, notFound, preconditionFailed, wrongState }
 import { isId, newId } from "../../values/ids.ts";
 import { checkNote } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { notForSale, requireProductId } from "../products/product-errors.ts";
+import { notForSale } from "../products/product-errors.ts";
 import type { Rendered } from "../products/rendering.ts";
+import { findProductId } from "../products/resolve.ts";
 import { products, productVariants } from "../products/table.ts";
 import { languageChain } from "../products/translation.ts";
 import { noSuchUser, requireSubject } from "../users/guards.ts";
@@ -69,11 +70,11 @@ interface SavedItem extends Rendered {
   isNew: boolean;
 }
 
-/** An item on the list of `customer_id`, or of the `user_id` that an app key sends. */
+/** An item on the list of `customer_id`, or of the `user_id` that an app key sends. `product` is an id or slug. */
 export interface ItemKey {
   customerId: string | undefined;
   subject: string | undefined;
-  productId: string;
+  product: string;
 }
 
 /** Variant and note of an item, and the preferred language of the reply. */
@@ -87,7 +88,7 @@ interface WishlistChoice extends WishlistReplacement {
  */
 export async function addToWishlist(
   ctx: Ctx,
-  owner: Omit<ItemKey, "productId">,
+  owner: Omit<ItemKey, "product">,
   { product_id: productId, ...choice }: WishlistChoice & { product_id: string },
 ): Promise<SavedItem> {
   const notSold = invalidField("product_id", notForSale.product);
@@ -104,41 +105,41 @@ export async function addToWishlist(
  */
 export async function putOnWishlist(
   ctx: Ctx,
-  { productId, customerId, subject }: ItemKey,
+  { product, customerId, subject }: ItemKey,
   choice: WishlistChoice,
   ifMatch: number | null,
 ): Promise<SavedItem> {
   const userId = await requireSubject(ctx, customerId, subject);
-  requireProductId(productId);
+  const productId = await findProductId(ctx, product);
   const { saved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
   if (saved && found) return { ...found, isNew: saved.version === 1 };
   if (ifMatch !== null && (found ? found.version !== ifMatch : obstacles.isOnSale)) throw preconditionFailed();
-  throw cannotSave(found ? { ...obstacles, isOnSale: 1, hasVariant: 0 } : obstacles, notFound("product", productId));
+  throw cannotSave(found ? { ...obstacles, isOnSale: 1, hasVariant: 0 } : obstacles, notFound("product", product));
 }
 
 /** An item of a user's list, with its title in the requested language if possible. Errors: notFound. */
-export async function getWishlistItem(ctx: Ctx, { productId, customerId, subject }: ItemKey, lang?: string) {
+export async function getWishlistItem(ctx: Ctx, { product, customerId, subject }: ItemKey, lang?: string) {
   const userId = await requireSubject(ctx, customerId, subject);
-  requireProductId(productId);
+  const productId = await findProductId(ctx, product);
   const languages = languageChain(lang, ctx.tenant.language);
   const found = await get(ctx.db, selectItem, { tenantId: ctx.tenant.id, userId, productId, languages });
-  if (!found) throw noSuchItem(productId);
+  if (!found) throw noSuchItem(product);
   return found;
 }
 
-/** Removes an item from a user's list and returns its id. Errors: notFound, preconditionFailed. */
+/** Removes an item from a user's list. Errors: notFound, preconditionFailed. */
 export async function removeFromWishlist(
   ctx: Ctx,
-  { productId, customerId, subject }: ItemKey,
+  { product, customerId, subject }: ItemKey,
   ifMatch: number | null,
-): Promise<string> {
+): Promise<{ id: string; product_id: string }> {
   const userId = await requireSubject(ctx, customerId, subject);
-  requireProductId(productId);
+  const productId = await findProductId(ctx, product);
   const values = { tenantId: ctx.tenant.id, userId, productId, ifMatch, languages: "[]" };
   const [removed, found] = await ctx.db.batch([bind(removeItem, values), bind(selectItem, values)]);
   const row = removed?.rows[0] as unknown as { id: string } | undefined;
-  if (row) return row.id;
-  throw found?.rows[0] ? preconditionFailed() : noSuchItem(productId);
+  if (row) return { id: row.id, product_id: productId };
+  throw found?.rows[0] ? preconditionFailed() : noSuchItem(product);
 }
 
 /** Writes an item, then reads it and what prevented the write, in one batch. */
@@ -179,6 +180,6 @@ function noSuchVariant(): AppError {
   return invalidField("variant_id", "is not a variant of the product");
 }
 
-function noSuchItem(productId: string): AppError {
-  return notFound("product", productId, { in: "the wishlist" });
+function noSuchItem(product: string): AppError {
+  return notFound("product", product, { in: "the wishlist" });
 }

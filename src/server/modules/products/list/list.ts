@@ -6,7 +6,7 @@ import { type ListPage, readWithinBytes, toListPage } from "../../../pagination/
 import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
 import type { Product } from "../model.ts";
-import { seesDrafts } from "../service.ts";
+import { seesDrafts } from "../resolve.ts";
 import { languageChain } from "../translation.ts";
 import { readFilters } from "./filters.ts";
 import { type ProductListQuery, type ProductSortKey, productFields } from "./model.ts";

@@ -60,5 +60,8 @@ export const Variant = output("Variant", {
 
 export const DeletedVariant = deleted("DeletedVariant");
 
-/** The ids in the path. Malformed ones are answered with notFound. */
-export const VariantParams = Type.Object({ id: Type.String(), variant_id: Type.String() });
+/** Names a product in a path. A malformed name is answered with notFound. */
+export const ProductParams = Type.Object({ id: Type.String({ description: "The id or the slug of the product." }) });
+
+/** Names a variant in a path. */
+export const VariantParams = Type.Object({ ...ProductParams.properties, variant_id: Type.String() });

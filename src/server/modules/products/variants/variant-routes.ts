@@ -2,9 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../../http/access.ts";
 import { replyDeleted } from "../../../http/envelope.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { IdParams } from "../../../values/schema.ts";
 import { maxVariants } from "./variant-insert.ts";
-import { DeletedVariant, Variant, VariantInput, VariantParams, VariantPatch } from "./variant-model.ts";
+import { DeletedVariant, ProductParams, Variant, VariantInput, VariantParams, VariantPatch } from "./variant-model.ts";
 import { addVariant, deleteVariant, getVariant, listVariants, patchVariant, replaceVariant } from "./variants.ts";
 
 const tag = "Products";
@@ -27,7 +26,7 @@ export const variantRoutes = [
   defineRoute("GET", "/products/:id/variants/", "listVariants", {
     ...read,
     summary: "List a product's variants",
-    params: IdParams,
+    params: ProductParams,
     reply: { data: Type.Array(Variant), page: true },
     handle: async ({ ctx, params }) => ({
       json: await listVariants(ctx, params.id),
@@ -44,7 +43,7 @@ export const variantRoutes = [
   defineRoute("POST", "/products/:id/variants/", "addVariant", {
     ...write,
     summary: "Add a variant",
-    params: IdParams,
+    params: ProductParams,
     body: VariantInput,
     reply: { status: 201, data: Variant },
     errors: ["notFound", "conflict", "wrongState"],

@@ -8,9 +8,9 @@ import { toTimestamp } from "../../../values/timestamp.ts";
 import { compileEvent } from "../../events/service.ts";
 import { columnsOf } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
-import { explainConflicts, requireProductId } from "../product-errors.ts";
+import { explainConflicts } from "../product-errors.ts";
 import type { Rendered } from "../rendering.ts";
-import { seesDrafts } from "../service.ts";
+import { findProductId, seesDrafts } from "../resolve.ts";
 import { stockChanged } from "../stock.ts";
 import { products, productVariants } from "../table.ts";
 import {
@@ -48,31 +48,31 @@ const productUpdated = compileEvent({
   from: sql`from ${products} where ${ofProduct}`,
 });
 
-/** Names a variant and its product. */
+/** Names a variant by its id, and its product; `productId` may be a slug until `findIds`. */
 interface VariantIds {
   productId: string;
   variantId: string;
 }
 
 /** The variants of a product in order, as a JSON array. Errors: notFound. */
-export async function listVariants(ctx: Ctx, productId: string): Promise<string> {
-  requireProductId(productId);
+export async function listVariants(ctx: Ctx, named: string): Promise<string> {
+  const productId = await findProductId(ctx, named);
   const row = await get(ctx.db, selectVariants, { ...idsOf(ctx, { productId }), seesDrafts: seesDrafts(ctx) ? 1 : 0 });
-  if (!row) throw notFound("product", productId);
+  if (!row) throw notFound("product", named);
   return row.json;
 }
 
 /** One variant. Customers see those of published products only. Errors: notFound. */
-export async function getVariant(ctx: Ctx, ids: VariantIds): Promise<Rendered> {
-  requireIds(ids);
+export async function getVariant(ctx: Ctx, named: VariantIds): Promise<Rendered> {
+  const ids = await findIds(ctx, named);
   const variant = await get(ctx.db, selectVariant, { ...idsOf(ctx, ids), seesDrafts: seesDrafts(ctx) ? 1 : 0 });
   if (!variant) throw notFound("variant", ids.variantId);
   return variant;
 }
 
 /** Adds a variant, by default after the others. Errors: notFound, validationFailed, conflict, wrongState. */
-export async function addVariant(ctx: Ctx, productId: string, input: VariantInput): Promise<Rendered> {
-  requireProductId(productId);
+export async function addVariant(ctx: Ctx, named: string, input: VariantInput): Promise<Rendered> {
+  const productId = await findProductId(ctx, named);
   const variantId = newId("var");
   const row = { id: variantId, ...completeVariant(variantColumns(ctx, input)) };
   return inTransaction(ctx, async (tx) => {
@@ -105,8 +105,8 @@ export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantPatc
 }
 
 /** Deletes a variant. Its row is kept for existing orders. Errors: notFound, preconditionFailed. */
-export async function deleteVariant(ctx: Ctx, ids: VariantIds, ifMatch: number | null): Promise<void> {
-  requireIds(ids);
+export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number | null): Promise<void> {
+  const ids = await findIds(ctx, named);
   return inTransaction(ctx, async (tx) => {
     const values = { ...idsOf(tx, ids), now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteVariantRow, values);
@@ -116,8 +116,8 @@ export async function deleteVariant(ctx: Ctx, ids: VariantIds, ifMatch: number |
   });
 }
 
-function update(ctx: Ctx, ids: VariantIds, columns: VariantColumns, ifMatch: number | null): Promise<Rendered> {
-  requireIds(ids);
+async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMatch: number | null): Promise<Rendered> {
+  const ids = await findIds(ctx, named);
   const names = columnsOf(columns);
   const price = columns.priceMinor === undefined ? "same" : columns.priceMinor === null ? "product" : "own";
   return inTransaction(ctx, async (tx) => {
@@ -152,7 +152,8 @@ function idsOf(ctx: Ctx, { productId, variantId = null }: { productId: string; v
   return { tenantId: ctx.tenant.id, productId, variantId };
 }
 
-function requireIds({ productId, variantId }: VariantIds): void {
-  requireProductId(productId);
+async function findIds(ctx: Ctx, { productId, variantId }: VariantIds): Promise<VariantIds> {
+  const ids = { productId: await findProductId(ctx, productId), variantId };
   if (!isId("var", variantId)) throw notFound("variant", variantId);
+  return ids;
 }
