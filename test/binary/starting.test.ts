@@ -3,6 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
+import { until } from "../support/until.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
@@ -77,7 +78,8 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
 
     renameSync(`${file}.moved`, file);
     const second = await binary.serve(...flags);
-    expect(second.log()).toContain(`${aside} has the last writes to a database file that was removed or replaced.`);
+    const line = `${aside} has the last writes to a database file that was removed or replaced.`;
+    await until("the line of the log", () => second.log().includes(line));
     expect(await count(second)).toBe(0);
     await second.end("SIGKILL");
     expect((await binary.run("doctor")).stdout).toContain("rename the WAL to bodega.db-wal");
