@@ -84,7 +84,7 @@ test.each([
   [["create", "--title", " ", "--price", "1"], 2, "--title must not be blank"],
   [["create", "--title", "A", "--price", "1", "--stock", "1.5"], 2, "--stock must be"],
   [["update", "nothing", "--price", "1"], 3, 'Product "nothing" not found'],
-  [["update", "nothing"], 2, "Nothing to change"],
+  [["update", "nothing"], 2, "Give at least one of --title, --price"],
   [["delete", "nothing"], 2, "needs --yes"],
   [["stock", "nothing", "5"], 2, "must be such as +5, -2 or =10"],
   [["stock", "nothing", "+5"], 3, 'Product "nothing" not found'],

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { usePreparedShop } from "./prepared-shop.ts";
 import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
@@ -72,6 +73,45 @@ test("an answer is judged at once, and asked for again", async () => {
     ["is not a host", `${eraseLine}a.example.com b.example.com\r`],
   ];
   expect((await ask(["origin", "add", app_id], origins))[0]).toBe(0);
+});
+
+const copyShop = usePreparedShop();
+
+test.each<[line: string, ...answers: [prompt: string, answer: string][]]>([
+  [
+    "product create --title Lamp",
+    ["(--price)", "12,50"],
+    ["Must be a number such as 1.5.", "12.505"],
+    ["at most 2 decimals", "12.50"],
+  ],
+  [
+    "product stock",
+    ["(<product>)", "nil"],
+    ['Product "nil" not found', "LAMP-1"],
+    ["(<change>)", "5"],
+    ["such as +5", "=5"],
+  ],
+  ["product update LAMP-1", ["What should change?", down], ["(--price)", "x"], ["Must be a number such as 1.5.", "9"]],
+  ["order show", ["(<order>)", "99"], ['Order "99" not found', "1"]],
+  ["key issue", ["(--name)", "x".repeat(101)], ["at most 100 characters", "web"]],
+  ["key show", ["(<app_id>)", "nil"], ["not found", "web"]],
+  ["user show", ["(<user>)", "nil"], ["not found", "ada@example.com"]],
+  ["webhook add", ["(--url)", "http://example.com/"], ["Must be an https address", "https://example.com/"]],
+  ["webhook show", ["(<webhook_id>)", "nil"], ["not found", "https://example.com/hooks"]],
+  [
+    "notify send --everyone --dry-run",
+    ["(--title)", "x".repeat(201)],
+    ["at most 200 characters", "Sale"],
+    ["(--body)", "x".repeat(1001)],
+    ["at most 1000 characters", "Lamps"],
+  ],
+])("%s: a wrong answer is asked for again with the reason", async (line, ...answers) => {
+  const steps = answers.map(([prompt, answer]): [string, string] => [
+    prompt,
+    `${prompt.startsWith("(") || answer === down ? "" : eraseLine}${answer}\r`,
+  ]);
+  const { code, screen } = await runAtTerminal([...line.split(" "), "-n", "demo"], steps, { env: copyShop().env });
+  expect([code, stripEscapes(screen)]).toEqual([0, expect.any(String)]);
 });
 
 test("prompts can be read and answered in 40 columns", async () => {

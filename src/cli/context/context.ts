@@ -58,6 +58,12 @@ export function withTenant<T>(
   });
 }
 
+/** The check of an argument that is found in its tenant, for a prompt. */
+export function checkInTenant(find: (ctx: Ctx, text: string) => Promise<unknown>) {
+  return (text: string, values: object, console: Console) =>
+    withTenant(values as DatabaseFlags & { namespace: string }, console, (ctx) => find(ctx, text));
+}
+
 /**
  * Refuses to create a database for a command that needs existing data.
  * @throws notFound when the data directory has no database file.

@@ -1,3 +1,5 @@
+import type { Console } from "../terminal/console.ts";
+
 /** Kinds of names that shell completion reads from the database. */
 type NameKind = "namespace" | "key" | "user" | "order" | "product" | "webhook" | "scope" | "event";
 
@@ -9,8 +11,8 @@ interface AnyArg {
   completes?: "file" | "directory" | NameKind;
   /** The field's name in errors of the service, where it is not the argument's name. */
   field?: string;
-  /** Throws AppError for a wrong value; a prompt then says why and asks again. The command itself checks given values. */
-  check?: (text: string) => unknown;
+  /** Throws AppError or UsageError for a wrong answer; the prompt then says why and asks again. Commands check given values. */
+  check?: (text: string, values: Readonly<Record<string, unknown>>, console: Console) => unknown;
 }
 
 /** A flag with a value, or a switch. Its key in the definition is its long name, written with hyphens. */

@@ -7,7 +7,7 @@ import { completeValues, type GivenValues } from "./parse-args.ts";
 export interface OneOf {
   question: string;
   several?: boolean;
-  /** The choices by argument name, as a person reads them. */
+  /** The choices by argument name, as a person reads them; an empty text is the argument's description. */
   ways: Readonly<Record<string, string>>;
 }
 
@@ -55,6 +55,11 @@ export function defineCommand<const T extends CommandArgs>(definition: CommandDe
       definition.run(values as unknown as ArgValues<T> & SharedValues, { ...(console as Console), done }),
   });
   return { ...command, meta, args, examples, notes, longRunning, oneOf };
+}
+
+/** The flags of which a command that changes fields needs at least one. */
+export function waysToChange(...names: string[]) {
+  return { question: "What should change?", several: true, ways: Object.fromEntries(names.map((name) => [name, ""])) };
 }
 
 /**

@@ -68,15 +68,6 @@ export function clearEmpty(value: string | undefined): string | null | undefined
   return value === "" ? null : value;
 }
 
-/**
- * Refuses an update without any change.
- * @throws UsageError naming the flags that make one.
- */
-export function requireChange(patch: object, flags: readonly string[]): void {
-  if (Object.values(patch).some((value) => value !== undefined)) return;
-  throw new UsageError("Nothing to change.", { hint: `Give at least one of --${flags.join(", --")}.` });
-}
-
 /** Whether an argument was given: an empty list and a switch that is off count as not given. */
 export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;

@@ -47,11 +47,18 @@ export async function promptMissing(
       if (kind === "namespace" && names.length > 0 && names.length <= maxListed)
         known = names.map(({ value }) => value);
     }
-    values[name] = await askForArg(name, arg, known);
+    values[name] = await askForArg(name, arg, (text) => {
+      if (known?.includes(text) === false) throw invalidField(name, `choose one of ${known.join(", ")}`);
+      return arg.check?.(text, values, console);
+    });
   };
   for (const [name, arg] of sortQuestions(missing)) await fillIn(name, arg);
   if (oneOf === undefined) return;
-  const ways = Object.entries(oneOf.ways).map(([value, name]) => ({ value, name, arg: args[value] as Arg }));
+  const ways = Object.entries(oneOf.ways).map(([value, name]) => ({
+    value,
+    name: name || (args[value] as Arg).description,
+    arg: args[value] as Arg,
+  }));
   const given = ways.filter(({ value }) => isGiven(values[value])).length;
   if (given === 0 && console.canAsk) {
     const chosen = await askChoice(oneOf.question, ways);
@@ -72,7 +79,7 @@ export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
 }
 
 /** Asks for the value of one argument: a choice where it has options, otherwise a line of text. */
-async function askForArg(name: string, arg: Arg, known?: readonly string[]): Promise<string | string[]> {
+async function askForArg(name: string, arg: Arg, check: (text: string) => unknown): Promise<string | string[]> {
   const message = `${arg.description} (${formatArg(name, arg)})`;
   const { options } = arg;
   if (options)
@@ -82,11 +89,7 @@ async function askForArg(name: string, arg: Arg, known?: readonly string[]): Pro
     );
   const isList = arg.type === "positional" ? arg.variadic : arg.type !== "boolean" && arg.multiple;
   const split = (text: string) => (isList ? text.split(/\s+/) : [text]);
-  const check = (text: string) => {
-    if (known?.includes(text) === false) throw invalidField(name, `choose one of ${known.join(", ")}`);
-    for (const value of split(text)) arg.check?.(value);
-  };
-  const text = await askText(message, { check });
+  const text = await askText(message, { check: (line) => Promise.all(split(line).map(check)) });
   return isList ? split(text) : text;
 }
 

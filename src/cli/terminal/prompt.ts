@@ -50,14 +50,15 @@ export async function confirmName(
   });
 }
 
-/** Runs the check of an answer. Returns true, or the message of its AppError as a prompt shows it. */
-function judgeAnswer(check: () => unknown): true | string {
+/** Runs the check of an answer. Returns true, or the reason against it. Other errors are left to the command itself. */
+async function judgeAnswer(check: () => unknown): Promise<true | string> {
   try {
-    check();
+    await check();
     return true;
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const message = error.details?.[0]?.message ?? error.message;
+    const fault = error instanceof UsageError ? error.options : error instanceof AppError && error.exit > 1 && error;
+    if (!fault) return true;
+    const message = fault.details?.[0]?.message ?? (error as Error).message;
     return `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, "")}.`;
   }
 }
@@ -67,7 +68,7 @@ interface TextQuestion {
   suggestion?: string | undefined;
   /** An empty answer is accepted. */
   optional?: boolean;
-  /** Throws AppError for a wrong answer, so that the rule is the service's own. */
+  /** Throws AppError or UsageError for a wrong answer, so that the rule is the service's own. */
   check?: (text: string) => unknown;
 }
 
@@ -136,12 +137,12 @@ export async function askNewPassword(needs: string, check: (password: string) =>
  */
 export async function askHidden(
   message: string,
-  validate: (text: string) => true | string = () => true,
+  validate: (text: string) => Promise<true | string> = async () => true,
 ): Promise<string> {
   for (;;) {
     // A key that shows the text would leave it in the scrollback.
     const text = await ask(({ password }) => password({ message, mask: true, toggleMask: false }, streams));
-    const verdict = text === "" ? "A value is required." : validate(text);
+    const verdict = text === "" ? "A value is required." : await validate(text);
     if (verdict === true) return text;
     process.stderr.write(`${verdict}\n`);
   }

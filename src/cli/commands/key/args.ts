@@ -9,6 +9,7 @@ export const appIdArg = {
   required: true,
   completes: "key",
   description: "Id of the key, or its name with -n",
+  check: (text, values, console) => withKey({ ...values, app_id: text } as KeyArgs, console, async () => {}),
 } as const satisfies PositionalArg;
 
 /** `-n` of a command that takes a key's id. The key must belong to that store. */

@@ -1,8 +1,8 @@
 import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { withContext } from "../../context/context.ts";
-import { defineCommand } from "../../framework/command.ts";
+import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseDuration, parseTime, requireChange } from "../../framework/parse-values.ts";
+import { parseDuration, parseTime } from "../../framework/parse-values.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
@@ -94,6 +94,7 @@ const update = defineCommand({
   ],
   notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
   done: "Updated key {name}.",
+  oneOf: waysToChange("name", "scope", "expires"),
   async run(args, console) {
     const { name, scope, expires } = args;
     const patch = {
@@ -101,7 +102,6 @@ const update = defineCommand({
       scopes: scope.length > 0 ? scope : undefined,
       expiresAt: expires === "never" ? null : expires && parseTime("--expires", expires, Date.now()),
     };
-    requireChange(patch, ["name", "scope", "expires"]);
     const { updateKey } = await import("../../../server/modules/app-keys/change.ts");
     await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));
   },

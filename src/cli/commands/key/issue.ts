@@ -1,3 +1,4 @@
+import { requireText } from "../../../server/values/text.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseTime } from "../../framework/parse-values.ts";
@@ -10,7 +11,13 @@ export default defineCommand({
   description: "Issue an app key for a store",
   args: {
     namespace: requiredNamespaceArg,
-    name: { type: "string", valueHint: "text", required: true, description: "Name of the key, such as web" },
+    name: {
+      type: "string",
+      valueHint: "text",
+      required: true,
+      description: "Name of the key, such as web",
+      check: (text) => requireText("name", text, 100),
+    },
     scope: { ...scopeArg, description: "Permission, such as products:read (default: all)" },
     publish: { type: "boolean", description: "Publish the key now" },
     expires: {

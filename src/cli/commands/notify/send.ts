@@ -1,5 +1,6 @@
 import type { PreparedMessage } from "../../../server/modules/notifications/messages/message.ts";
 import { parseLanguage } from "../../../server/modules/tenants/input.ts";
+import { requireText } from "../../../server/values/text.ts";
 import { withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
@@ -23,12 +24,19 @@ const args = {
     description: "Send to the devices of this user",
   },
   everyone: { type: "boolean", description: "Send to every device of the store" },
-  title: { type: "string", valueHint: "text", required: true, description: "Title, up to 200 characters" },
+  title: {
+    type: "string",
+    valueHint: "text",
+    required: true,
+    description: "Title, up to 200 characters",
+    check: (text) => requireText("title", text, 200),
+  },
   body: {
     type: "string",
     valueHint: "text",
     required: true,
     description: "Text, up to 1000 characters",
+    check: (text) => requireText("body", text, 1000),
   },
   url: { type: "string", valueHint: "url", description: "Link: an https URL, or a path such as /sale" },
   data: {

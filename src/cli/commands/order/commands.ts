@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
-import { withTenant } from "../../context/context.ts";
+import { checkInTenant, withTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import {
@@ -23,6 +23,9 @@ export const orderArg = {
   required: true,
   completes: "order",
   description: "Id or number of the order",
+  check: checkInTenant(async (ctx, text) =>
+    (await import("../../../server/modules/orders/resolve.ts")).resolveOrderId(ctx, text),
+  ),
 } as const satisfies PositionalArg;
 
 const orderFilterFlags = {

@@ -1,11 +1,13 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import type { ProductInput } from "../../../server/modules/products/model.ts";
-import { withTenant } from "../../context/context.ts";
+import { currencyDigits } from "../../../server/modules/tenants/input.ts";
+import { parseMoney } from "../../../server/values/money.ts";
+import { checkInTenant, withTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
-import { defineCommand } from "../../framework/command.ts";
+import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { clearEmpty, parseDecimal, parseWhole, requireChange } from "../../framework/parse-values.ts";
+import { clearEmpty, parseDecimal, parseWhole } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
@@ -15,7 +17,14 @@ import { printProduct } from "./print.ts";
 const productArgs = { product: productArg, namespace: requiredNamespaceArg };
 const fieldArgs = {
   title: { type: "string", valueHint: "text", description: "Title" },
-  price: { type: "string", valueHint: "amount", description: "Price in the store's currency, such as 19.90" },
+  price: {
+    type: "string",
+    valueHint: "amount",
+    description: "Price in the store's currency, such as 19.90",
+    check: checkInTenant(async (ctx, text) =>
+      parseMoney("price", parseDecimal("--price", text) as number, currencyDigits(ctx.tenant.currency)),
+    ),
+  },
   sku: { type: "string", valueHint: "text", allowEmpty: true, description: "SKU" },
   description: { type: "string", valueHint: "text", allowEmpty: true, description: "Description" },
   status: { type: "enum", options: ["draft", "published", "archived"], description: "Status" },
@@ -58,9 +67,9 @@ const update = defineCommand({
     "bodega product update -n demo LAMP-1 --status draft",
   ],
   notes: ["Fields without a flag keep their value. An empty --sku= or --description= clears the field."],
+  oneOf: waysToChange(...Object.keys(fieldArgs)),
   async run(args, console) {
     const patch = readFields(args);
-    requireChange(patch, Object.keys(fieldArgs));
     const { patchProduct } = await import("../../../server/modules/products/service.ts");
     const { json } = await withTenant(args, console, async (ctx) =>
       patchProduct(ctx, await findWhole(ctx, args.product), patch, { ifMatch: null }),
@@ -98,20 +107,30 @@ async function findWhole(ctx: Ctx, name: string): Promise<string> {
   throw invalidFlag("<product>", `is one variant of a product (${name})`, hint);
 }
 
+/** `+5`, `-2` or `=10`. Errors: UsageError. */
+function parseChange(text: string) {
+  const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(text) ?? [];
+  if (sign === undefined) throw invalidFlag("<change>", "must be such as +5, -2 or =10");
+  return { isRelative: sign !== "=", amount: Number(sign === "-" ? `-${digits}` : digits) };
+}
+
 const stock = defineCommand({
   name: "stock",
   description: "Change the stock of a product or variant",
   args: {
     ...productArgs,
-    change: { type: "positional", required: true, description: "Such as +5 or -2, or =10 to set the stock" },
+    change: {
+      type: "positional",
+      required: true,
+      description: "Such as +5 or -2, or =10 to set the stock",
+      check: parseChange,
+    },
     "dry-run": { type: "boolean", description: "Show the changed product and save nothing" },
   },
   examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2 --dry-run"],
   notes: ["Stock that unpaid orders reserve cannot be taken away, but = sets any number, and begins to count."],
   async run(args, console) {
-    const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(args.change) ?? [];
-    if (sign === undefined) throw invalidFlag("<change>", "must be such as +5, -2 or =10");
-    const change = { isRelative: sign !== "=", amount: Number(sign === "-" ? `-${digits}` : digits) };
+    const change = parseChange(args.change);
     const isDryRun = args["dry-run"];
     const { changeStock } = await import("../../../server/modules/products/stock.ts");
     const { getProduct } = await import("../../../server/modules/products/service.ts");

@@ -1,5 +1,5 @@
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
-import { withTenant } from "../../context/context.ts";
+import { checkInTenant, withTenant } from "../../context/context.ts";
 import type { FlagArg, PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import {
@@ -23,6 +23,9 @@ export const productArg = {
   required: true,
   completes: "product",
   description: "Id, slug or SKU of the product, or SKU of one of its variants",
+  check: checkInTenant(async (ctx, text) =>
+    (await import("../../../server/modules/products/resolve.ts")).resolveStockItem(ctx, text),
+  ),
 } as const satisfies PositionalArg;
 
 const productStatusArg = {

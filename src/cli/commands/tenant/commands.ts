@@ -1,8 +1,8 @@
 import { parseNamespace } from "../../../server/modules/tenants/input.ts";
 import { beginContext, withContext } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, namespaceArg, type PositionalArg } from "../../framework/args.ts";
-import { defineCommand } from "../../framework/command.ts";
-import { clearEmpty, parseDecimal, parseDuration, parseWhole, requireChange } from "../../framework/parse-values.ts";
+import { defineCommand, waysToChange } from "../../framework/command.ts";
+import { clearEmpty, parseDecimal, parseDuration, parseWhole } from "../../framework/parse-values.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 
@@ -163,9 +163,9 @@ const update = defineCommand({
       "clears the field.",
   ],
   done: "Updated store {namespace}.",
+  oneOf: waysToChange(...Object.keys(tenantFlags)),
   async run(args, console) {
     const patch = readTenantFlags(args);
-    requireChange(patch, Object.keys(tenantFlags));
     const { updateTenant } = await import("../../../server/modules/tenants/service.ts");
     const tenant = await withContext(args, console, (ctx) => updateTenant(ctx, args.tenant, patch));
     await printRecord(console, tenant, "namespace");

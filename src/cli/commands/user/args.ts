@@ -1,4 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
+import { checkInTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
 import { clearEmpty } from "../../framework/parse-values.ts";
 
@@ -7,6 +8,7 @@ export const userArg = {
   required: true,
   completes: "user",
   description: "Id or email of the user",
+  check: checkInTenant(findUser),
 } as const satisfies PositionalArg;
 
 /** Fields of a user besides the email. */

@@ -1,8 +1,8 @@
 import { parseEmail } from "../../../server/values/email.ts";
 import { withTenant } from "../../context/context.ts";
-import { defineCommand } from "../../framework/command.ts";
+import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseCount, refuseTogether, requireChange } from "../../framework/parse-values.ts";
+import { parseCount, refuseTogether } from "../../framework/parse-values.ts";
 import { passwordFlags, passwordGroups, readSecretLine, takePassword } from "../../secrets/passwords.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
@@ -120,9 +120,9 @@ const update = defineCommand({
       "without --email-verified yes.",
   ],
   done: "Updated user {email}.",
+  oneOf: waysToChange("email", ...Object.keys(userFlags)),
   async run(args, console) {
     const patch = { email: args.email, ...readUserFlags(args) };
-    requireChange(patch, ["email", ...Object.keys(userFlags)]);
     const { updateUser } = await import("../../../server/modules/users/change.ts");
     await printUser(console, await changeUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
   },

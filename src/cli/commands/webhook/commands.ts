@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
-import { withTenant } from "../../context/context.ts";
+import { checkInTenant, withTenant } from "../../context/context.ts";
 import type { PositionalArg, SharedValues } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
@@ -18,6 +18,9 @@ const webhookIdArg = {
   required: true,
   completes: "webhook",
   description: "Id or URL of the webhook",
+  check: checkInTenant(async (ctx, text) =>
+    (await import("../../../server/modules/webhooks/resolve.ts")).resolveWebhookId(ctx, text),
+  ),
 } as const satisfies PositionalArg;
 
 const webhookArgs = { webhook_id: webhookIdArg, namespace: requiredNamespaceArg };
@@ -58,7 +61,16 @@ const add = defineCommand({
   description: "Add a webhook that receives a store's events",
   args: {
     namespace: requiredNamespaceArg,
-    url: { type: "string", valueHint: "url", required: true, description: "URL that events are posted to (https)" },
+    url: {
+      type: "string",
+      valueHint: "url",
+      required: true,
+      description: "URL that events are posted to (https)",
+      check: async (text, values) => {
+        const { parseWebhookUrl } = await import("../../../server/modules/webhooks/service.ts");
+        parseWebhookUrl(text, values["allow-private"] === true);
+      },
+    },
     types: {
       type: "string",
       valueHint: "pattern",
