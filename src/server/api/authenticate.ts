@@ -127,7 +127,8 @@ function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }
     throw appAuthFailed(verdict.reason, { remedy: originRemedy });
   }
   deps.noteUse(secret, now);
-  return { kind: "app", appId: key.appId, scopes: key.scopes, isWeb: key.enforceOrigins || origin !== null };
+  const isWeb = origin !== null || (key.enforceOrigins && key.patterns.length > 0);
+  return { kind: "app", appId: key.appId, scopes: key.scopes, isWeb };
 }
 
 async function verifyUser(deps: AuthDeps, tenant: Tenant, sent: TokenCredentials): Promise<Actor> {

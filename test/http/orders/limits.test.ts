@@ -87,7 +87,7 @@ onDatabase("file", (suite) => {
     const key = await shop.issueKey({ scopes: ["orders:write"] });
     const restriction = { appId: key.app_id, origins: ["shop.example.com"], allowNoOrigin: true };
     await setOrigins(suite.app.system, restriction);
-    const { id: product_id } = await shop.createProduct({ stock: 9 });
+    const { id: product_id } = await shop.createProduct({ stock: 10 });
     const order = async (send: {
       address?: string;
       headers?: Record<string, string>;
@@ -124,8 +124,11 @@ onDatabase("file", (suite) => {
   test("a backend is not limited itself; its customers are, and its guests when it sends their address", async () => {
     const shop = await suite.shop({ tenant: { pendingOrders: 1 } });
     const { order, product_id } = await openWeb(shop);
-    const { auth } = shop;
+    const { auth, key } = shop;
     for (let i = 0; i < 3; i++) expect(await order({ auth })).toBeUndefined();
+    // A key for programs only.
+    await setOrigins(suite.app.system, { appId: key.app_id, origins: [], allowNoOrigin: true });
+    expect(await order({ auth })).toBeUndefined();
     const [guest, network] = ["203.0.113.7", "2001:db8::"];
     expect(await order({ auth, guest_ip: guest })).toBeUndefined();
     expect(await order({ auth, guest_ip: guest })).toBe(5107);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { createClient } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -90,5 +91,33 @@ onDatabase("file", (suite) => {
     ] as never[]) {
       expect((await other.call("GET /products/", { query })).data).toEqual([] as never);
     }
+  });
+
+  test("the key of a page reads published products only, unless it may write products", async () => {
+    const shop = await suite.shop();
+    const draft = await shop.createProduct({ title: "Secret", slug: "secret", status: "draft", tags: ["x"] });
+    const shown = await shop.createProduct({ title: "Shown" });
+    const origin = "https://shop.example.com";
+    const listed = async (auth: string, headers = {}) =>
+      (await shop.call<{ id: string }[]>("GET /products/", { auth, headers })).data.map(({ id }) => id);
+    const key = await shop.issueKey({ scopes: ["products:read"] });
+    const auth = bearer(key);
+    expect(await listed(auth)).toEqual([shown.id, draft.id]);
+    expect(await listed(auth, { origin })).toEqual([shown.id]);
+    await setOrigins(suite.app.system, { appId: key.app_id, origins: [origin], allowNoOrigin: true });
+    const some: Record<string, string>[] = [{ origin }, {}];
+    for (const headers of some) {
+      expect(await listed(auth, headers)).toEqual([shown.id]);
+      const ask = (request: string, query = {}) => shop.call(request, { auth, headers, query });
+      expect((await ask("GET /products/", { status: "draft" })).code).toBe(5300);
+      expect((await ask("GET /products/", { q: "secret" })).text).toContain('"data":[]');
+      for (const name of [draft.id, "secret"]) {
+        expect((await ask(`GET /products/${name}/`)).code).toBe(5301);
+        expect((await ask(`GET /products/${name}/variants/`)).code).toBe(5301);
+      }
+    }
+    const writer = await shop.issueKey({ scopes: ["products:*"] });
+    await setOrigins(suite.app.system, { appId: writer.app_id, origins: [origin] });
+    expect(await listed(bearer(writer), { origin })).toEqual([shown.id, draft.id]);
   });
 });

@@ -3,7 +3,7 @@ import { closed, deleted, nullable, oneOf, output, timestamp } from "../../value
 import { maxStock, Variant, VariantInput } from "./variants/variant-model.ts";
 
 export const productStatus = oneOf(["draft", "published", "archived"], {
-  description: "Customers see published products only.",
+  description: "Customers and the keys of pages see published products only.",
 });
 const image = closed({
   url: Type.String({ minLength: 1, maxLength: 2048, expects: "an http or https address" }),

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
+import { hasScope } from "../../security/scopes.ts";
 import { isId } from "../../values/ids.ts";
 import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { isSlug } from "./slug.ts";
@@ -30,8 +31,12 @@ const selectNames = statement<{ slug: string; sku: string | null }>(sql`
   where tenant_id = ${param("tenantId")} and deleted_at is null order by created_at desc, id desc
   limit ${param("max")}`);
 
-/** Whether the caller may see drafts and archived products. */
+/**
+ * Whether the caller may see drafts and archived products. Each visitor of a page can read its key, so the key of a page
+ * shows them only if it may also write products.
+ */
 export function seesDrafts({ actor }: Ctx): boolean {
+  if (actor.kind === "app") return !actor.isWeb || hasScope(actor.scopes, "products:write");
   return actor.kind !== "visitor" && !(actor.kind === "user" && actor.role === "customer");
 }
 

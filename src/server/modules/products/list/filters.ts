@@ -24,11 +24,11 @@ export interface ProductFilters {
   updatedTo?: string;
 }
 
-/** The filters of a query; null if nothing can match. Errors: validationFailed, forbidden for a customer's drafts. */
+/** The filters of a query; null if nothing can match. Errors: validationFailed, forbidden for drafts that the caller may not see. */
 export function readFilters(ctx: Ctx, query: ProductListQuery, isOpen: boolean): ProductFilters | null {
   const { status } = query;
   if (!isOpen && status !== undefined && status !== "published") {
-    throw forbidden("Customers can list published products only.");
+    throw forbidden("Customers and pages can list published products only.");
   }
   // Most lists have no range; looking for each by name would cost a tenth of the page.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
