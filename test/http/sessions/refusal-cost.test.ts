@@ -2,7 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { bind } from "../../../src/server/db/statement.ts";
 import { hashing } from "../../../src/server/modules/passwords/password-hash.ts";
-import { selectKinds } from "../../../src/server/modules/sessions/login.ts";
+import { selectKinds } from "../../../src/server/modules/users/credentials.ts";
 import { createUser } from "../../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
@@ -60,6 +60,32 @@ onDatabase("file", (suite) => {
     for (const body of refused) {
       const kinds = await verifiedBy(async () => expect((await login(shop, body)).code).toBe(5212));
       expect([body, kinds]).toEqual([body, ["$2b$04$", "$2b$05$", ownKind, argon2Kind].toSorted()]);
+    }
+  });
+
+  test("where the most expensive kinds are stored that a store accepts, every refused sign-in verifies all of them", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const lanes = argon2.replace("m=64,t=1,p=1", "m=65536,t=3,p=8");
+    const bcrypt10 = await bcryptOf(10);
+    const [cheap, dear, many] = [
+      await importUser(shop, await bcryptOf(4)),
+      await importUser(shop, bcrypt10),
+      await importUser(shop, lanes),
+    ];
+    // Another variant of bcrypt costs the same.
+    const variant = await importUser(shop, bcrypt10.replace("$2b$", "$2y$"));
+    const [email, password] = ["dearest@example.com", otherPassword];
+    for (const hash of [bcrypt10.replace("$10$", "$12$"), lanes.replace("p=8", "p=1")]) {
+      const refused = await shop.call("POST /users/", { body: { email, password_hash: hash } });
+      expect([refused.code, refused.fields]).toEqual([5102, ["password_hash"]]);
+    }
+    expect((await createUser(ctx, { email })).email).toBe(email);
+    const own = await openAccount(shop);
+    const shared = (kinds: string[]) => kinds.map((kind) => kind.replace("$2y$", "$2b$"));
+    for (const of of [cheap, dear, many, variant, own.email, email, "nobody@example.com"]) {
+      const kinds = await verifiedBy(async () => expect((await login(shop, { email: of, password })).code).toBe(5212));
+      expect([of, shared(kinds)]).toEqual([of, ["$2b$04$", "$2b$10$", ownKind, kindOf(lanes)].toSorted()]);
     }
   });
 

@@ -92,50 +92,52 @@ export function isUsableHash(hash: string): boolean {
 }
 
 /** Algorithm and costs, the beginning of a hash. */
-const kindPattern = /^(?:\$2[aby]\$(\d\d)\$|\$argon2(?:id|i|d)\$v=19\$m=(\d+),t=(\d+),p=\d\$)/;
-/** Imported hashes may have many costs; a refusal verifies at most so much, which is ten hashes of our own kind. */
-const maxRefusalKib = 2 * maxKib;
-// The time of one bcrypt round in KiB of argon2, measured.
+const kindPattern = /^(?:\$2[aby]\$(\d\d)\$|\$argon2(?:id|i|d)\$v=19\$m=(\d+),t=(\d+),p=(\d)\$)/;
+// In KiB of argon2, measured: the time of one bcrypt round, and of the threads that one pass starts for a lane.
 const kibPerBcryptRound = 90;
+const kibPerLane = 70;
+/** What any hash costs at least, so that a store has fewer kinds than `selectKinds` reads. */
+const minKib = 5000;
+/** Of one hash of each imported kind of a store, which a refused login verifies: twelve hashes of our own kind. */
+const maxImportedKib = 12 * costOf(ownPrefix);
 // Salt and digest of discarded random texts.
 const bcryptTail = "qpjc9RS.Tjc/pgXtC//nSOmG7m69bgw7yQ/Y0o75GTdB0xYvwOz3K";
 const argon2Tail = "ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";
 
 /**
- * Hashes that are still to be verified so that a refusal takes as long for every account: one of our own kind, and the most
- * expensive imported kinds of the store that fit the limit. An account whose kind does not fit gets more of our own instead.
- * @param kinds how the imported hashes of the store begin, each kind once.
+ * Refuses a hash whose kind would make a refused login of its store too expensive: leaving a kind out there would show
+ * who has it.
+ * @param kinds how the imported hashes of the store begin.
+ * @throws validationFailed naming the field.
+ */
+export function requireAffordableKind(field: string, hash: string, kinds: readonly string[]): void {
+  const before = importedKinds(kinds);
+  const kib = [...before.add(kindOf(hash))].reduce((sum, kind) => sum + (kind === null ? 0 : costOf(kind)), 0);
+  if (kib <= maxImportedKib) return;
+  const message = "costs too much beside the other kinds of imported hashes. Create the user without it";
+  throw invalidField(field, `${message}: they set a password by a password reset`);
+}
+
+/**
+ * Hashes that are still to be verified so that a refusal costs the same for every account: one of our own kind, and one
+ * of each imported kind of the store.
+ * @param kinds how the imported hashes of the store begin.
  * @param verified hashes that were verified already; null for the decoy of our own kind.
  * @returns hashes that no password is known for; null for the decoy of our own kind.
  */
 export function hashesToVerify(kinds: readonly string[], verified: readonly (string | null)[]): (string | null)[] {
-  const usable = kinds.filter((kind) => isUsableHash(decoyOf(kind))).toSorted((a, b) => costOf(b) - costOf(a));
   const done = new Set(verified.map(kindOf));
-  const imported = [...done].filter((kind) => kind !== null);
-  const missing = fitLimit(usable, imported);
-  const kibMissing = sumCosts(fitLimit(usable, [])) - sumCosts([...imported, ...missing]);
-  const own = Math.max(0, Math.round(kibMissing / costOf(ownPrefix))) + (done.has(null) ? 0 : 1);
-  return [...Array<null>(own).fill(null), ...missing.map(decoyOf)];
+  return [...importedKinds(kinds).add(null)].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
 }
 
-/** The first of the kinds that fit the limit together with those already verified. */
-function fitLimit(kinds: readonly string[], done: readonly string[]): string[] {
-  let kibLeft = maxRefusalKib - sumCosts(done);
-  return kinds.filter((kind) => {
-    const fits = !done.includes(kind) && costOf(kind) <= kibLeft;
-    if (fits) kibLeft -= costOf(kind);
-    return fits;
-  });
+function importedKinds(kinds: readonly string[]): Set<string | null> {
+  return new Set(kinds.map((kind) => kindOf(decoyOf(kind))));
 }
 
-function sumCosts(kinds: readonly string[]): number {
-  return kinds.reduce((sum, kind) => sum + costOf(kind), 0);
-}
-
-/** Null for our own kind, whose decoy also replaces unusable hashes. */
+/** Null for our own kind, whose decoy also replaces unusable hashes. The variants of bcrypt cost the same. */
 function kindOf(hash: string | null): string | null {
   if (hash === null || hash.startsWith(ownPrefix) || !isUsableHash(hash)) return null;
-  return kindPattern.exec(hash)?.[0] ?? null;
+  return kindPattern.exec(hash)?.[0].replace(/^\$2[ay]/, "$$2b") ?? null;
 }
 
 function decoyOf(kind: string): string {
@@ -144,6 +146,7 @@ function decoyOf(kind: string): string {
 
 /** In KiB of argon2, times passes. */
 function costOf(kind: string): number {
-  const [, rounds, kib, passes] = kindPattern.exec(kind) ?? [];
-  return rounds === undefined ? Number(kib) * Number(passes) : 2 ** Number(rounds) * kibPerBcryptRound;
+  const [, rounds, kib, passes, lanes] = kindPattern.exec(kind) ?? [];
+  const argon2 = (Number(kib) + Number(lanes) * kibPerLane) * Number(passes);
+  return Math.max(minKib, rounds === undefined ? argon2 : 2 ** Number(rounds) * kibPerBcryptRound);
 }

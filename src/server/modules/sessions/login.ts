@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, param, run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, type ErrorKind, invalidLogin, twoFactorRequired } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
@@ -19,8 +19,8 @@ import { claimReactions } from "../reactions/service.ts";
 import { getTenant } from "../tenants/service.ts";
 import { issueToken } from "../tokens/service.ts";
 import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
-import { changePasswordHash, findSignInUser, type SignInUser } from "../users/credentials.ts";
-import { imported, users } from "../users/table.ts";
+import { changePasswordHash, findImportedKinds, findSignInUser, type SignInUser } from "../users/credentials.ts";
+import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
 
@@ -161,26 +161,6 @@ async function renewHash(ctx: Ctx, user: SignInUser, from: string, password: str
   }
 }
 
-const maxKinds = 100;
-
-const ofTenant = sql`tenant_id = ${param("tenantId")} and ${imported}`;
-const kind = sql.raw(`case when found.hash like '$2%' then substr(found.hash, 1, 7)
-  else substr(found.hash, 1, instr(found.hash, ',p=') + 4) end`);
-
-/**
- * The beginnings of the imported hashes of a tenant, each kind once. It steps from kind to kind in the index
- * `users_imported`: hashes that begin with `…$` sort before `…%`.
- */
-export const selectKinds = statement<{ kind: string }>(sql`
-  with recursive found (hash) as (
-    select (select password_hash from ${users} where ${ofTenant} order by password_hash limit 1)
-    union all
-    select (select password_hash from ${users} where ${ofTenant}
-      and password_hash >= substr(${kind}, 1, length(${kind}) - 1) || char(unicode(substr(${kind}, -1)) + 1)
-      order by password_hash limit 1)
-    from found where found.hash is not null limit ${sql.raw(String(maxKinds + 1))})
-  select ${kind} as kind from found where found.hash is not null`);
-
 /**
  * Makes every refused login of a store take the same time, by verifying one hash of each kind that the store has: a
  * shorter time would reveal that a user exists and that their password was imported.
@@ -192,9 +172,8 @@ export async function equalizeLoginTime(
   verified: readonly (string | null)[],
 ): Promise<void> {
   try {
-    const kinds = await all(ctx.db, selectKinds, { tenantId: ctx.tenant.id });
-    const names = kinds.map((row) => row.kind);
-    for (const hash of hashesToVerify(names, verified)) await verifyPassword(password, hash, ctx.tenant.id);
+    const kinds = await findImportedKinds(ctx);
+    for (const hash of hashesToVerify(kinds, verified)) await verifyPassword(password, hash, ctx.tenant.id);
   } catch (error) {
     // When no capacity is left for hashing, the refusal must still be returned and counted.
     if (!(error instanceof AppError)) throw error;

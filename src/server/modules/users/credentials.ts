@@ -1,11 +1,11 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { detachDevices } from "../tokens/service.ts";
 import type { Role, UserStatus } from "./model.ts";
-import { users } from "./table.ts";
+import { imported, users } from "./table.ts";
 
 /** The fields of a user that authentication needs; internal to the services. */
 export interface SignInUser {
@@ -31,6 +31,27 @@ const changeHash = statement(sql`
   update ${users} set password_hash = ${param("to")}, password_changed_at = ${param("now")} where ${guard}`);
 const renewHash = statement(sql`update ${users} set password_hash = ${param("to")} where ${guard}`);
 
+/** More than a store can have. */
+const maxKinds = 200;
+
+const ofTenant = sql`tenant_id = ${param("tenantId")} and ${imported}`;
+const kind = sql.raw(`case when found.hash like '$2%' then substr(found.hash, 1, 7)
+  else substr(found.hash, 1, instr(found.hash, ',p=') + 4) end`);
+
+/**
+ * The beginnings of the imported hashes of a tenant, each kind once. It steps from kind to kind in the index
+ * `users_imported`: hashes that begin with `…$` sort before `…%`.
+ */
+export const selectKinds = statement<{ kind: string }>(sql`
+  with recursive found (hash) as (
+    select (select password_hash from ${users} where ${ofTenant} order by password_hash limit 1)
+    union all
+    select (select password_hash from ${users} where ${ofTenant}
+      and password_hash >= substr(${kind}, 1, length(${kind}) - 1) || char(unicode(substr(${kind}, -1)) + 1)
+      order by password_hash limit 1)
+    from found where found.hash is not null limit ${sql.raw(String(maxKinds))})
+  select ${kind} as kind from found where found.hash is not null`);
+
 /** The user of an address in its comparable form, also a disabled one; undefined for an unknown address. */
 export function findSignInUser(db: Executor, tenantId: string, emailKey: string): Promise<SignInUser | undefined> {
   return get(db, selectByEmail, { tenantId, emailKey });
@@ -39,6 +60,11 @@ export function findSignInUser(db: Executor, tenantId: string, emailKey: string)
 /** The user of an id, also a disabled one; undefined for an unknown id. */
 export function findSignInUserById(db: Executor, tenantId: string, id: string): Promise<SignInUser | undefined> {
   return get(db, selectById, { tenantId, id });
+}
+
+/** How the imported hashes of the store begin, each kind once. */
+export async function findImportedKinds(ctx: Ctx): Promise<string[]> {
+  return (await all(ctx.db, selectKinds, { tenantId: ctx.tenant.id })).map(({ kind }) => kind);
 }
 
 /**

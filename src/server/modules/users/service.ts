@@ -8,11 +8,11 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { endResetCode } from "../password-reset/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
-import { hashPassword, parsePasswordHash } from "../passwords/password-hash.ts";
+import { hashPassword, needsRehash, parsePasswordHash, requireAffordableKind } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { endTokens } from "../tokens/service.ts";
 import { explainUserConflict, type RenderedUser, recordUserEvent, toUser, userJson } from "./change.ts";
-import { changePasswordHash } from "./credentials.ts";
+import { changePasswordHash, findImportedKinds } from "./credentials.ts";
 import {
   explainRefusal,
   guardedUser,
@@ -80,6 +80,9 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
   return inTransaction(ctx, async (tx) => {
+    if (passwordHash !== null && needsRehash(passwordHash)) {
+      requireAffordableKind("password_hash", passwordHash, await findImportedKinds(tx));
+    }
     const row = await get(tx.db, insertUser, {
       name: null,
       nameKey: null,
