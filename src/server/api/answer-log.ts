@@ -47,8 +47,9 @@ export function logAnswer(deps: LogDeps, answered: Answered): void {
 
   const level = isProbe && status < 400 ? "debug" : levelOf(status);
   if (logLevels.indexOf(level) < deps.logFrom) return;
-  // An error without a cause is explained by its code.
-  const isExplained = status < 500 || (failure instanceof AppError && failure.cause === undefined);
+  // An error without a cause is explained by its code, and so are refusals, except those of a malformed password hash.
+  const isRefusal = status < 500 && !(failure instanceof AppError && failure.kind === "invalidLogin");
+  const isExplained = isRefusal || (failure instanceof AppError && !(failure.cause instanceof Error));
   deps.log({
     at: deps.now(),
     level,

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { invalidField } from "../../errors.ts";
+import { invalidField, invalidLogin } from "../../errors.ts";
 import { Semaphore } from "../../values/semaphore.ts";
 
 /** Argon2id with 19 MiB, two passes, one lane. */
@@ -32,9 +32,15 @@ export function hashPassword(password: string, party?: string): Promise<string> 
  * Whether a password has this hash. False for null (no such user, no password) and for an unusable hash, after as much
  * time as for a real one.
  * @param party the id of the store, as in `hashPassword`.
- * @throws unavailable when too many wait.
+ * @param userId named by the log when the hash is malformed.
+ * @throws unavailable when too many wait; invalidLogin for a malformed hash, with the cause, after the same time.
  */
-export function verifyPassword(password: string, hash: string | null, party?: string): Promise<boolean> {
+export function verifyPassword(
+  password: string,
+  hash: string | null,
+  party?: string,
+  userId?: string,
+): Promise<boolean> {
   const verify = async () => {
     // Bun refuses an empty password at once, and the response time would reveal that nothing was verified.
     const isReal = hash !== null && password !== "" && isUsableHash(hash);
@@ -42,9 +48,16 @@ export function verifyPassword(password: string, hash: string | null, party?: st
       await Bun.password.verify(password || "-", decoyOf(ownPrefix));
       return false;
     }
-    if (hash.startsWith(ownPrefix)) return Bun.password.verify(password.normalize("NFC"), hash);
-    const bytes = new TextEncoder().encode(password);
-    return Bun.password.verify(bcrypt.test(hash) ? bytes.subarray(0, bcryptBytes) : bytes, hash);
+    const bytes = new TextEncoder().encode(hash.startsWith(ownPrefix) ? password.normalize("NFC") : password);
+    try {
+      return await Bun.password.verify(bcrypt.test(hash) ? bytes.subarray(0, bcryptBytes) : bytes, hash);
+    } catch (error) {
+      await Bun.password.verify("-", decoyOf(kindPattern.exec(hash)?.[0] ?? ownPrefix));
+      const cause = new Error(`The password hash of ${userId} is malformed; the user needs a new password`, {
+        cause: error,
+      });
+      throw invalidLogin(undefined, { cause });
+    }
   };
   return hashing.run(verify, { party });
 }
@@ -69,16 +82,26 @@ const maxLanes = 8;
 
 /**
  * Checks form and cost of a hash that another system made.
- * @throws validationFailed naming the field; the message never contains the hash.
+ * @param party the id of the store, as in `hashPassword`.
+ * @throws validationFailed naming the field; the message never contains the hash. unavailable when too many wait.
  */
-export function parsePasswordHash(field: string, hash: string): string {
-  if (!bcrypt.test(hash) && !argon2.test(hash)) {
+export async function parsePasswordHash(field: string, hash: string, party?: string): Promise<string> {
+  if ((!bcrypt.test(hash) && !argon2.test(hash)) || !(await hashing.run(() => isVerifiable(hash), { party }))) {
     throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");
   }
   if (!isUsableHash(hash)) {
     throw invalidField(field, "has a cost outside of what is accepted: bcrypt 4 to 12, argon2 up to 64 MiB × 3 passes");
   }
   return hash;
+}
+
+/** Whether the verifier accepts salt and digest: it refuses unused bits that are set, for one. At the lowest costs. */
+function isVerifiable(hash: string): Promise<boolean> {
+  const cheap = hash.replace(/(?<=^\$2.\$)\d\d/, "04").replace(/m=\d+,t=\d+,p=\d/, "m=8,t=1,p=1");
+  return Bun.password.verify("-", cheap).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Whether a hash has a form that can be checked, at a cost within bounds. */

@@ -19,7 +19,8 @@ export async function reauthenticate<T>(
 ): Promise<T> {
   try {
     return await limitFailures(ctx, user.emailKey, async () => {
-      const isCorrect = password === undefined || (await verifyPassword(password, user.passwordHash, ctx.tenant.id));
+      const { id, passwordHash } = user;
+      const isCorrect = password === undefined || (await verifyPassword(password, passwordHash, ctx.tenant.id, id));
       if (!isCorrect) throw invalidLogin();
       return act();
     });

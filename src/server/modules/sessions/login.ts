@@ -60,7 +60,7 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       subject = user?.id;
       const hash = user?.status === "active" ? user.passwordHash : null;
       verified.push(hash);
-      const isCorrect = await verifyPassword(input.password, hash, ctx.tenant.id);
+      const isCorrect = await verifyPassword(input.password, hash, ctx.tenant.id, user?.id);
       if (!user || hash === null || !isCorrect) throw invalidLogin();
       const session = await signIn(ctx, user, hash, input);
       if (session) {
