@@ -540,21 +540,38 @@ test("a server that other machines reach is asked for its public URL and certifi
     ["Must be an http or https URL", `${eraseLine}https://shop.example.com\r`],
     ["Serve HTTPS with your own certificate?", "y\r"],
     ["Certificate chain", `${files}/none\r`],
-    ["Must be a file that can be read", `${eraseLine}${cert}\r`],
-    ["Private key", `${key}\r`],
+    ["none does not exist", `${eraseLine}${key}\r`],
+    ["shop.key contains no PEM certificate", `${eraseLine}${cert}\r`],
+    ["Private key", `${cert}\r`],
+    ["shop.crt contains no PEM private key", `${eraseLine}${key}\r`],
     ["Create the store?", "\r"],
   ];
   const flags = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "en", "--no-owner", "--no-mail"];
   const rest = ["--key-name", "web", "--no-publish", "--no-origins", "--save-secret-to", join(files, "web")];
   const { code, screen } = await atTerminal(steps, ...flags, ...rest, "--no-serve", "--host", "0.0.0.0");
   expect(code).toBe(0);
-  expect(screen).toContain("Address     https://127.0.0.1:8080");
+  expect(screen).toContain("Address     https://127.0.0.1:8080 and all other addresses of this machine");
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({
     BODEGA_HOST: "0.0.0.0",
     BODEGA_PUBLIC_URL: "https://shop.example.com",
     BODEGA_TLS_CERT: cert,
     BODEGA_TLS_KEY: key,
   });
+});
+
+test("a certificate and key that cannot be served are refused before anything is written", async () => {
+  const { failure, isUntouched } = openNew();
+  const cert = join(makeDir(), "shop.crt");
+  writeFileSync(cert, certificate);
+  const { code, error } = await failure("init", ...unattended, "--tls-cert", cert, "--tls-key", cert);
+  expect([code, error]).toEqual([
+    2,
+    expect.objectContaining({
+      message: `${cert} contains no PEM private key (-----BEGIN PRIVATE KEY-----).`,
+      remedy: expect.stringContaining("--tls-key"),
+    }),
+  ]);
+  expect(isUntouched()).toBe(true);
 });
 
 async function findPort(): Promise<string> {

@@ -56,6 +56,23 @@ describe("serve", () => {
     },
   );
 
+  test("init of its data directory says that it runs, and to restart it for new settings", async () => {
+    await json("tenant", "create", "mugs");
+    const { stop } = await start(["serve"], "Data directory");
+    const init = async (...flags: string[]) => (await run(["init", "-n", "mugs", "--no-owner", ...flags])).stdout;
+    expect(await init("--port", "8081")).toContain("# The server runs already. Restart it to apply the new settings\n");
+    const same = await init();
+    expect(same).toContain("# The server runs already\n");
+    expect(same).not.toContain("bodega serve");
+    await stop("SIGTERM");
+    expect(await init()).toMatch(/# Start the server\n.*bodega.* serve/);
+  });
+
+  test("on all addresses says so", async () => {
+    const { stdout } = await start(["serve", "--host", "0.0.0.0"], "Data directory");
+    expect(stdout).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+ and all other addresses of this machine\n/);
+  });
+
   test("in an empty directory says how to begin, and which settings have no effect", async () => {
     const env = environment({ BODEGA_DATA_DIR: join(makeDir(), "new"), BODEGA_DATABASE_SYNC_URL: "https://x.example" });
     const child = Bun.spawn([...command, "serve", "--port", "0"], { env, stdout: "pipe", stderr: "pipe" });

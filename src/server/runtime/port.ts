@@ -126,6 +126,11 @@ function bindPort<T>(config: Config, bind: () => T): T {
   }
 }
 
+/** The words after the URL of a server that listens on more than one address. */
+export function othersOf({ host }: Pick<Config, "host">): string {
+  return host === "0.0.0.0" || host === "::" ? " and all other addresses of this machine" : "";
+}
+
 /** The URL at which this machine reaches a server with this configuration. */
 export function addressOf({ host, port, tls }: Pick<Config, "host" | "port" | "tls">): string {
   const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;

@@ -17,7 +17,7 @@ import { quoteWord } from "../values/shell-quote.ts";
 import { startBackgroundJobs } from "./background-jobs.ts";
 import { listen } from "./listen.ts";
 import { type ServerMonitor, startMonitor, startWorkerMonitor } from "./monitor.ts";
-import { addressOf, reservePort } from "./port.ts";
+import { addressOf, othersOf, reservePort } from "./port.ts";
 import { openServerVault, prepareDatabase } from "./prepare-database.ts";
 import { graceMs, lastLinesMs, limitShutdown, nextStopSignal } from "./shutdown.ts";
 import { startWorkers } from "./workers.ts";
@@ -175,7 +175,7 @@ async function openTls(config: Config, log: LogWriter): Promise<CertificateWatch
 }
 
 async function announce(config: Config, { version, print }: Run, url: string, metrics: string | undefined) {
-  const lines = [`Bodega ${version} listens on ${url}`, `Data directory: ${config.dataDir}`];
+  const lines = [`Bodega ${version} listens on ${url}${othersOf(config)}`, `Data directory: ${config.dataDir}`];
   if (config.databaseUrl !== undefined) {
     const { protocol, host } = new URL(config.databaseUrl);
     lines.push(`Database: ${protocol}//${host}`);

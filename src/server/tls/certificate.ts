@@ -29,8 +29,7 @@ export interface Certificate extends KeyPair {
  * @throws validationFailed naming the file and what to do about it.
  */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
-  const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
-  const leaf = parseLeaf(files.cert, cert);
+  const [{ cert, leaf }, key] = await Promise.all([readChain(files.cert), readPem(files.key)]);
   const privateKey = parseKey(files.key, key);
   if (!leaf.checkPrivateKey(privateKey)) {
     throw validationFailed(
@@ -45,6 +44,17 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
     });
   }
   return { cert, key, leaf, names: namesOf(leaf), from: Date.parse(leaf.validFrom), until: Date.parse(leaf.validTo) };
+}
+
+/** Reads a chain and its first certificate. Errors: validationFailed naming the file. */
+export async function readChain(path: string): Promise<{ cert: string; leaf: X509Certificate }> {
+  const cert = await readPem(path);
+  try {
+    return { cert, leaf: new X509Certificate(cert) };
+  } catch (cause) {
+    const remedy = "Name the file of the certificate chain, such as fullchain.pem, with --tls-cert.";
+    throw validationFailed(`${path} contains no PEM certificate (-----BEGIN CERTIFICATE-----).`, { cause, remedy });
+  }
 }
 
 /** Whether a certificate covers the host of a URL. */
@@ -69,14 +79,6 @@ async function readPem(path: string): Promise<string> {
   }
 }
 
-function parseLeaf(path: string, pem: string): X509Certificate {
-  try {
-    return new X509Certificate(pem);
-  } catch (cause) {
-    throw validationFailed(`${path} contains no PEM certificate (-----BEGIN CERTIFICATE-----).`, { cause });
-  }
-}
-
 function parseKey(path: string, pem: string): KeyObject {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
     throw validationFailed(
@@ -87,7 +89,8 @@ function parseKey(path: string, pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (cause) {
-    throw validationFailed(`${path} contains no PEM private key (-----BEGIN PRIVATE KEY-----).`, { cause });
+    const remedy = "Name the file of the certificate's private key, such as privkey.pem, with --tls-key.";
+    throw validationFailed(`${path} contains no PEM private key (-----BEGIN PRIVATE KEY-----).`, { cause, remedy });
   }
 }
 

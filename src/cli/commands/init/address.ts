@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Config, readConfig } from "../../../server/config/config.ts";
-import { invalidField } from "../../../server/errors.ts";
+import { readCertificate, readChain } from "../../../server/tls/certificate.ts";
 import type { Console } from "../../terminal/console.ts";
 import { askText, askYesNo } from "../../terminal/prompt.ts";
 import type { InitArgs } from "./flags.ts";
@@ -17,8 +16,10 @@ export async function takeAddress(args: InitArgs, console: Console, { host, publ
       url = await askText("Public URL, such as https://shop.example.com (optional)", { optional: true, check });
     }
     if (tls === undefined && (await askYesNo(withOwnCertificate, false))) {
-      cert = await askText("Certificate chain (PEM file)", { check: requireFile });
-      key = await askText("Private key of the certificate (PEM file)", { check: requireFile });
+      const chain = await askText("Certificate chain (PEM file)", { check: readChain });
+      cert = chain;
+      const check = (file: string) => readCertificate({ cert: chain, key: file });
+      key = await askText("Private key of the certificate (PEM file)", { check });
     }
   }
   return {
@@ -27,8 +28,4 @@ export async function takeAddress(args: InitArgs, console: Console, { host, publ
     BODEGA_TLS_CERT: cert && resolve(cert),
     BODEGA_TLS_KEY: key && resolve(key),
   };
-}
-
-function requireFile(path: string): void {
-  if (!existsSync(path)) throw invalidField("path", `must be a file that can be read: ${path}`);
 }

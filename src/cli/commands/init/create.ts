@@ -22,6 +22,8 @@ export interface Outcome {
   mail: MailAnswer | null;
   settings: EnvFileChange;
   run: RunMode;
+  /** Whether a server of this data directory runs already. */
+  isRunning: boolean;
   unit: (Unit & { written: boolean; started: boolean }) | null;
   /** One sentence for each flag whose value differs from the existing one, which is kept. */
   kept: string[];
@@ -51,6 +53,7 @@ export async function createShop(args: InitArgs, console: Console, plan: Plan): 
     mail: answers.mail,
     settings: { path: envFilePath(config.dataDir), written: [], kept: [] },
     run: answers.run,
+    isRunning: answers.isRunning,
     unit: unit && { ...unit, written: false, started: false },
     kept: [],
   };

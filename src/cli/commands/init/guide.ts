@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { defaultDataDir } from "../../../server/config/options.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
+import { othersOf } from "../../../server/runtime/port.ts";
 import { programName, quoteWords } from "../../terminal/command-line.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { renderFields } from "../../terminal/table.ts";
@@ -35,7 +36,7 @@ function listFields({ setup, config, files, mail, settings, secrets }: Outcome, 
     ["Mail", mail && `${new URL(mail.smtpUrl).host}, from ${mail.mailFrom}${mail.isTested ? "" : " (not tested)"}`],
     ["Data", config.dataDir],
     ["Settings", settings.written.length > 0 && settings.path],
-    ["Address", url],
+    ["Address", `${url}${othersOf(config)}`],
   ];
   return rows.flatMap(([label, value]): [string, string][] => (value ? [[label, escapeControls(value)]] : []));
 }
@@ -44,7 +45,8 @@ function listFields({ setup, config, files, mail, settings, secrets }: Outcome, 
 type Step = [title: string, ...lines: string[]];
 
 function listSteps(outcome: Outcome, url: string): Step[] {
-  const { setup, run, config, unit } = outcome;
+  const { setup, run, config, unit, isRunning, settings } = outcome;
+  const isStopped = run === "none" && !isRunning;
   const { key } = setup;
   const program = programName();
   const isDefault = relative(process.cwd(), config.dataDir) === defaultDataDir;
@@ -53,8 +55,11 @@ function listSteps(outcome: Outcome, url: string): Step[] {
   const steps: (Step | false)[] = [
     unit !== null &&
       !unit.started && ["Start the server now and at every boot", ...startCommands.map((words) => words.join(" "))],
-    run === "none" && ["Start the server", bodega("serve")],
-    run === "none" && ["Print a file that starts it", bodega("init --print-unit"), bodega("init --print-compose")],
+    isRunning && [
+      `The server runs already${settings.written.length > 0 ? ". Restart it to apply the new settings" : ""}`,
+    ],
+    isStopped && ["Start the server", bodega("serve")],
+    isStopped && ["Print a file that starts it", bodega("init --print-unit"), bodega("init --print-compose")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
     productStep(outcome, url, bodega),
     ["Check the installation", bodega("doctor"), `${program} --help`],

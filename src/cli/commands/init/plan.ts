@@ -5,7 +5,9 @@ import type { Config } from "../../../server/config/config.ts";
 import { databaseFile } from "../../../server/config/data-dir.ts";
 import { compareEnvFile } from "../../../server/config/env-file.ts";
 import { defaultDataDir } from "../../../server/config/options.ts";
+import { isServerRunning } from "../../../server/db/local/server-lock.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
+import { readCertificate } from "../../../server/tls/certificate.ts";
 import { withContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { planSecretFile, requireReader } from "../../secrets/deliver.ts";
@@ -35,6 +37,7 @@ export async function planShop(args: InitArgs, console: Console) {
   const given = readRunMode(args);
   let config = readInitConfig(args, console, given === "systemd");
   if (given === "systemd") requireWritable(describeUnit(config, args["unit-dir"], console));
+  if (args["tls-cert"] !== undefined && config.tls !== undefined) await readCertificate(config.tls);
   const answers = await gatherAnswers(args, console, config);
   const { run, key, owner, secretFile } = answers;
   if (run === "systemd" && given === undefined) config = readInitConfig(args, console, hasSystemd());
@@ -90,8 +93,9 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const to = owner?.email ?? shop.owner?.email;
   const mail = wantsMail(args, config) ? await takeMail(args, console, { title, language, to }) : null;
   const address = await takeAddress(args, console, config);
-  const run = readRunMode(args) ?? (await askRunMode(console));
-  return { namespace, store, owner, key, secretFile, mail, address, run };
+  const isRunning = config.databaseUrl === undefined && (await isServerRunning(config.dataDir));
+  const run = readRunMode(args) ?? (isRunning ? "none" : await askRunMode(console));
+  return { namespace, store, owner, key, secretFile, mail, address, run, isRunning };
 }
 
 async function greet(console: Console, config: Config, isNew: boolean): Promise<void> {
