@@ -35,7 +35,7 @@ export interface Database extends Session {
   dataVersion(): number | null;
   /** Moves the WAL into the database file; false when busy, or where there is no WAL. */
   checkpoint(): Promise<boolean>;
-  /** After a write of this process was lost, tries a harmless one. Errors: unavailable. A server is not tried. */
+  /** After a write of this process was lost, tries a harmless one. Errors: unavailable, also for a damaged file. A server is not tried. */
   checkWrites(): Promise<void>;
   /** Size of the WAL in bytes, 0 where there is none. */
   walBytes(): number;

@@ -1,7 +1,7 @@
 import type { InArgs, Row } from "@libsql/core/api";
 import { LruCache } from "../../values/lru-cache.ts";
 import { bindArgs } from "../bind-args.ts";
-import { isBusy, mapDbError } from "../db-errors.ts";
+import { isBusy, isDamaged, mapDbError, sqliteCodeOf } from "../db-errors.ts";
 import { type SqlShape, shapeOf } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
 import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
@@ -10,6 +10,8 @@ import { createRowMaker, type RowMaker } from "./row.ts";
 /** Half of the maximum number of statements that a connection caches. */
 const generationSize = 128;
 const openingTimeoutMs = 5000;
+/** An engine keeps its descriptors until the garbage collector finds it, so that few may be opened. */
+const minReopenMs = 1000;
 const dataVerbs = ["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "VALUES", "PRAGMA"];
 const controlVerbs = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
 const keptVerbs = new Set([...dataVerbs, ...controlVerbs]);
@@ -33,6 +35,8 @@ export interface ConnectionOptions {
   cacheKiB?: number;
   /** Leaves the journal mode as it is, for a database in memory. */
   keepFormat?: boolean;
+  /** Allows another engine after a fault of the disk while it is true. */
+  isInPlace?: () => boolean;
 }
 
 /**
@@ -40,26 +44,22 @@ export interface ConnectionOptions {
  * durability, and turns automatic checkpoints off (see checkpoint.ts).
  */
 export class Connection {
-  readonly #engine: Engine;
+  readonly #openEngine: (isFirst: boolean) => Engine;
+  readonly #isInPlace: () => boolean;
   readonly #kept = new LruCache<Kept>(generationSize);
+  #engine: Engine;
   #open = true;
+  #hasFault = false;
+  #openedAt = Number.NEGATIVE_INFINITY;
+  /** How often another engine was opened after a fault of the disk; its counters begin anew. */
+  reopened = 0;
+  /** Whether another engine found damage too, so that it is the file's. */
+  isDamaged = false;
 
   constructor(libsql: Libsql, path: string, options: ConnectionOptions = {}) {
-    try {
-      this.#engine = new libsql(path, { timeout: 0 });
-      this.#pragma(`busy_timeout = ${openingTimeoutMs}`);
-      if (!options.keepFormat) this.#enableWal();
-      this.#pragma("wal_autocheckpoint = 0");
-      this.#pragma("synchronous = FULL");
-      this.#pragma("foreign_keys = ON");
-      this.#pragma("mmap_size = 0");
-      this.#pragma("temp_store = MEMORY");
-      this.#pragma(`cache_size = -${options.cacheKiB ?? 4096}`);
-      if (options.readOnly) this.#pragma("query_only = ON");
-      this.#pragma(`busy_timeout = ${options.busyTimeoutMs ?? 0}`);
-    } catch (error) {
-      throw mapDbError(error);
-    }
+    this.#isInPlace = options.isInPlace ?? (() => false);
+    this.#openEngine = (isFirst) => openEngine(libsql, path, options, isFirst);
+    this.#engine = this.#openEngine(true);
   }
 
   /** Runs one statement to its end. Errors are mapped by `mapDbError`. */
@@ -75,7 +75,7 @@ export class Connection {
       for (let i = 0; i < raw.length; i++) rows[i] = this.#makeRow(kept, raw[i] as unknown[]);
       return { rows, rowsAffected: returningVerbs.has(kept.shape.verb) && !kept.shape.reads ? rows.length : 0 };
     } catch (error) {
-      throw mapDbError(error);
+      throw this.#mapError(error);
     }
   }
 
@@ -91,7 +91,7 @@ export class Connection {
     } catch (error) {
       // After an error the next `get` would run with the arguments of this call.
       kept.getter = undefined;
-      throw mapDbError(error);
+      throw this.#mapError(error);
     }
   }
 
@@ -101,16 +101,17 @@ export class Connection {
     try {
       return kept.statement.all(bindArgs(kept.shape.params, args)) as ReturnType<Connection["values"]>;
     } catch (error) {
-      throw mapDbError(error);
+      throw this.#mapError(error);
     }
   }
 
   /** Runs a script of several statements, without results. */
   script(sql: string): void {
+    this.#prepareEngine();
     try {
       this.#engine.exec(sql);
     } catch (error) {
-      throw mapDbError(error);
+      throw this.#mapError(error);
     }
   }
 
@@ -133,11 +134,34 @@ export class Connection {
     return (kept.makeRow as RowMaker)(values);
   }
 
-  #keep(sql: string): Kept {
-    const known = this.#kept.get(sql);
-    if (known !== undefined) return known;
+  /** Notes a fault: after one failed read the engine caches it, and fails for ever. */
+  #mapError(error: unknown): unknown {
+    if (isDamaged(error)) {
+      this.#hasFault ||= performance.now() - this.#openedAt > minReopenMs;
+      this.isDamaged ||= this.reopened > 0 && sqliteCodeOf(error) === "SQLITE_CORRUPT";
+    }
+    return mapDbError(error);
+  }
+
+  /** Opens another engine after a fault, unless a transaction must end first. */
+  #prepareEngine(): void {
     // A closed engine ends the process at some calls instead of refusing them.
     if (!this.#open) throw new Error("The database connection is closed.");
+    if (!this.#hasFault || this.#engine.inTransaction || !this.#isInPlace()) return;
+    // Opened before the old one is closed: the last connection to close would empty the WAL.
+    const engine = this.#openEngine(false);
+    this.#kept.clear();
+    this.#engine.close();
+    this.#engine = engine;
+    this.#openedAt = performance.now();
+    this.#hasFault = false;
+    this.reopened++;
+  }
+
+  #keep(sql: string): Kept {
+    this.#prepareEngine();
+    const known = this.#kept.get(sql);
+    if (known !== undefined) return known;
     const kept = this.#prepare(sql);
     if (keptVerbs.has(kept.shape.verb)) this.#kept.set(sql, kept);
     return kept;
@@ -156,26 +180,41 @@ export class Connection {
       }
       return kept;
     } catch (error) {
-      throw mapDbError(error);
+      throw this.#mapError(error);
     }
   }
+}
 
-  /** Turns WAL on. SQLite does not wait for its busy timeout there while another process creates the same file. */
-  #enableWal(): void {
-    const deadline = performance.now() + openingTimeoutMs;
-    for (;;) {
-      try {
-        this.#pragma("journal_mode = WAL");
-        return;
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw error;
-      }
-      Bun.sleepSync(1 + Math.random() * 4);
-    }
+/** Opens an engine and sets its pragmas. Errors are mapped by `mapDbError`. */
+function openEngine(libsql: Libsql, path: string, options: ConnectionOptions, isFirst: boolean): Engine {
+  let engine: Engine | undefined;
+  try {
+    engine = new libsql(path, { timeout: 0 });
+    engine.exec(`PRAGMA busy_timeout = ${openingTimeoutMs}`);
+    if (!options.keepFormat) enableWal(engine);
+    engine.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+      PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${options.cacheKiB ?? 4096};
+      PRAGMA query_only = ${options.readOnly ? "ON" : "OFF"}; PRAGMA busy_timeout = ${options.busyTimeoutMs ?? 0}`);
+    if (!isFirst) engine.exec("SELECT count(*) FROM sqlite_schema");
+    return engine;
+  } catch (error) {
+    // If it were the last connection, SQLite would remove the WAL of a damaged file.
+    if (!isFirst) engine?.close();
+    throw mapDbError(error);
   }
+}
 
-  #pragma(assignment: string): void {
-    this.#engine.prepare(`PRAGMA ${assignment}`).get([]);
+/** Turns WAL on. SQLite does not wait for its busy timeout there while another process creates the same file. */
+function enableWal(engine: Engine): void {
+  const deadline = performance.now() + openingTimeoutMs;
+  for (;;) {
+    try {
+      engine.exec("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+    }
+    Bun.sleepSync(1 + Math.random() * 4);
   }
 }
 

@@ -63,14 +63,15 @@ export class FileDatabase implements Database {
     this.path = path;
     this.#libsql = libsql;
     this.#options = options;
-    this.writer = new Connection(libsql, path, { cacheKiB: writerCacheKiB });
-    this.reader = new Reader(libsql, path, options.lockDeadlineMs ?? 5000);
+    const isInPlace = () => this.isInPlace();
+    this.writer = new Connection(libsql, path, { cacheKiB: writerCacheKiB, isInPlace });
+    this.reader = new Reader(libsql, path, { deadlineMs: options.lockDeadlineMs ?? 5000, isInPlace });
     this.#isFileInPlace = watchFile(path);
     this.#isWalInPlace = watchFile(`${path}-wal`);
     this.#isWalIndexInPlace = watchFile(`${path}-shm`);
     this.#fairness = new LockFairness(`${path}-turns`);
     const beforeCommit = () => {
-      if (!this.isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
+      if (!isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
     };
     const callbacks = { beforeCommit, onCommit: this.reader.dropSnapshot };
     this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, ...callbacks });
@@ -129,7 +130,10 @@ export class FileDatabase implements Database {
     // The WAL of a removed file contains writes that exist nowhere else, and opening its path would create a new file.
     if (this.#isClosed || !this.isInPlace()) return false;
     this.#checkpoints ??= {
-      connection: new Connection(this.#libsql, this.path, { busyTimeoutMs: checkpointTimeoutMs }),
+      connection: new Connection(this.#libsql, this.path, {
+        busyTimeoutMs: checkpointTimeoutMs,
+        isInPlace: () => this.isInPlace(),
+      }),
       readersLock: new FileLock(this.#libsql, `${this.path}-readers`),
     };
     const parts = this.#checkpoints;
@@ -141,6 +145,10 @@ export class FileDatabase implements Database {
   }
 
   async checkWrites(): Promise<void> {
+    if (this.writer.isDamaged || this.reader.connection.isDamaged) {
+      const message = "The database file is damaged. Stop the server and check it with: bodega db check";
+      throw unavailable(message, { isInternal: true });
+    }
     if (!this.queue.hasLost) return;
     await this.execute(probe);
     this.queue.hasLost = false;

@@ -14,9 +14,9 @@ export class Reader {
   /** The counter of commits that the snapshot of this turn began with; undefined while there is no snapshot. */
   #version: number | undefined;
 
-  constructor(libsql: Libsql, path: string, deadlineMs: number) {
-    this.connection = new Connection(libsql, path, { cacheKiB, readOnly: true });
-    this.#deadlineMs = deadlineMs;
+  constructor(libsql: Libsql, path: string, options: { deadlineMs: number; isInPlace: () => boolean }) {
+    this.connection = new Connection(libsql, path, { cacheKiB, readOnly: true, isInPlace: options.isInPlace });
+    this.#deadlineMs = options.deadlineMs;
   }
 
   run(sql: string, args?: InArgs): Promise<Result> {
@@ -50,7 +50,9 @@ export class Reader {
     if (this.#version !== undefined) return this.#version;
     this.connection.run("BEGIN");
     try {
-      this.#version = this.connection.first("PRAGMA data_version")?.[0] as number;
+      const version = this.connection.first("PRAGMA data_version")?.[0] as number;
+      // The engine counts in 32 bits, and from the beginning in each connection.
+      this.#version = this.connection.reopened * 2 ** 32 + version;
     } catch (error) {
       this.connection.run("ROLLBACK");
       throw error;
