@@ -540,6 +540,12 @@ CREATE TABLE `secret_fingerprint` (
 	CONSTRAINT "secret_fingerprint_single_row" CHECK("secret_fingerprint"."id" = 1)
 );
 --> statement-breakpoint
+CREATE TABLE `stale_summaries` (
+	`product_id` text PRIMARY KEY NOT NULL,
+	`blocks_commit` text DEFAULT '' NOT NULL,
+	FOREIGN KEY (`blocks_commit`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE no action DEFERRABLE INITIALLY DEFERRED
+);
+--> statement-breakpoint
 CREATE TABLE `tenants` (
 	`id` text PRIMARY KEY NOT NULL,
 	`namespace` text NOT NULL,
@@ -748,25 +754,28 @@ CREATE TRIGGER `audit_log_unchanged` BEFORE UPDATE ON `audit_log` BEGIN SELECT r
 --> statement-breakpoint
 CREATE TRIGGER `audit_log_kept` BEFORE DELETE ON `audit_log` BEGIN SELECT raise(abort, 'the audit log is append-only'); END;
 --> statement-breakpoint
--- A product's row holds a summary of its variants, so that reading a product reads one row.
-CREATE TRIGGER `product_variants_added` AFTER INSERT ON `product_variants` BEGIN
+-- A product's row holds a summary of its variants, so that reading a product reads one row. It is computed when the
+-- product's row in `stale_summaries` is deleted: at once, or at the end of a batch, which is open while there is a row ''.
+CREATE TRIGGER `stale_summaries_ended` AFTER DELETE ON `stale_summaries` WHEN OLD.product_id <> '' BEGIN
   UPDATE `products` SET (`variants`, `has_variants`, `variants_stock`, `variants_available`) = (
     SELECT json_group_array(json(rendered)), count(*) > 0,
       CASE WHEN count(*) = count(stock) THEN sum(stock) END,
       CASE WHEN count(*) = count(stock) THEN sum(stock - reserved) END
     FROM (SELECT rendered, stock, reserved FROM `product_variants`
-      WHERE product_id = NEW.product_id AND deleted_at IS NULL ORDER BY position, id))
-  WHERE id = NEW.product_id;
+      WHERE product_id = OLD.product_id AND deleted_at IS NULL ORDER BY position, id))
+  WHERE id = OLD.product_id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_added` AFTER INSERT ON `product_variants` BEGIN
+  INSERT OR IGNORE INTO `stale_summaries` (`product_id`) VALUES (NEW.product_id);
+  DELETE FROM `stale_summaries` WHERE product_id = NEW.product_id
+    AND NOT EXISTS (SELECT 1 FROM `stale_summaries` WHERE product_id = '');
 END;
 --> statement-breakpoint
 CREATE TRIGGER `product_variants_changed` AFTER UPDATE ON `product_variants` BEGIN
-  UPDATE `products` SET (`variants`, `has_variants`, `variants_stock`, `variants_available`) = (
-    SELECT json_group_array(json(rendered)), count(*) > 0,
-      CASE WHEN count(*) = count(stock) THEN sum(stock) END,
-      CASE WHEN count(*) = count(stock) THEN sum(stock - reserved) END
-    FROM (SELECT rendered, stock, reserved FROM `product_variants`
-      WHERE product_id = NEW.product_id AND deleted_at IS NULL ORDER BY position, id))
-  WHERE id = NEW.product_id;
+  INSERT OR IGNORE INTO `stale_summaries` (`product_id`) VALUES (NEW.product_id);
+  DELETE FROM `stale_summaries` WHERE product_id = NEW.product_id
+    AND NOT EXISTS (SELECT 1 FROM `stale_summaries` WHERE product_id = '');
 END;
 --> statement-breakpoint
 -- A SKU is unique across products and variants of a store; each table has a unique index for its own.

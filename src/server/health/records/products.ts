@@ -6,6 +6,7 @@ import { indexProduct } from "../../modules/products/list/search.ts";
 import { productJson, variantJson } from "../../modules/products/rendering.ts";
 import { type StockItem, stockChanged } from "../../modules/products/stock.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
+import { beginBatch, endBatch } from "../../modules/products/variants/summaries.ts";
 import { newId } from "../../values/ids.ts";
 import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 import { isCoherent } from "./orders.ts";
@@ -45,8 +46,9 @@ export const reservedStock: RecordCheck = {
   remedy: "First correct the orders with contradicting statuses; then the doctor can compute the reserved stock.",
   select: selectStock,
   async fix(tx, params) {
+    await tx.db.execute(beginBatch);
     const items = [...(await all(tx.db, fixProducts, params)), ...(await all(tx.db, fixVariants, params))];
-    if (items.length > 0) await tx.db.batch(items.map((item) => stockChanged(tx, item, "repair")));
+    await tx.db.batch([endBatch, ...items.map((item) => stockChanged(tx, item, "repair"))]);
     return items.length;
   },
 };

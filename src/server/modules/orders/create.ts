@@ -8,6 +8,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { type ReservedItem, reserve, stockChanged } from "../products/stock.ts";
 import { languageChain } from "../products/translation.ts";
+import { beginBatch, endBatch } from "../products/variants/summaries.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { users } from "../users/table.ts";
 import { orderAmounts } from "./amounts.ts";
@@ -146,9 +147,12 @@ async function reserveLines(tx: Ctx, wanted: CheckedOrder["lines"]) {
     else sums.set(key, { ...line, index });
   }
   const reserved = new Map<string, ReservedItem>();
+  const isBatch = [...sums.values()].filter(({ variantId }) => variantId !== null).length > 1;
+  if (isBatch) await tx.db.execute(beginBatch);
   for (const [key, sum] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1))) {
     reserved.set(key, await reserve(tx, sum, `items.${sum.index}`));
   }
+  if (isBatch) await tx.db.execute(endBatch);
   const lines = wanted.map((line, index) => {
     const item = reserved.get(keyOf(line)) as ReservedItem;
     if (line.productId !== null && line.productId !== item.productId) {

@@ -62,7 +62,7 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
   const counted = stock ? await all(tx.db, selectCounted, values) : [];
   const statements = [
     ...first,
-    ...(stock ? counted.flatMap((item) => moveStock(tx, stock[0], item, stock[1])) : []),
+    ...(stock ? moveStock(tx, stock[0], counted, stock[1]) : []),
     bind(insertEvent, { ...values, eventId: newId("evt") }),
   ];
   if (isToldEvent(type)) {

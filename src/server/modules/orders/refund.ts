@@ -84,14 +84,16 @@ export async function refundOrder(
       lines: JSON.stringify(plan.lines.map((line) => lineJson(line, order.currency_digits))),
       reason,
     };
-    const restocked = plan.lines.filter((line) => line.restocked > 0);
+    const restocked = plan.lines.flatMap(({ item, restocked: quantity }) =>
+      quantity > 0 ? [{ ...item, quantity }] : [],
+    );
     return finishChange(tx, id, {
       event: "order.refunded",
       first: [
         ...plan.lines.map((line) => bind(refundLine, { ...values, ...line })),
         bind(insertRefund, refund),
         bind(updateOrder, { ...values, ...points, amount: plan.amount, isFull: plan.isFull ? 1 : 0 }),
-        ...restocked.flatMap((line) => moveStock(tx, "restock", { ...line.item, quantity: line.restocked }, "restock")),
+        ...moveStock(tx, "restock", restocked, "restock"),
       ],
     });
   });

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Result } from "../../db/session.ts";
-import { all, bind, get, param, run, statement } from "../../db/statement.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
@@ -19,6 +19,7 @@ import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
 import { ownLanguageError, type ProductChange, updateProduct, variantFieldError } from "./update.ts";
+import { summarizedOnce } from "./variants/summaries.ts";
 import { insertVariants, searchedTexts, variantRows } from "./variants/variant-insert.ts";
 import { followPrice } from "./variants/variant-statement.ts";
 
@@ -158,7 +159,7 @@ export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | n
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteProductRow, values);
     if (!deleted) throw (await get(tx.db, selectStock, values)) ? preconditionFailed() : notFound("product", id);
-    if (deleted.has_variants) await run(tx.db, deleteVariants, values);
+    if (deleted.has_variants) await tx.db.batch(summarizedOnce([bind(deleteVariants, values)]));
     await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: deleted.version } });
     return id;
   });
@@ -177,13 +178,10 @@ async function write(ctx: Ctx, named: string, change: ProductChange, fields?: st
     await recordEvent(tx, { type: "product.updated", subject: id, data: { version: product.version, fields } });
     if (searchedColumns.some((name) => change.columns[name] !== undefined)) await indexProduct(tx, id);
     if (priceMinor !== undefined || compareAtMinor !== undefined) {
-      const followed = await all(tx.db, followPrice, {
-        tenantId: tx.tenant.id,
-        productId: id,
-        now: toTimestamp(tx.now()),
-      });
+      const follow = bind(followPrice, { tenantId: tx.tenant.id, productId: id, now: toTimestamp(tx.now()) });
+      const [, followed] = await tx.db.batch(summarizedOnce([follow]));
       // The product's JSON shows the prices of its variants.
-      if (followed.length > 0) product = await getProduct(tx, id, change.lang);
+      if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
     }
     if (before && !before.has_variants && before.stock !== stock) {
       await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit"));

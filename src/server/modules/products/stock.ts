@@ -8,6 +8,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
 import { notForSale } from "./product-errors.ts";
 import { products, productVariants } from "./table.ts";
+import { summarizedOnce } from "./variants/summaries.ts";
 import { maxStock } from "./variants/variant-model.ts";
 
 /** A product without variants, or a variant. */
@@ -183,17 +184,21 @@ export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason)
 
 /**
  * Statements for the batch of an order that change and record stock: `release` frees reserved stock, `commit` removes
- * sold stock, `restock` adds refunded stock. The last two increase the product's version.
+ * sold stock, `restock` adds refunded stock. The last two increase each product's version.
  */
 export function moveStock(
   tx: StockCtx,
   kind: keyof typeof moves,
-  item: StockItem & { quantity: number },
+  items: (StockItem & { quantity: number })[],
   reason: StockReason,
 ): InStatement[] {
-  const { productId, variantId, quantity } = item;
-  const values = { tenantId: tx.tenant.id, productId, variantId, quantity, now: toTimestamp(tx.now()) };
-  const statements = [bind(moves[kind][variantId === null ? "product" : "variant"], values)];
-  if (variantId !== null && kind !== "release") statements.push(bind(touchProduct, values));
-  return [...statements, stockChanged(tx, item, reason)];
+  const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
+  const moved = items.flatMap((item) => {
+    const { [item.variantId === null ? "product" : "variant"]: move } = moves[kind];
+    return [bind(move, { ...values, ...item }), stockChanged(tx, item, reason)];
+  });
+  const parents = items.flatMap(({ productId, variantId }) => (variantId === null ? [] : [productId]));
+  const touched = kind === "release" ? [] : [...new Set(parents)];
+  const statements = [...moved, ...touched.map((productId) => bind(touchProduct, { ...values, productId }))];
+  return parents.length > 1 ? summarizedOnce(statements) : statements;
 }

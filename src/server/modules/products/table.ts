@@ -119,3 +119,15 @@ export const productVariants = sqliteTable(
     check("product_variants_json", sql`json_valid(${t.options})`),
   ],
 );
+
+/**
+ * Products whose `variants` are out of date, within a transaction; the row '' keeps triggers from computing them at once.
+ * SQLite commits no such row, because none of them refers to a product, and the migration defers this check to the COMMIT.
+ */
+export const staleSummaries = sqliteTable("stale_summaries", {
+  productId: text("product_id").primaryKey(),
+  blocksCommit: text("blocks_commit")
+    .notNull()
+    .default("")
+    .references(() => products.id),
+});

@@ -1,12 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
-import { all, get, param, statement } from "../../../db/statement.ts";
+import { bind, get, param, statement } from "../../../db/statement.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { taken } from "../product-errors.ts";
 import type { Rendered } from "../rendering.ts";
 import { products, productVariants } from "../table.ts";
+import { summarizedOnce } from "./summaries.ts";
 import { completeVariant, type VariantColumns, variantColumns } from "./variant-input.ts";
 import type { VariantInput } from "./variant-model.ts";
 
@@ -70,7 +71,7 @@ export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): 
 /** Adds the variants of a new product, inside a transaction. Errors: conflict naming the variant whose SKU is taken. */
 export async function insertVariants(tx: Ctx, productId: string, rows: readonly VariantColumns[]): Promise<void> {
   try {
-    await all(tx.db, insertRows, valuesOf(tx, productId, rows));
+    await tx.db.batch(summarizedOnce([bind(insertRows, valuesOf(tx, productId, rows))]));
   } catch (error) {
     if (!isUniqueViolation(error, "product_variants.sku")) throw error;
     const skus = JSON.stringify(rows.map(({ sku }) => sku));
