@@ -13,6 +13,7 @@ import {
 import { openAccount } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
+import { uniform } from "../support/random.ts";
 import { checkAccount } from "../support/rewards.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
@@ -36,7 +37,16 @@ onEachDatabase((suite) => {
     const ctx: Ctx = { ...found, tenant: { ...found.tenant, pointsDays } };
     const booked = <T>(act: (tx: Ctx) => Promise<T>) => inTransaction(ctx, act);
     const check = () => checkAccount(shop, userId);
-    return { userId, booked, check };
+    /** What remains, by expiry. */
+    const remaining = async () => {
+      const { rows } = await ctx.db.execute({
+        sql: `select expires_at, sum(remaining) as points from reward_lots where user_id = ? and remaining > 0
+          group by expires_at order by expires_at is null, expires_at`,
+        args: [userId],
+      });
+      return rows.map((row) => [row.expires_at, row.points] as [string | null, number]);
+    };
+    return { userId, booked, check, remaining, ctx };
   }
 
   test("spending uses the oldest lots first, as many as it needs", async () => {
@@ -135,6 +145,82 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(9 * days);
     await expireDuePoints(suite.app.system);
     expect(await check()).toBe(0);
+  });
+
+  test("returned points are spent before those that expire later", async () => {
+    const { userId, booked, remaining } = await openLedger(100);
+    const orderId = "ord_test";
+    await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
+    suite.app.clock.advance(90 * days);
+    await booked((tx) => earnPoints(tx, { userId, points: 100, source: "young" }));
+    const lots = await remaining();
+    await booked((tx) => spendPoints(tx, { userId, points: 150, source: "spend", orderId }));
+    await booked((tx) => returnPoints(tx, { userId, points: 150, source: "cancel", orderId }));
+    expect(await remaining()).toEqual(lots);
+    await booked((tx) => spendPoints(tx, { userId, points: 100, source: "redeem" }));
+    expect(await remaining()).toEqual(lots.slice(1));
+  });
+
+  test("reversing what an order earned leaves points that expire earlier", async () => {
+    const { userId, booked, remaining } = await openLedger(10);
+    await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
+    const lots = await remaining();
+    suite.app.clock.advance(days);
+    const booking = { userId, points: 100, orderId: "ord_test" };
+    await booked((tx) => earnPoints(tx, { ...booking, source: "order:ord_test:earn" }));
+    await booked((tx) => reversePoints(tx, { ...booking, source: "order:ord_test:refund" }));
+    expect(await remaining()).toEqual(lots);
+  });
+
+  test("whatever is earned, spent and returned, the points that expire first are spent first", async () => {
+    const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
+    const numbers = uniform(seed);
+    const pick = (below: number) => Math.floor(numbers.next().value * below);
+    const { userId, booked, remaining, check, ctx } = await openLedger();
+    /** Points by their expiry; an order has those that it spent. */
+    let lots = new Map<string | null, number>();
+    const orders: { id: string; at: number; spent: (readonly [string | null, number])[]; points: number }[] = [];
+    const inOrder = () =>
+      [...lots].filter(([, points]) => points > 0).toSorted(([a], [b]) => ((a ?? "z") < (b ?? "z") ? -1 : 1));
+    const add = (at: string | null, points: number) => void lots.set(at, (lots.get(at) ?? 0) + points);
+    for (let step = 0; step < 150; step++) {
+      suite.app.clock.advance(pick(days));
+      const now = suite.app.clock.now();
+      const source = `step-${step}`;
+      const points = 1 + pick(50);
+      lots = new Map([...lots].filter(([at]) => at === null || Date.parse(at) > now));
+      await expireDuePoints(suite.app.system);
+      const act = pick(4);
+      if (act === 0) {
+        ctx.tenant.pointsDays = pick(5) === 0 ? null : 1 + pick(20);
+        await booked((tx) => earnPoints(tx, { userId, points, source }));
+        const { pointsDays } = ctx.tenant;
+        add(pointsDays === null ? null : new Date(now + pointsDays * days).toISOString(), points);
+      } else if (act === 3 && orders.length > 0) {
+        const [{ id, at, spent, points }] = orders.splice(pick(orders.length), 1) as [(typeof orders)[0]];
+        await booked((tx) => returnPoints(tx, { userId, points, source, orderId: id }));
+        for (const [until, count] of spent) add(until && new Date(Date.parse(until) + now - at).toISOString(), count);
+      } else {
+        const id = `ord_${step}`;
+        const spending = booked((tx) => spendPoints(tx, { userId, points, source, ...(act === 1 && { orderId: id }) }));
+        if ([...lots.values()].reduce((sum, more) => sum + more, 0) < points) {
+          expect(await failureOf(spending)).toMatchObject({ code: 5305 });
+          continue;
+        }
+        await spending;
+        const spent: [string | null, number][] = [];
+        for (let left = points; left > 0; ) {
+          const [at, most] = inOrder()[0] as [string | null, number];
+          const taken = Math.min(most, left);
+          spent.push([at, taken]);
+          add(at, -taken);
+          left -= taken;
+        }
+        if (act === 1) orders.push({ id, at: now, spent, points });
+      }
+      expect([seed, step, await remaining()]).toEqual([seed, step, inOrder()]);
+      expect(await check()).toBe(inOrder().reduce((sum, [, more]) => sum + more, 0));
+    }
   });
 
   test("returned points without an expiry have none", async () => {

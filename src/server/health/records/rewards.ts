@@ -1,18 +1,23 @@
 import { type SQL, sql } from "drizzle-orm";
 import { param, statement } from "../../db/statement.ts";
-import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
+import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "../../modules/rewards/table.ts";
 import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 /**
- * SQL for common table expressions that sum up each user's ledger, balance and lots. Expired lots have no points left; of
- * the others the oldest is spent first, so that the remaining points are in the youngest.
+ * SQL for common table expressions that sum up each user's ledger, balance and lots. Expired lots have no points left;
+ * refunds have taken back what their order earned; of the others the first to expire is spent first, so that the remaining
+ * points are in the last.
  */
 function accountSums(scope: (alias: string, column: string) => SQL): SQL {
   return sql`ledger as (
     select tenant_id, user_id, sum(points) as points from ${rewardEntries} e
     where ${scope("e", "user_id")} group by tenant_id, user_id),
   rooms as (
-    select l.sequence, l.tenant_id, l.user_id, l.remaining, case when e.sequence is null then l.points else 0 end as room
+    select l.sequence, l.tenant_id, l.user_id, l.remaining, l.expires_at,
+      case when e.sequence is null then max(0, l.points + coalesce((select sum(r.points) from ${rewardEntries} r
+        where own.kind = 'earn' and r.tenant_id = l.tenant_id and r.user_id = l.user_id and r.points < 0
+          and r.source > 'order:' || own.order_id || ':refund:' and r.source < 'order:' || own.order_id || ':refund;'
+      ), 0)) else 0 end as room
     from ${rewardEntries} own join ${rewardLots} l on l.sequence = own.sequence left join ${rewardEntries} e on e.tenant_id = l.tenant_id and e.user_id = l.user_id
       and e.source = 'lot:' || l.sequence || ':expire'
     where ${scope("own", "user_id")}),
@@ -52,8 +57,9 @@ const fixBalances = statement(sql`
 const fixLots = statement(sql`
   update ${rewardLots} set remaining = r.remaining
   from (with ${accountSums(isNamed)}
-    select l.sequence, max(0, min(l.room, a.right_lots - l.younger)) as remaining
-    from (select *, sum(room) over (partition by user_id order by sequence desc) - room as younger from rooms) l
+    select l.sequence, max(0, min(l.room, a.right_lots - l.later)) as remaining
+    from (select *, sum(room) over (partition by user_id)
+        - sum(room) over (partition by user_id order by ${spendingOrder}) as later from rooms) l
     join accounts a on a.record = l.user_id where a.is_sound and a.has_room and a.lots <> a.right_lots) r
   where ${rewardLots}.sequence = r.sequence and ${rewardLots}.remaining <> r.remaining`);
 

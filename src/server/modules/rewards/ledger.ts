@@ -5,7 +5,7 @@ import { notEnoughPoints } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { expireLots, type LedgerCtx, ofUser, writeEntries } from "./entries.ts";
-import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
+import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "./table.ts";
 
 const dayMs = 86_400_000;
 
@@ -41,20 +41,22 @@ const debitBalance = statement<{ balance: number }>(sql`
     updated_at = ${param("now")}
   where ${ofUser} and balance >= ${param("points")} returning balance`);
 const selectBalance = statement<{ balance: number }>(sql`select balance from ${rewardBalances} where ${ofUser}`);
-/** Lots in the order in which they are spent, with the points of older ones. */
-const openLots = sql`(select sequence, remaining, expires_at, sum(remaining) over (order by sequence) - remaining as older
+/** Lots in the order of spending, with the points of earlier ones. A reversal takes the points of its order first. */
+const openLots = sql`(select sequence, remaining, expires_at,
+    sum(remaining) over (order by sequence is not (select sequence from ${rewardEntries}
+      where ${ofUser} and source = ${param("earned")}), ${spendingOrder}) - remaining as earlier
     from ${rewardLots} where ${ofUser} and remaining > 0)`;
 const selectTaken = statement<{ lots: string }>(sql`
   select json_group_array(json_array(points, expires_at)) as lots from (
-    select sum(min(o.remaining, ${param("points")} - o.older)) as points, o.expires_at from ${openLots} o
-    where o.older < ${param("points")} group by o.expires_at order by min(o.sequence))`);
+    select sum(min(o.remaining, ${param("points")} - o.earlier)) as points, o.expires_at from ${openLots} o
+    where o.earlier < ${param("points")} group by o.expires_at order by o.expires_at is null, o.expires_at)`);
 const selectSpent = statement<{ lots: string; created_at: string }>(sql`
   select lots, created_at from ${rewardEntries}
   where ${ofUser} and order_id = ${param("orderId")} and kind = 'redeem' order by sequence limit 1`);
 const consumeLots = statement(sql`
-  update ${rewardLots} set remaining = ${rewardLots}.remaining - min(o.remaining, ${param("points")} - o.older)
+  update ${rewardLots} set remaining = ${rewardLots}.remaining - min(o.remaining, ${param("points")} - o.earlier)
   from ${openLots} o
-  where ${rewardLots}.sequence = o.sequence and o.older < ${param("points")}`);
+  where ${rewardLots}.sequence = o.sequence and o.earlier < ${param("points")}`);
 
 /** Maximum points of a payment, so that a balance cannot overflow and block payments. */
 const maxEarned = 1_000_000_000_000n;
@@ -70,7 +72,7 @@ export function earnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return credit(tx, "earn", booking);
 }
 
-/** Spends points, oldest first. Returns how many; 0 if the source was booked before. Errors: notEnoughPoints. */
+/** Spends the points that expire first. Returns how many; 0 if the source was booked before. Errors: notEnoughPoints. */
 export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
@@ -126,7 +128,8 @@ async function debit(
   const { userId, source, orderId } = booking;
   if (points <= 0 || (await isBooked(tx, booking))) return 0;
   await expireLots(tx, userId);
-  const values = { tenantId: tx.tenant.id, userId, points, now: toTimestamp(tx.now()) };
+  const earned = kind === "reverse" ? `order:${orderId}:earn` : null;
+  const values = { tenantId: tx.tenant.id, userId, points, earned, now: toTimestamp(tx.now()) };
   const left = await get(tx.db, debitBalance, values);
   if (!left) throw notEnoughPoints();
   // Only an order can return points later.
@@ -158,7 +161,6 @@ async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string 
     left -= returned;
     if (returned > 0) lots.push([returned, expiresAt && toTimestamp(Date.parse(expiresAt) + heldMs)]);
   }
-  // The oldest is spent first again.
   return lots.reverse();
 }
 

@@ -36,7 +36,7 @@ export const rewardEntries = sqliteTable(
     source: text("source").notNull(),
     orderId: text("order_id"),
     note: text("note"),
-    /** For points that an order spent: JSON of their lots, oldest first, as `[points, expires_at]`. */
+    /** For points that an order spent: JSON of their lots in the order of spending, as `[points, expires_at]`. */
     lots: text("lots"),
     createdAt: text("created_at").notNull(),
   },
@@ -49,7 +49,10 @@ export const rewardEntries = sqliteTable(
   ],
 );
 
-/** Points that were added and not spent yet, oldest first. What remains in a user's lots adds up to the balance. */
+/** The lot that expires first is spent first; those without an expiry last. */
+export const spendingOrder = sql.raw("expires_at is null, expires_at, sequence");
+
+/** Points that were added and not spent yet. What remains in a user's lots adds up to the balance. */
 export const rewardLots = sqliteTable(
   "reward_lots",
   {
