@@ -55,7 +55,7 @@ interface Export {
   mode?: number;
   /** Written before the first page; empty for none. */
   header: string;
-  /** Plural noun of the exported records. */
+  /** Plural noun of the exported records, which ends with s. */
   noun: string;
   /** The total number of records, if known. */
   total?: number | undefined;
@@ -96,7 +96,8 @@ export async function writeExport(
   }
   const { path } = target;
   if (console.json) await printJson(console, { exported: count, format, output: path });
-  else if (path !== undefined) await info(console, `Exported ${count} ${noun} to ${path}`);
+  else if (path !== undefined)
+    await info(console, `Exported ${count} ${count === 1 ? noun.slice(0, -1) : noun} to ${path}`);
 }
 
 function standardOutput(console: Console) {

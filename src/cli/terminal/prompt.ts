@@ -1,7 +1,7 @@
 import { AppError } from "../../server/errors.ts";
 import type { Console } from "./console.ts";
 import { escapeControls } from "./escape.ts";
-import { info } from "./output.ts";
+import { fitLines, info } from "./output.ts";
 import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";
@@ -124,11 +124,11 @@ export async function introduce(console: Console, text: string): Promise<void> {
  * @throws CancelledError for ctrl-C.
  */
 export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string> {
-  process.stderr.write(`A password needs ${needs}.\n`);
+  hint(`A password needs ${needs}.`);
   for (;;) {
     const first = await askHidden("New password", (text) => judgeAnswer(() => check(text)));
     if ((await askHidden("Repeat the password")) === first) return first;
-    process.stderr.write("The passwords differ.\n");
+    hint("The passwords differ.");
   }
 }
 
@@ -144,8 +144,12 @@ export async function askHidden(
     const text = await ask(({ password }) => password({ message, mask: true, toggleMask: false }, streams));
     const verdict = text === "" ? "A value is required." : await validate(text);
     if (verdict === true) return text;
-    process.stderr.write(`${verdict}\n`);
+    hint(verdict);
   }
+}
+
+function hint(text: string): void {
+  process.stderr.write(`${fitLines({ columns: process.stderr.columns }, text)}\n`);
 }
 
 function needsFlag(flag: string, question: string): UsageError {

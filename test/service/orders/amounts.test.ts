@@ -72,6 +72,7 @@ test(`lines of random orders add up to the order, and any refunds of them to wha
     const paid: PaidLine[] = lines.map((line, index) => ({
       ...line,
       id: `line_${index}`,
+      name: `Line ${index}`,
       productId: "prod",
       variantId: null,
       quantity: items[index]?.quantity as number,

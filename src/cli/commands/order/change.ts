@@ -51,7 +51,7 @@ async function changeOrder(
     );
     return inTransaction(ctx, change);
   });
-  await printOrder(console, view);
+  await printOrder({ ...console, done: isDryRun ? undefined : console.done }, view);
   if (isDryRun) await info(console, "Dry run: nothing was saved.");
 }
 
@@ -64,6 +64,7 @@ const pay = defineCommand({
     "dry-run": dryRunArg,
   },
   examples: ["bodega order pay -n demo 17 --reference bank-2030-01-31", "bodega order pay -n demo 17 --dry-run --json"],
+  done: "Marked order {number} as paid.",
   notes: ["The order's stock is sold, and its customer earns points. A reference books a payment only once."],
   async run(args, console) {
     const { payOrder } = await import("../../../server/modules/orders/service.ts");
@@ -76,6 +77,7 @@ const fulfill = defineCommand({
   name: "fulfill",
   description: "Mark a paid order as fulfilled",
   args: orderArgs,
+  done: "Marked order {number} as fulfilled.",
   examples: ["bodega order fulfill -n demo 17", "bodega order fulfill -n demo 17 --yes --json"],
   async run(args, console) {
     const { fulfillOrder } = await import("../../../server/modules/orders/service.ts");
@@ -88,6 +90,7 @@ const cancel = defineCommand({
   description: "Cancel a pending order and release its stock and points",
   args: { ...orderArgs, "dry-run": dryRunArg },
   examples: ["bodega order cancel -n demo 17", "bodega order cancel -n demo 17 --dry-run"],
+  done: "Cancelled order {number}.",
   notes: ["A full refund cancels a paid order: bodega order refund -n <namespace> <order>"],
   async run(args, console) {
     const { cancelOrder } = await import("../../../server/modules/orders/service.ts");
@@ -115,6 +118,7 @@ const refund = defineCommand({
     "bodega order refund -n demo 17 --dry-run",
     'bodega order refund -n demo 17 --line LAMP-1:1 --restock --reason "arrived broken"',
   ],
+  done: "Recorded the refund of order {number}.",
   notes: ["Bodega moves no money: pay it back where it was paid. Points are returned and reversed in proportion."],
   async run(args, console) {
     const { refundOrder } = await import("../../../server/modules/orders/refund.ts");

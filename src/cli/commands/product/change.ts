@@ -48,6 +48,7 @@ const create = defineCommand({
     stock: { type: "string", valueHint: "number", description: "Stock on hand (default: not counted)" },
   },
   examples: ['bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1'],
+  done: "Created product {title}.",
   notes: ["It is published unless --status says otherwise. Variants, pictures and the rest: bodega product import -h"],
   async run(args, console) {
     const stock = parseWhole("--stock", args.stock, "items") ?? null;
@@ -67,6 +68,7 @@ const update = defineCommand({
     "bodega product update -n demo LAMP-1 --status draft",
   ],
   notes: ["Fields without a flag keep their value. An empty --sku= or --description= clears the field."],
+  done: "Updated product {title}.",
   oneOf: waysToChange(...Object.keys(fieldArgs)),
   async run(args, console) {
     const patch = readFields(args);
@@ -83,6 +85,7 @@ const deleteCommand = defineCommand({
   description: "Delete a product; orders keep their lines",
   args: productArgs,
   examples: ["bodega product delete -n demo desk-lamp", "bodega product delete -n demo LAMP-1 --yes --json"],
+  done: "Deleted product {title}.",
   async run(args, console) {
     requireAnswer(console, `Delete product ${args.product}?`);
     const { deleteProduct, getProduct } = await import("../../../server/modules/products/service.ts");
@@ -128,6 +131,7 @@ const stock = defineCommand({
     "dry-run": { type: "boolean", description: "Show the changed product and save nothing" },
   },
   examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2 --dry-run"],
+  done: "Changed the stock of product {title}.",
   notes: ["Stock that unpaid orders reserve cannot be taken away, but = sets any number, and begins to count."],
   async run(args, console) {
     const change = parseChange(args.change);
@@ -143,7 +147,7 @@ const stock = defineCommand({
         return getProduct(tx, item.productId);
       }),
     );
-    await printProduct(console, JSON.parse(json));
+    await printProduct({ ...console, done: isDryRun ? undefined : console.done }, JSON.parse(json));
     if (isDryRun) await info(console, "Dry run: nothing was saved.");
   },
 });

@@ -6,6 +6,8 @@ import type { RefundInput } from "./model.ts";
 /** A line of a paid order; amounts in minor units. */
 export interface PaidLine extends StockItem {
   id: string;
+  /** Its SKU, or its title. */
+  name: string;
   quantity: number;
   subtotal: number;
   total: number;
@@ -64,7 +66,8 @@ function askedQuantities(lines: readonly PaidLine[], asked: NonNullable<RefundIn
     }
     if (quantity > remaining(line)) {
       const field = `lines.${index}.quantity`;
-      const message = remaining(line) === 0 ? "nothing is left to refund" : `only ${remaining(line)} left to refund`;
+      const left = remaining(line) === 0 ? "nothing is" : `only ${remaining(line)}`;
+      const message = `${left} left to refund of ${line.name}`;
       throw wrongState(`${field}: ${message}`, { details: [{ field, message }] });
     }
     quantities.set(id, quantity);

@@ -32,7 +32,7 @@ const lockOrder = statement<PaidOrder>(sql`
   returning user_id, currency_digits, subtotal_minor, total_minor, refunded_minor, points_used, points_earned,
     points_returned, points_reversed`);
 const selectLines = statement<PaidLine>(sql`
-  select id, product_id as productId, variant_id as variantId, quantity, subtotal_minor as subtotal,
+  select id, coalesce(sku, title) as name, product_id as productId, variant_id as variantId, quantity, subtotal_minor as subtotal,
     total_minor as total, is_counted as isCounted, refunded_quantity as refundedQuantity,
     refunded_minor as refunded from ${orderLines}
   where tenant_id = ${param("tenantId")} and order_id = ${param("id")} order by position`);
