@@ -9,6 +9,7 @@ import { FileLock } from "../../src/server/db/local/file-lock.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
+import { unavailable } from "../../src/server/errors.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";
 import { spawnChild } from "./spawn-child.ts";
@@ -142,6 +143,27 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBeGreaterThan(0);
     await checkpointer.stop();
     expect(db.walBytes()).toBe(0);
+  });
+
+  test("is named in the log once while the disk fails, and once when it is emptied again", async () => {
+    const lines: string[] = [];
+    const notice = (level: string, message: string) => void lines.push(`${level}: ${message}`);
+    const sound = db.checkpoint;
+    let attempts = 0;
+    db.checkpoint = async () => {
+      attempts++;
+      throw unavailable("The database's disk cannot be read or written.", { isInternal: true });
+    };
+    const checkpointer = startCheckpointer(db, { everyMs: 10, walBytes: 1000, pauseMs: 10, notice });
+    await db.execute(insertRow("row"));
+    await waitUntil(() => attempts > 3);
+    const warning =
+      /^warn: the WAL \([\d.]+ KiB\) cannot be emptied and .*: The database's disk cannot be read or written\.$/;
+    expect(lines).toEqual([expect.stringMatching(warning)]);
+    db.checkpoint = sound;
+    await waitUntil(() => lines.length > 1);
+    expect(lines.slice(1)).toEqual(["info: the WAL was emptied again"]);
+    await checkpointer.stop();
   });
 
   test("is emptied by a command that has written, unless a server runs", async () => {

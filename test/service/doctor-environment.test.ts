@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { readConfig } from "../../src/server/config/config.ts";
 import { type DoctorOptions, runDoctor } from "../../src/server/health/doctor.ts";
 import { clock } from "../../src/server/health/environment/clock.ts";
 import { directory, files } from "../../src/server/health/environment/data-dir.ts";
-import { checkDisk } from "../../src/server/health/environment/disk.ts";
+import { checkDisk, disk as diskCheck } from "../../src/server/health/environment/disk.ts";
 import { mail } from "../../src/server/health/environment/mail.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { runSmtpSession } from "../../src/server/modules/mail/smtp-session.ts";
@@ -81,6 +81,18 @@ test("modes of lock files and unknown files are not checked", async () => {
   mkdirSync(join(dataDir, "other"), { mode: 0o755 });
   expect(await files.run(about())).toEqual([]);
   chmodSync(join(dataDir, "other"), 0o700);
+});
+
+test("a WAL that is much larger than a checkpoint leaves it is a warning", async () => {
+  const wal = join(dataDir, "bodega.db-wal");
+  const find = async () => (await diskCheck.run(about())).filter(({ subject }) => subject === wal);
+  writeFileSync(wal, "", { mode: 0o600 });
+  truncateSync(wal, 60 * 1024 ** 2);
+  expect(await find()).toEqual([]);
+  truncateSync(wal, 70 * 1024 ** 2);
+  const message = expect.stringContaining("has 70 MiB");
+  expect(await find()).toEqual([expect.objectContaining({ severity: "warning", message })]);
+  rmSync(wal);
 });
 
 describe("the disk", () => {

@@ -55,7 +55,7 @@ describe("the counts of workers", () => {
   const figuresOf = (requests: number): ProcessFigures => {
     const meter = new Meter();
     for (let number = 0; number < requests; number++) meter.route("GET", "/a/").record(200, 1, undefined);
-    const queue = { writes_waiting: 0, write_wait_ms: 0 };
+    const queue = { writes_waiting: 0, write_wait_ms: 0, unready: null };
     const load = { memory_bytes: 0, cpu_seconds: 0, event_loop_lag_ms: 0, in_flight: 0 };
     return { pid: 1, started_at: "", ...load, ...queue, counts: meter.read() };
   };

@@ -2,11 +2,13 @@ import { FileDatabase } from "../db/local/file-database.ts";
 import type { Database } from "../db/session.ts";
 import type { Counts } from "./metrics/counts.ts";
 import { Meter } from "./metrics/meter.ts";
+import { createReadiness } from "./readiness.ts";
 import type { ProcessStatus, RecentRequest } from "./server-status.ts";
 
 /** The figures of one process, as it sends them to the server's main process. */
 export type ProcessFigures = Omit<ProcessStatus, "name" | "answers"> & { counts: Counts };
 
+const readinessEveryMs = 2000;
 const lagEveryMs = 500;
 /** The lag is the longest of this many samples. */
 const lagSamples = 20;
@@ -17,6 +19,7 @@ export function monitorProcess(db: Database) {
   const started_at = new Date().toISOString();
   const lag = measureLag();
   const queue = db instanceof FileDatabase ? db.queue : undefined;
+  const readiness = queue && watchReadiness(db);
   return {
     meter,
     recentRequests: new RecentRequests(Date.now),
@@ -31,11 +34,26 @@ export function monitorProcess(db: Database) {
         in_flight: meter.inFlight,
         writes_waiting: queue?.waiting ?? 0,
         write_wait_ms: round(queue?.waitMs ?? 0),
+        unready: readiness?.message() ?? null,
         counts: meter.read(),
       };
     },
-    stop: lag.stop,
+    stop() {
+      lag.stop();
+      readiness?.stop();
+    },
   };
+}
+
+/** Keeps the reason why a process is not ready. The free space of the disk is reported apart from it. */
+function watchReadiness(db: Database) {
+  const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
+  let message: string | undefined;
+  const timer = setInterval(async () => {
+    message = (await findUnready())?.message;
+  }, readinessEveryMs);
+  timer.unref();
+  return { message: () => message, stop: () => clearInterval(timer) };
 }
 
 /** Resident bytes; 0 while no file descriptor is left, because the engine reads them from a file. */

@@ -26,6 +26,8 @@ export interface ProcessStatus {
   writes_waiting: number;
   /** How long the first of them has waited, in milliseconds. */
   write_wait_ms: number;
+  /** Why it was not ready within the last seconds; null where it was, and with a database server. */
+  unready: string | null;
 }
 
 /** One route. Routes without requests are not listed. */

@@ -12,6 +12,7 @@ const killAfterChecks = 5;
 /** For a worker that has hung since its start. */
 const noFigures = {
   ...{ memory_bytes: 0, cpu_seconds: 0, event_loop_lag_ms: 0, in_flight: 0, writes_waiting: 0, write_wait_ms: 0 },
+  unready: null,
   ...{ started_at: new Date(0).toISOString(), counts: { routes: [], tenants: [] } },
 };
 

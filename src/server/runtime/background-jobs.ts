@@ -48,7 +48,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const mail = deps && (await startMailDelivery({ ...config, ...deps }));
   const webhooks = deps && startWebhookDelivery(deps);
   const pushes = deps && startPushDelivery(config, deps);
-  const checkpointer = startCheckpointer(db);
+  const checkpointer = startCheckpointer(db, { notice });
   const backups = await startScheduledBackups(config, options);
   const databaseLost = Promise.withResolvers<AppError>();
   const checkingFile = setInterval(() => {

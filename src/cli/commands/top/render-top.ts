@@ -79,6 +79,7 @@ function findProblems({ processes, queues, last_backup_failed_at }: ServerActivi
   const failed = Object.entries(queues ?? {}).filter(([, queue]) => queue.failed > 0);
   return [
     ...processes.filter(({ answers }) => !answers).map(({ name }) => `worker ${name} hangs`),
+    ...new Set(processes.flatMap(({ unready }) => (unready ? [`not ready: ${escapeControls(unready)}`] : []))),
     ...(last_backup_failed_at === null ? [] : ["last backup failed"]),
     ...failed.map(([name, queue]) => `${queue.failed} ${name} failed`),
   ];

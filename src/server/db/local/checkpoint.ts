@@ -1,29 +1,50 @@
-import { MiB } from "../../values/bytes.ts";
+import { formatBytes, MiB } from "../../values/bytes.ts";
 import type { Database } from "../session.ts";
 import { FileDatabase } from "./file-database.ts";
 
-/** Pauses after an attempt that failed at once, and after one that waited for a reader of another program. */
-const shortPauseMs = 5000;
+/** A pause after an attempt that waited for a reader of another program. */
 const longPauseMs = 300_000;
+/** A WAL that is kept from being emptied by readers is normal up to this size. */
+export const largeWalBytes = 64 * MiB;
+
+interface CheckpointerOptions {
+  notice?: (level: "info" | "warn", message: string) => void;
+  everyMs?: number;
+  walBytes?: number;
+  /** After an attempt that failed at once. */
+  pauseMs?: number;
+}
 
 /**
  * Starts the only checkpointer of a server; commands checkpoint at most once, at close, when no server runs. `stop` empties
  * the WAL for the last time. A database without a WAL is left alone.
- * @param options `walBytes`: from this size of the WAL on it acts once no write waits; from four times the size on in any
+ * @param options `notice` is told once when the WAL cannot be emptied, and once when it can again. `walBytes`: from this size of the WAL on it acts once no write waits; from four times the size on in any
  * case.
  */
-export function startCheckpointer(db: Database, { everyMs = 250, walBytes: limit = 4 * MiB } = {}) {
+export function startCheckpointer(db: Database, options: CheckpointerOptions = {}) {
+  const { notice, everyMs = 250, walBytes: limit = 4 * MiB, pauseMs = 5000 } = options;
   let pausedUntil = 0;
+  let isFailing = false;
   let running: Promise<void> | undefined;
 
   async function checkpoint(): Promise<void> {
     const started = performance.now();
-    const emptied = await db.checkpoint().catch(() => false);
+    let cause = "";
+    const emptied = await db.checkpoint().catch((error: Error) => {
+      cause = error.message;
+      return false;
+    });
     const ended = performance.now();
     // A backup holds the readers' lock, so the attempt ends at once. An open transaction of another program blocks this
     // process for the whole busy timeout, so the next attempt is later.
-    if (!emptied) pausedUntil = ended + (ended - started > 1000 ? longPauseMs : shortPauseMs);
+    if (!emptied) pausedUntil = ended + (ended - started > 1000 ? longPauseMs : pauseMs);
     running = undefined;
+    const size = db.walBytes();
+    if (isFailing === !emptied || !(emptied || cause !== "" || size > largeWalBytes)) return;
+    isFailing = !emptied;
+    const reason = cause || "a backup or another program uses the database";
+    if (emptied) notice?.("info", "the WAL was emptied again");
+    else notice?.("warn", `the WAL (${formatBytes(size)}) cannot be emptied and grows with each write: ${reason}`);
   }
 
   const timer = setInterval(() => {

@@ -1,5 +1,6 @@
 import { existsSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { databaseFile } from "../../config/data-dir.ts";
+import { largeWalBytes } from "../../db/local/checkpoint.ts";
 import { formatBytes, GiB, MiB } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
@@ -18,14 +19,21 @@ const overlay = 0x794c7630;
 
 export const disk = {
   id: "disk",
-  about: "The database is on a suitable file system with enough free space.",
+  about: "The database is on a suitable file system with enough free space, and its WAL is small.",
   async run({ config: { dataDir } }) {
     if (!existsSync(dataDir)) return [];
     const path = databaseFile(dataDir);
     const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+    const [, wal = 0] = sizes;
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
-    return checkDisk(dataDir, statfsSync(dataDir), { bytes, isContainer, isLinux: process.platform === "linux" });
+    const message = `The WAL of the database has ${formatBytes(wal)} and cannot be emptied, or a killed server left it.`;
+    const remedy = `Look for "WAL" in the server's log: a faulty disk, or a program that reads ${path} for long. Then restart it.`;
+    const facts = { bytes, isContainer, isLinux: process.platform === "linux" };
+    return [
+      ...(wal > largeWalBytes ? [finding("warning", `${path}-wal`, message, remedy)] : []),
+      ...checkDisk(dataDir, statfsSync(dataDir), facts),
+    ];
   },
 } satisfies EnvironmentCheck;
 

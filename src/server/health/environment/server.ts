@@ -1,5 +1,6 @@
+import { locateFailure } from "../../db/failure.ts";
 import { isServerRunning } from "../../db/local/server-lock.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, unavailable } from "../../errors.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
 import type { ProcessStatus, ServerStatus } from "../../monitoring/server-status.ts";
 import { readCertificate } from "../../tls/certificate.ts";
@@ -11,8 +12,9 @@ const retryMs = 500;
 export const server = {
   id: "server",
   about:
-    "A server runs on the data directory, all of its workers answer, and it is of the same version as this program.",
-  async run({ config: { dataDir, databaseUrl }, timeoutMs, version: own, command }) {
+    "A server runs on the data directory, all of its workers answer and are ready, and it is of the same version as this program.",
+  async run({ config, timeoutMs, version: own, command }) {
+    const { dataDir, databaseUrl } = config;
     // The servers of a libSQL database may run on other machines.
     if (databaseUrl !== undefined) return [];
     if (!(await isServerRunning(dataDir))) {
@@ -26,12 +28,19 @@ export const server = {
     const { version, pid } = status;
     const message = `The server (process ${pid}) is version ${version}, and this program is version ${own}.`;
     const old = finding("warning", dataDir, message, "Restart the server to run the installed version.");
-    return [...(await findHanging(dataDir, timeoutMs, status)), ...(version === own ? [] : [old])];
+    const unready = new Set((status.processes ?? []).flatMap(({ unready }) => unready ?? []));
+    const faults = [...unready].map((reason) => {
+      const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;
+      return finding("error", dataDir, `The server is not ready: ${reason}`, fault.remedy ?? null);
+    });
+    return [...(await findHanging(dataDir, timeoutMs, status)), ...faults, ...(version === own ? [] : [old])];
   },
 } satisfies EnvironmentCheck;
 
 /** The part of a `ServerStatus` that all versions have. */
-type Status = Pick<ServerStatus, "version" | "pid"> & { processes?: Pick<ProcessStatus, "name" | "pid" | "answers">[] };
+type Status = Pick<ServerStatus, "version" | "pid"> & {
+  processes?: (Pick<ProcessStatus, "name" | "pid" | "answers"> & { unready?: string | null })[];
+};
 
 /** Workers that do not answer two checks in a row; a worker that is only busy answers the second. */
 async function findHanging(dataDir: string, timeoutMs: number, first: Status): Promise<Finding[]> {
