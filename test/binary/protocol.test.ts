@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
-import { formatHead } from "../support/raw-http.ts";
+import { formatHead, largeRefusedRequest, writeThenRead } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { type Call, call } from "./calls.ts";
@@ -142,6 +143,17 @@ test.each(parserReplies)(
     expect(await send({ path: products })).toMatchObject({ status: 200 });
   },
 );
+
+test("a client that writes 20 MB before it reads, and closes the connection then, gets each refusal", async () => {
+  for (const [line, code] of [
+    ["POST /nowhere/", 5106],
+    [`PATCH ${products}`, 5105],
+    [`POST ${products}`, 5203],
+  ] as const) {
+    const socket = connect({ host: "127.0.0.1", port: server.port });
+    expect(await writeThenRead(socket, largeRefusedRequest(line))).toContain(`"code":${code}`);
+  }
+});
 
 test("headers of 31 KiB, as cookies of a shared domain may have, are accepted", async () => {
   expect(await send({ path: products, headers: { cookie: "a".repeat(31 * 1024) } })).toMatchObject({ status: 200 });

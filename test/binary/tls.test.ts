@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { type MadeCertificate, makeCertificate } from "../support/make-certificate.ts";
+import { largeRefusedRequest, writeThenRead } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { childrenOf } from "./processes.ts";
@@ -107,6 +108,20 @@ function hangUp(server: Serving): void {
   server.signal("SIGHUP");
   for (const pid of childrenOf(server.pid)) process.kill(pid, "SIGHUP");
 }
+
+test("a client that writes 20 MB before it reads, and closes the connection then, gets its refusal", async () => {
+  const [binary, dir] = [installBinary(), makeDir()];
+  await openShop(binary);
+  const server = await binary.serve(...writePair(dir, makeCertificate()));
+  for (const [line, code] of [
+    ["POST /nowhere/", 5106],
+    ["POST /products/?namespace=demo", 5203],
+  ] as const) {
+    const socket = await open(server.port);
+    expect(await writeThenRead(socket, largeRefusedRequest(line))).toContain(`"code":${code}`);
+  }
+  await server.end();
+});
 
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   test("the certificate is replaced under load: every client gets a reply, and requests in flight finish", async () => {

@@ -84,6 +84,33 @@ export function openConnection(app: TestApp): RawConnection {
   };
 }
 
+/**
+ * Sends a request as Python's urllib does, which writes all of it before it reads. Returns what is received until the
+ * server closes.
+ * @throws Error when the server closes before the request is written.
+ */
+export async function writeThenRead(socket: Socket, [head, body]: readonly [string, Uint8Array]): Promise<string> {
+  const closed = new Promise((resolve) => socket.on("close", resolve).on("error", resolve));
+  socket.pause();
+  socket.write(head);
+  await new Promise((resolve) => socket.write(body, resolve));
+  // Bun reports no error for a write that was cut.
+  if (socket.bytesWritten < body.length) throw new Error("The server closed before the request was written");
+  let text = "";
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString("latin1");
+  });
+  socket.resume();
+  await closed;
+  return text;
+}
+
+/** A request of 20 MB without valid credentials, after which the client closes. */
+export function largeRefusedRequest(line: string): [string, Uint8Array] {
+  const headers = { authorization: "Bearer a:b", "content-length": "20000000", connection: "close" };
+  return [formatHead({ head: `${line} HTTP/1.1`, headers }), Buffer.alloc(20_000_000)];
+}
+
 /** The text of a request with `Host` and the given headers. */
 export function formatHead({ head, headers = {} }: RawRequest): string {
   const lines = Object.entries({ host: "127.0.0.1", ...headers }).map(([name, value]) => `${name}: ${value}`);

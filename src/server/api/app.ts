@@ -94,7 +94,7 @@ export function createApp(deps: AppDeps) {
       }),
   });
   server.all("/*", ({ request }) => answerNone(request), { parse: "none" });
-  server.onError(({ request, code, error }) =>
+  server.onError(async ({ request, code, error }) =>
     code === "NOT_FOUND"
       ? answerNone(request)
       : answerElsewhere(pipeline, request, { meter: noRouteMeter(request.method) }, () => {
@@ -119,7 +119,7 @@ function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
   return byPath;
 }
 
-function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: Request, allow: string): Response {
+function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: Request, allow: string) {
   return answerElsewhere(pipeline, request, { meter }, (headers, requestId) => {
     if (request.method !== "OPTIONS") throw methodNotAllowed(undefined, { headers: { Allow: allow } });
     preflightHeaders(headers, request.headers.get("origin"), allow);
@@ -127,7 +127,7 @@ function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: R
   });
 }
 
-function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request): Response {
+function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request) {
   // A page can read that there is no such route only if its preflight succeeds.
   const method = request.method === "OPTIONS" && request.headers.get("access-control-request-method");
   if (method && everyMethod.includes(method)) {

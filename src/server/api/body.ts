@@ -85,8 +85,23 @@ export async function readBody(
   }
 }
 
-/** Whether an unread body could keep its connection busy for long, so that the answer must close it. */
-export function isUnbounded(request: Request, limits: BodyLimits): boolean {
+/**
+ * Reads and drops the body of a request that is refused without it, where the connection ends with the answer: a client
+ * that writes everything before it reads would get a broken connection instead. On one that continues, Bun drops it.
+ * @returns whether the connection can continue; otherwise the answer must close it.
+ */
+export async function dropBody(request: Request, limits: BodyLimits): Promise<boolean> {
+  const { method, headers } = request;
+  const isBounded = !isUnbounded(request, limits);
+  if (isBounded && !/close/i.test(headers.get("connection") ?? "")) return true;
+  // A client with an expectation sends no body after a refusal; Bun offers none of a GET or HEAD.
+  if (method === "GET" || method === "HEAD" || headers.has("expect")) return isBounded;
+  const { error } = await readBody(request, { bytes: 0, ms: limits.ms }, { left: 0 });
+  return error?.headers === undefined;
+}
+
+/** Whether an unread body could keep its connection busy for long. */
+function isUnbounded(request: Request, limits: BodyLimits): boolean {
   const length = request.headers.get("content-length");
   return length === null ? request.headers.has("transfer-encoding") : Number(length) > limits.bytes + maxDropped;
 }
@@ -118,8 +133,12 @@ async function collect(
   limits: BodyLimits,
   held: HeldMemory,
 ): Promise<Uint8Array> {
-  if (!request.body || (length !== null && Number(length) <= Math.min(smallBytes, limits.bytes)))
-    return request.bytes();
+  // One read costs a third of a stream.
+  if ((length !== null && Number(length) <= smallBytes) || !request.body) {
+    const bytes = await request.bytes();
+    if (bytes.length > limits.bytes) throw tooLarge(limits, false);
+    return bytes;
+  }
   let chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {

@@ -12,7 +12,7 @@ import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { type AuthDeps, authenticate, authorize } from "./authenticate.ts";
-import { type Body, type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
+import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
 import {
   answerFirstMatch,
   checkBody,
@@ -108,7 +108,7 @@ export async function answerRoute(
     // A page may read why it was refused, unless it used a key that has not allowed its origin.
     if (origin !== null && (!sent?.app || actor || (known && allowsOrigin(known, origin))))
       allowOrigin(headers, origin);
-    if (body ? body.error?.headers : isUnbounded(request, deps.bodyLimits)) headers.Connection = "close";
+    if (body ? body.error?.headers : !(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
     response = errorResponse(requestId, failure, headers);
   }
   deps.meter.inFlight--;
@@ -118,12 +118,12 @@ export async function answerRoute(
 }
 
 /** Answers a request that matches no route: routeNotFound, methodNotAllowed, an OPTIONS, and pages outside the API. */
-export function answerElsewhere(
+export async function answerElsewhere(
   deps: PipelineDeps,
   request: Request,
   { meter, isProbe }: { meter: RouteMeter; isProbe?: boolean },
   decide: (headers: Record<string, string>, requestId: string) => Response,
-): Response {
+): Promise<Response> {
   const started = performance.now();
   const requestId = requestIdOf(request.headers);
   const headers = baseHeaders(requestId);
@@ -135,7 +135,7 @@ export function answerElsewhere(
     response = decide(headers, requestId);
   } catch (error) {
     failure = error;
-    if (isUnbounded(request, deps.bodyLimits)) headers.Connection = "close";
+    if (!(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
     response = errorResponse(requestId, error, headers);
   }
   logAnswer(deps, { request, response, meter, requestId, started, failure, isProbe });

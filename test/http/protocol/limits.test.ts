@@ -105,6 +105,71 @@ onDatabase("file", (suite) => {
     }
   });
 
+  const refused = [
+    [head, { authorization: "Bearer a:b" }, 5203],
+    [() => "POST /nowhere/ HTTP/1.1", {}, 5106],
+    [() => head().replace("POST", "PATCH"), {}, 5105],
+  ] as const;
+
+  test("a refused request gets its reply after its body, where the connection would end with the reply", async () => {
+    const half = " ".repeat(100_000);
+    for (const [line, headers, code] of refused) {
+      for (const [framing, ...pieces] of [
+        [{ "content-length": "200000", connection: "close" }, half, half],
+        [{ "transfer-encoding": "chunked" }, `186a0\r\n${half}\r\n`, "0\r\n\r\n"],
+      ] as const) {
+        const connection = openConnection(suite.app);
+        connection.write(formatHead({ head: line(), headers: usual({ ...headers, ...framing }) }));
+        let reply: RawReply | null | undefined;
+        const read = connection.read().then((answer) => {
+          reply = answer;
+        });
+        for (const piece of pieces) {
+          await Bun.sleep(10);
+          expect([code, reply]).toEqual([code, undefined]);
+          connection.write(piece);
+        }
+        await read;
+        expect(codeOf(reply ?? null)).toBe(code);
+        if ("connection" in framing) await connection.closed;
+        else {
+          connection.write(formatHead({ head: head().replace("POST", "GET"), headers: usual() }));
+          expect((await connection.read())?.status).toBe(200);
+        }
+        connection.end();
+      }
+    }
+  });
+
+  test("a refused request is answered at once if its connection continues, or if it expects an answer first", async () => {
+    for (const [line, headers, code] of refused) {
+      for (const more of [{}, { connection: "close", expect: "100-continue" }] as Record<string, string>[]) {
+        const connection = openConnection(suite.app);
+        const started = performance.now();
+        connection.write(
+          formatHead({ head: line(), headers: usual({ ...headers, "content-length": "5000000", ...more }) }),
+        );
+        let reply = await connection.read();
+        if (reply?.status === 100) reply = await connection.read();
+        expect(codeOf(reply)).toBe(code);
+        expect(performance.now() - started).toBeLessThan(5000);
+        connection.end();
+      }
+    }
+  });
+
+  test("a refused request whose body does not arrive, or is far too large, is answered in time", async () => {
+    for (const [line, headers, code] of refused) {
+      for (const length of ["26", String(2 ** 30)]) {
+        const connection = openConnection(app);
+        const framing = { "content-length": length, connection: "close" };
+        connection.write(formatHead({ head: line(), headers: usual({ ...headers, ...framing }) }));
+        expect(codeOf(await connection.read())).toBe(code);
+        await connection.closed;
+      }
+    }
+  });
+
   test("reading a body without end is aborted", async () => {
     const connection = openConnection(app);
     connection.write(formatHead({ head: head(), headers: usual({ "transfer-encoding": "chunked" }) }));
