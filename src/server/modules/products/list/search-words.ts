@@ -5,6 +5,8 @@ const maxWordLength = 24;
 /** Maximum tokens of a product, and maximum folded characters: the end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
+/** A text that folding makes longer is indexed up to this length. Ordinary texts grow by a hundredth. */
+const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
@@ -33,42 +35,52 @@ function tagOf(tenantId: string): string {
 
 /** The search tokens of texts: every prefix of each word; in scripts without spaces, pairs of characters. */
 export function indexTokens(tenantId: string, texts: readonly string[]): string {
-  const tag = tagOf(tenantId);
   const tokens = new Set<string>();
+  const seen = new Set<string>();
+  const addNew = (found: string) => {
+    if (!seen.has(found)) addWord(tokens, found);
+    seen.add(found);
+  };
   for (const folded of foldPieces(texts)) {
-    for (const [found] of folded.matchAll(word)) addWord(tokens, tag, found);
+    for (const [found] of folded.matchAll(word)) addNew(found);
     // `t-shirt` is also found as `tshirt`.
     for (const [found] of folded.matchAll(joined)) {
       const whole = found.replace(joints, "");
-      if (whole !== found) addWord(tokens, tag, whole);
+      if (whole !== found) addNew(whole);
     }
     if (tokens.size >= maxTokens) break;
   }
-  return [...tokens].slice(0, maxTokens).join(" ");
+  const tag = tagOf(tenantId);
+  return [...tokens]
+    .slice(0, maxTokens)
+    .map((token) => tag + token)
+    .join(" ");
 }
 
 function* foldPieces(texts: readonly string[]): Generator<string> {
   let left = maxCharacters;
   for (const text of texts) {
+    let leftOfText = Math.min(left, maxFolded(text));
     for (const [part] of text.matchAll(piece)) {
-      const folded = foldText(part);
+      if (leftOfText <= 0) break;
+      const folded = foldText(part).slice(0, leftOfText);
       left -= folded.length;
-      if (left < 0) return;
+      leftOfText -= folded.length;
       yield folded;
     }
   }
 }
 
-function addWord(tokens: Set<string>, tag: string, found: string): void {
+function addWord(tokens: Set<string>, found: string): void {
   for (const { text, isUnspaced } of splitScripts(found)) {
     const letters = [...text];
     if (isUnspaced) {
       letters.forEach((letter, index) => {
-        tokens.add(tag + letter);
-        if (index > 0) tokens.add(tag + letters[index - 1] + letter);
+        tokens.add(letter);
+        if (index > 0) tokens.add(letters[index - 1] + letter);
       });
     } else {
-      let begun = tag;
+      let begun = "";
       for (const letter of letters.slice(0, maxWordLength)) {
         begun += letter;
         tokens.add(begun);
