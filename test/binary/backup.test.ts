@@ -145,7 +145,28 @@ if (ownMounts)
         './bodega db backup --to small --json; code=$?; ls -A small; exit "$code"';
       const { code, stdout, stderr } = runMounted(script);
       expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-      expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("full") });
+      expect(JSON.parse(stderr).error).toMatchObject({
+        code: 5001,
+        message: expect.stringContaining("full"),
+        remedy: expect.any(String),
+      });
+    });
+
+    test("a read-only disk is named with its remedy, by a backup and by doctor", () => {
+      const script =
+        "mkdir -p fixed && mount -t tmpfs none fixed && ./bodega tenant create demo --data-dir fixed -q && " +
+        "mount -o remount,ro fixed && ./bodega doctor --data-dir fixed --json; ./bodega db backup --data-dir fixed --json";
+      const { code, stdout, stderr } = runMounted(script);
+      expect(code).toBe(4);
+      expect(JSON.parse(stderr.trim().split("\n").at(-1) as string).error).toMatchObject({
+        code: 5001,
+        message: expect.stringMatching(/^A backup needs to write to .*\/fixed: the disk is mounted read-only\.$/),
+        remedy: "Mount the disk read-write.",
+      });
+      const { findings } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as {
+        findings: { check: string; remedy: string }[];
+      };
+      expect(findings.find(({ check }) => check === "directory")?.remedy).toBe("Mount its disk read-write.");
     });
 
     test("a restore fails, and the old database is kept", async () => {

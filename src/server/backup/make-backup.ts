@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
-import { databaseFile, makeDataDir } from "../config/data-dir.ts";
+import { databaseFile, makeDataDir, removeIfPossible } from "../config/data-dir.ts";
 import type { Actor } from "../context.ts";
 import { isDamaged } from "../db/db-errors.ts";
 import { FileLock } from "../db/local/file-lock.ts";
@@ -98,7 +98,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
     if (isDamaged(error)) throw damaged("The database is damaged.", { remedy: "Run: bodega db check", cause: error });
     throw storageError(error, formatLocation(location), "The backup cannot be written to");
   } finally {
-    rmSync(staging, { recursive: true, force: true });
+    removeIfPossible(staging);
     lock.close();
   }
 }
@@ -115,10 +115,19 @@ function uploadTo(stdout: Writable): BackupUpload {
   return { sink, finish: async () => bytes, discard: async () => {} };
 }
 
+async function openLock(dataDir: string): Promise<FileLock> {
+  try {
+    accessSync(dataDir, constants.W_OK);
+    return new FileLock(await loadLibsql(), join(dataDir, "backup.lock"));
+  } catch (error) {
+    throw storageError(error, dataDir, "A backup needs to write to");
+  }
+}
+
 /** A data directory makes one backup at a time, so unfinished files of other backups are known to be abandoned. */
 async function waitForLock(dataDir: string, onStep: BackupOptions["onStep"], signal: AbortSignal): Promise<FileLock> {
   makeDataDir(dataDir);
-  const lock = new FileLock(await loadLibsql(), join(dataDir, "backup.lock"));
+  const lock = await openLock(dataDir);
   for (let isFirst = true; !lock.tryExclusive(); isFirst = false) {
     if (isFirst) onStep({ step: "waiting" });
     await Bun.sleep(50);

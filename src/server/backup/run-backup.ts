@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
 import { setPriority } from "node:os";
 import { type Config, inheritConfig } from "../config/config.ts";
+import { removeIfPossible } from "../config/data-dir.ts";
 import type { Environment } from "../config/environment.ts";
 import { AppError, unavailable } from "../errors.ts";
 import { partialPath } from "./folder-storage.ts";
@@ -58,13 +58,8 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
 
 /** Removes the unfinished files of a backup. */
 export function removeUnfinished({ dataDir }: Pick<Config, "dataDir">, { location, id }: BackupJob): void {
-  rmSync(stagingFolder(dataDir, id), { recursive: true, force: true });
-  if (location.kind !== "folder") return;
-  try {
-    rmSync(partialPath(location.path, id), { force: true });
-  } catch {
-    // The destination may not be a directory; the backup's own error reports that.
-  }
+  removeIfPossible(stagingFolder(dataDir, id));
+  if (location.kind === "folder") removeIfPossible(partialPath(location.path, id));
 }
 
 async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport | AppError> {

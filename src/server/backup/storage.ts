@@ -41,6 +41,13 @@ const reasons: Record<string, string> = {
   FailedToOpenSocket: "the S3 server cannot be reached",
 };
 
+const remedies: Record<string, string> = {
+  ENOSPC: "Free space on this disk.",
+  EDQUOT: "Delete files of this account.",
+  EROFS: "Mount the disk read-write.",
+  EACCES: "Run the command as the account that owns the directory.",
+};
+
 /**
  * Explains an error of a disk or an S3 service; returns others unchanged. The message of S3 is left out, because it may
  * name the account.
@@ -48,7 +55,7 @@ const reasons: Record<string, string> = {
 export function storageError(error: unknown, place: string, what: string): unknown {
   if (error instanceof AppError) return error;
   const code = String((error as { code?: unknown }).code ?? "unknown");
-  return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error });
+  return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error, remedy: remedies[code] });
 }
 
 /**

@@ -24,6 +24,13 @@ export function makeDataDir(dir: string): void {
   }
 }
 
+/** Removes a file or directory. Where that fails, nothing could be written either, which another error reports. */
+export function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {}
+}
+
 /**
  * Writes a file of a data directory, readable by its owner only, under another name first, so that nobody reads half of
  * it. A new one never replaces one that appeared meanwhile.
@@ -40,7 +47,7 @@ export function writeWhole(dataDir: string, path: string, text: string, isNew = 
   } catch (cause) {
     throw unavailable(`${path} cannot be written (${errnoOf(cause)}).`, { cause });
   } finally {
-    rmSync(temporary, { force: true });
+    removeIfPossible(temporary);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { BackupJob, BackupMessage } from "../../../server/backup/job.ts";
 import type { Config } from "../../../server/config/config.ts";
+import { locateFailure } from "../../../server/db/failure.ts";
 import { accountName } from "../../context/context.ts";
 import { findReason } from "../../framework/report-error.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
@@ -36,7 +37,8 @@ export async function runBackupJob(job: BackupJob, config: Config): Promise<numb
     await send({ report });
     return 0;
   } catch (error) {
-    const known = error instanceof AppError ? error : internalError(`Internal error: ${findReason(error)}`);
+    const located = locateFailure(error, config);
+    const known = located instanceof AppError ? located : internalError(`Internal error: ${findReason(error)}`);
     const { kind, exit, message, remedy } = known;
     await send({ error: { kind, exit, message, remedy } });
     return 1;

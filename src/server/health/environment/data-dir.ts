@@ -26,7 +26,9 @@ export const directory = {
       accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
       const message = `This account cannot write to ${dataDir} (${errnoOf(error)}). The directory belongs to user ${stats.uid}.`;
-      return [finding("error", dataDir, message, asOwner)];
+      const owned = uid === stats.uid ? `chmod 700 ${quoteWord(dataDir)}` : asOwner;
+      const isReadOnly = errnoOf(error) === "EROFS";
+      return [finding("error", dataDir, message, isReadOnly ? "Mount its disk read-write." : owned)];
     }
     const message =
       `${dataDir} belongs to user ${stats.uid}, and you are user ${uid}. ` +
