@@ -80,6 +80,39 @@ onEachDatabase((suite) => {
     expect(await attempt()).toEqual([201, null]);
     expect(await attempt()).toEqual([5107, "30"]);
   });
+
+  test("a customer tries orders six times as often as makes them; tries that fail count, and orders remain", async () => {
+    const { shop, id, eve, order } = await open({ ordersPerMinute: 2 });
+    const attempt = async (who = eve, sent = order()) => {
+      const query = { user_id: who.id, token: who.token, dry_run: "true" };
+      const tried = await who.call("POST /orders/", { ...sent, query });
+      return [tried.code ?? tried.status, tried.headers.get("retry-after")];
+    };
+    for (let count = 0; count < 5; count++) expect(await attempt()).toEqual([200, null]);
+    suite.app.clock.advance(minute / 2);
+    for (let count = 0; count < 7; count++) expect(await attempt(eve, order(41))).toEqual([5304, null]);
+    expect(await attempt()).toEqual([5107, "30"]);
+    expect(await attempt(eve, order(41))).toEqual([5107, "30"]);
+    expect((await eve.call("POST /orders/", order())).status).toBe(201);
+    expect(await attempt(await openAccount(shop))).toEqual([200, null]);
+    suite.app.clock.advance(minute / 2);
+    expect(await attempt()).toEqual([200, null]);
+    expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 1 });
+  });
+
+  test("of concurrent dry runs as many succeed as are allowed; the store's own key and a store without limit try any", async () => {
+    const statuses = async (limits: TenantInput, isStore = false) => {
+      const { shop, eve, order } = await open(limits);
+      const query = { dry_run: "true", ...(isStore ? {} : { user_id: eve.id, token: eve.token }) };
+      const { call } = isStore ? shop : eve;
+      const replies = await Promise.all(Array.from({ length: 9 }, () => call("POST /orders/", { ...order(), query })));
+      return replies.map(({ status }) => status).toSorted();
+    };
+    const allowed = [200, 200, 200, 200, 200, 200];
+    expect(await statuses({ ordersPerMinute: 1 })).toEqual([...allowed, 429, 429, 429]);
+    expect(await statuses({ ordersPerMinute: 0 })).toEqual([...allowed, 200, 200, 200]);
+    expect(await statuses({ ordersPerMinute: 1 }, true)).toEqual([...allowed, 200, 200, 200]);
+  });
 });
 
 onDatabase("file", (suite) => {

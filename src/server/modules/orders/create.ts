@@ -14,7 +14,7 @@ import { users } from "../users/table.ts";
 import { orderAmounts } from "./amounts.ts";
 import { finishChange } from "./finish-change.ts";
 import { type CheckedOrder, checkOrder } from "./input.ts";
-import { buyerOf, countOrder, requireShare } from "./limits.ts";
+import { buyerOf, countDryRun, countOrder, requireShare } from "./limits.ts";
 import type { OrderInput } from "./model.ts";
 import { ownOnly, subjectOf } from "./ownership.ts";
 import { orderLines, orderNumbers, orders } from "./table.ts";
@@ -66,9 +66,16 @@ export async function createOrder(
   const id = newId("ord");
   const buyer = buyerOf(ctx, userId, checked.guestIp);
   const userField = input.customer_id === undefined ? "user_id" : "customer_id";
+  const requireCustomer = async (tx: Ctx) => {
+    if (userId !== null && ownOnly(ctx) === null) await requireUser(tx, userField, userId);
+  };
+  if (isDryRun && buyer !== null) {
+    await requireCustomer(ctx);
+    await countDryRun(ctx, buyer);
+  }
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
-    if (userId !== null && ownOnly(ctx) === null) await requireUser(tx, userField, userId);
+    await requireCustomer(tx);
     if (buyer !== null) await countOrder(tx, buyer);
     const order = await insert(tx, checked, { id, userId, buyer });
     if (buyer !== null) await requireShare(tx, buyer, id);

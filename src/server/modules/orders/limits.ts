@@ -7,6 +7,8 @@ import { addressSubject, countHit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
 import { orderLines, orders } from "./table.ts";
 
+/** A customer may try an order this many times as often as make one: prices are shown while a cart changes. */
+const triesPerOrder = 6;
 /** Of so few pieces, one buyer may reserve all. */
 const fewPieces = 10;
 
@@ -48,10 +50,19 @@ export async function countOrder(tx: Ctx, buyer: string): Promise<void> {
     const message = `There are ${pending.count} unpaid orders already, the most that this store allows at a time.`;
     throw tooManyRequests(message, { retryAfter, remedy: "Pay or cancel one of them first." });
   }
-  if (ordersPerMinute === 0) return;
-  const limit = { name: "orders", most: ordersPerMinute, windowMs: 60_000 };
-  const waitMs = await countHit(tx, limit, `${tenantId}:${buyer}`);
-  if (waitMs > 0) throw tooManyRequests("Too many orders.", { retryAfter: Math.ceil(waitMs / 1000) });
+  await countInMinute(tx, { name: "orders", most: ordersPerMinute, of: "orders" }, buyer);
+}
+
+/** Counts a dry run of a buyer, before its transaction, which is rolled back. Errors: tooManyRequests with `retryAfter`. */
+export function countDryRun(ctx: Ctx, buyer: string): Promise<void> {
+  const most = triesPerOrder * ctx.tenant.ordersPerMinute;
+  return countInMinute(ctx, { name: "order-tries", most, of: "dry runs of orders" }, buyer);
+}
+
+async function countInMinute(ctx: Ctx, { name, most, of }: { name: string; most: number; of: string }, buyer: string) {
+  if (most === 0) return;
+  const waitMs = await countHit(ctx, { name, most, windowMs: 60_000 }, `${ctx.tenant.id}:${buyer}`);
+  if (waitMs > 0) throw tooManyRequests(`Too many ${of}.`, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
 /** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */

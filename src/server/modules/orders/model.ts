@@ -144,6 +144,15 @@ export const DryRunQuery = closed({
   dry_run: Type.Optional(Type.Boolean({ description: "Replies with the result and 200, but saves nothing." })),
 });
 
+export const OrderDryRunQuery = closed({
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description:
+        "Replies with the result and 200, but saves nothing. Six dry runs are allowed for each order that the store's limit allows.",
+    }),
+  ),
+});
+
 export const OrderListQuery = closed({
   ...listParts,
   ...idsPart,

@@ -5,7 +5,15 @@ import { FieldsQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { createOrder } from "./create.ts";
 import { listOrders } from "./list.ts";
-import { DryRunQuery, Order, OrderInput, OrderListQuery, PaymentInput, RefundInput } from "./model.ts";
+import {
+  DryRunQuery,
+  Order,
+  OrderDryRunQuery,
+  OrderInput,
+  OrderListQuery,
+  PaymentInput,
+  RefundInput,
+} from "./model.ts";
 import { refundOrder } from "./refund.ts";
 import { cancelOrder, fulfillOrder, getOrder, payOrder } from "./service.ts";
 
@@ -44,7 +52,7 @@ export const orderRoutes = [
     tag,
     summary: "Create an order",
     access: writers,
-    query: DryRunQuery,
+    query: OrderDryRunQuery,
     body: OrderInput,
     reply: { status: 201, data: Order },
     errors: ["tooManyRequests", "notFound", "outOfStock", "notEnoughPoints"],
