@@ -134,8 +134,8 @@ const argon2Tail = "ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j
  * @throws validationFailed naming the field.
  */
 export function requireAffordableKind(field: string, hash: string, kinds: readonly string[]): void {
-  const before = importedKinds(kinds);
-  const kib = [...before.add(kindOf(hash))].reduce((sum, kind) => sum + (kind === null ? 0 : costOf(kind)), 0);
+  const verified = hashesToVerify([...kinds, String(kindOf(hash))], [null]);
+  const kib = verified.reduce((sum, decoy) => sum + costOf(String(decoy)), 0);
   if (kib <= maxImportedKib) return;
   const message = "costs too much beside the other kinds of imported hashes. Create the user without it";
   throw invalidField(field, `${message}: they set a password by a password reset`);
@@ -150,11 +150,8 @@ export function requireAffordableKind(field: string, hash: string, kinds: readon
  */
 export function hashesToVerify(kinds: readonly string[], verified: readonly (string | null)[]): (string | null)[] {
   const done = new Set(verified.map(kindOf));
-  return [...importedKinds(kinds).add(null)].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
-}
-
-function importedKinds(kinds: readonly string[]): Set<string | null> {
-  return new Set(kinds.map((kind) => kindOf(decoyOf(kind))));
+  const all = new Set([null, ...kinds.map((kind) => kindOf(decoyOf(kind)))]);
+  return [...all].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
 }
 
 /** Null for our own kind, whose decoy also replaces unusable hashes. The variants of bcrypt cost the same. */

@@ -117,7 +117,7 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   return served;
 }
 
-/** Conditions of a write to a product. */
+/** Conditions of a write to a product, which is named by id or slug. */
 interface WriteOptions {
   /** The version that the product must have; null for any. */
   ifMatch: number | null;
@@ -126,33 +126,24 @@ interface WriteOptions {
 }
 
 /**
- * Replaces all fields of a product, named by id or slug, but the slug. Variants are kept; if there are any, so are the
- * product's own stock and SKU.
+ * Replaces all fields of a product but the slug. Variants are kept; if there are any, so are the product's own stock
+ * and SKU.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function replaceProduct(
-  ctx: Ctx,
-  named: string,
-  input: ProductReplacement,
-  { ifMatch, lang }: WriteOptions,
-) {
-  return write(ctx, named, { columns: withDefaults(productColumns(ctx, input)), merge: false, lang, ifMatch });
+export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, { ifMatch, lang }: WriteOptions) {
+  return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, lang, ifMatch });
 }
 
 /**
- * Changes the given fields of a product, named by id or slug; `metadata` and `translations` are merged (RFC 7396). `lang`
- * is the language of texts.
+ * Changes the given fields; `metadata` and `translations` are merged (RFC 7396). `lang` is the language of texts.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function patchProduct(ctx: Ctx, named: string, patch: ProductPatch, { ifMatch, lang }: WriteOptions) {
+export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, { ifMatch, lang }: WriteOptions) {
   const fields = Object.keys(patch);
-  return write(ctx, named, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
+  return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
 }
 
-/**
- * Deletes a product, named by id or slug, and its variants, and returns its id. The rows are kept for existing orders.
- * @throws notFound, preconditionFailed.
- */
+/** Deletes a product and its variants, whose rows orders keep. Returns its id. Errors: notFound, preconditionFailed. */
 export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   const id = await findProductId(ctx, named);
   return inTransaction(ctx, async (tx) => {
