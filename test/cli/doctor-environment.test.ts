@@ -463,7 +463,7 @@ test("a damaged file is an error, and everything readable is checked", async () 
   writeFileSync(path, bytes);
   const { code, checked, findings } = await runDoctor(shop);
   expect(code).toBe(1);
-  expect(pick(findings, { check: "mail", severity: "error" })).toHaveLength(1);
+  expect(pick(findings, { check: "outbox", severity: "error" })).toHaveLength(1);
   const errors = findings.filter(({ severity }) => severity === "error").map(({ check }) => check);
   expect(errors).toEqual(expect.arrayContaining(["integrity", "states", "totals"]));
   expect(checked).toEqual(expect.arrayContaining(["webhooks", "search"]));

@@ -225,7 +225,7 @@ onEachDatabase((suite) => {
     await own.db.execute("alter table mail_outbox rename to mail_outbox_gone");
     const { findings, checked } = await look({}, own);
     const failed = findings.filter(({ severity, group }) => severity === "error" && group === "environment");
-    expect(failed.map(({ check }) => check)).toEqual(["mail", "outbox"]);
+    expect(failed.map(({ check }) => check)).toEqual(["outbox"]);
     expect(checked).toContain("webhooks");
   });
 

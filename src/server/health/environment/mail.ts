@@ -5,15 +5,7 @@ import { mailOutbox } from "../../modules/mail/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import {
-  type CheckSubject,
-  countOf,
-  type EnvironmentCheck,
-  type Finding,
-  finding,
-  limitFindings,
-  type StoreSubject,
-} from "../finding.ts";
+import { type CheckSubject, countOf, type EnvironmentCheck, type Finding, finding, limitFindings } from "../finding.ts";
 import { inScope } from "../records/check.ts";
 
 const overdueMs = 15 * 60_000;
@@ -53,25 +45,20 @@ export const outbox = {
   ofStores: true,
   needsDatabase: true,
   async run(subject) {
-    const queues = await readQueues(subject);
-    const late = subject.config.smtpUrl ? queues.flatMap((queue) => describeLate(subject, queue)) : [];
+    const { ctx, tenant, now } = subject;
+    const values = { tenantId: tenant?.id ?? null, recent: toTimestamp(now() - recentMs) };
+    const queues = await all(ctx.db, selectQueues, values);
+    const late = queues.flatMap((queue) => describeLate(subject, queue));
     const failed = queues.flatMap((queue) => describeFailed(subject, queue));
     return [...limitFindings(late, "stores"), ...limitFindings(failed, "stores")];
   },
 } satisfies EnvironmentCheck;
 
-function readQueues({ ctx, tenant, now }: Pick<StoreSubject, "ctx" | "tenant" | "now">): Promise<Queue[]> {
-  return all(ctx.db, selectQueues, { tenantId: tenant?.id ?? null, recent: toTimestamp(now() - recentMs) });
-}
-
-async function describeNone({ ctx, config, command, ...subject }: CheckSubject): Promise<Finding[]> {
+async function describeNone({ ctx, config, command }: CheckSubject): Promise<Finding[]> {
   if (ctx === null) return [];
-  const queues = await readQueues({ ctx, ...subject });
-  const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0);
-  const held = waiting === 0 ? "" : ` Mail in the queue: ${waiting}.`;
   const first = await get(ctx.db, selectStore);
   const init = command(first === undefined ? "init" : `init -n ${first.namespace}`);
-  const message = `No mail server is configured, so reset codes and notices are not sent.${held}`;
+  const message = "No mail server is configured, so reset codes and notices are not sent.";
   const remedy = `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM, for example in ${config.dataDir}/bodega.env, or run: ${init}`;
   return [finding("warning", "BODEGA_SMTP_URL", message, remedy)];
 }
