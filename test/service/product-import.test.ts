@@ -267,6 +267,35 @@ onEachDatabase((suite) => {
     expect(Object.fromEntries(found)).toEqual({ Shirt: 2, Hat: 2, Lone: 1, Other: 1 });
   });
 
+  suite.testOnFile(
+    "consecutive rows with the same title are the variants of one product, with and without SKUs",
+    async () => {
+      for (const [title, skus] of [
+        ["Scarf", ["S-S", "S-L"]],
+        ["Glove", ["", ""]],
+      ] as const) {
+        const csv = `title,price,variant_sku,option:size,variant_stock\n${title},9,${skus[0]},S,1\n${title},9,${skus[1]},L,2\n`;
+        expect(await importCsv(csv)).toMatchObject({ created: 1, failed: 0 });
+        expect(await importCsv(csv)).toMatchObject({ unchanged: 1, failed: 0 });
+        expect((await products()).find((product) => product.title === title)?.variants).toHaveLength(2);
+      }
+      const apart = "title,price,option:size\nSock,9,S\nShoe,9,S\nSock,9,L\n";
+      expect((await importCsv(apart, { onError: "skip" })).errors).toEqual([
+        { line: 4, field: "title", message: "has the slug of line 2. Put the rows of a product together" },
+      ]);
+    },
+  );
+
+  suite.testOnFile("a second product with a SKU of the file is an error that names the first line", async () => {
+    const message = "is also in line 2";
+    const outcome = await importCsv("sku,title,price\nA-1,One,1\nA-1,Other,1\n", { onError: "skip" });
+    expect(outcome).toMatchObject({ created: 1, updated: 0, errors: [{ line: 3, field: "sku", message }] });
+    const variants =
+      "slug,price,title,variant_title,variant_sku\nfirst,1,First,S,V-1\ntwo,1,Two,S,V-2\nthree,1,Three,S,V-1\n";
+    const { errors } = await importCsv(variants, { onError: "skip" });
+    expect(errors).toEqual([{ line: 4, field: "variant_sku", message }]);
+  });
+
   suite.testOnFile("a SKU or stock that belongs to a variant is refused on the product", async () => {
     const variants = [
       { options: { n: "x" }, sku: "C1", stock: 3 },

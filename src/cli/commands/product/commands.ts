@@ -141,7 +141,7 @@ const importProduct = defineCommand({
     "With --on-error stop, products before the error are saved and later ones are not. Correct the file and import it " +
       "again. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
     "The first line of a CSV file has the column names that `bodega product export` writes. With semicolons as delimiters, decimals " +
-      "may have a comma. Consecutive lines with the same id, slug or SKU are variants of one product.",
+      "may have a comma. Consecutive lines with the same id, slug, SKU or title are variants of one product.",
     "A dry run checks a few hundred products at a time. It does not detect conflicts between lines further apart.",
   ],
   async run(args, console) {

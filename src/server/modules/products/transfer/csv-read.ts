@@ -30,7 +30,7 @@ class ParseError extends Error {
 }
 
 /**
- * The products of a CSV file. Consecutive rows with the same id, slug or SKU are one product, with a variant each.
+ * The products of a CSV file. Consecutive rows with the same id, slug, SKU or title are one product, with a variant each.
  * @throws validationFailed for a missing header, and for unknown or repeated columns.
  */
 export async function* readCsv(text: AsyncIterable<string>, delimiter?: string): AsyncGenerator<ImportItem> {
@@ -209,10 +209,10 @@ function hasVariant({ columns }: Table, cells: string[]): boolean {
   return columns.some(({ of }, index) => of === "variant" && (cells[index] ?? "") !== "");
 }
 
-/** Whether a row adds a variant to the product before: the first of id, slug and SKU that both rows have is the same. */
+/** Whether a row adds a variant to the product before: the first of id, slug, SKU and title that both have is the same. */
 function continuesProduct(table: Table, first: string[], row: string[]): boolean {
   if (!hasVariant(table, row)) return false;
-  for (const name of ["id", "slug", "sku"]) {
+  for (const name of ["id", "slug", "sku", "title"]) {
     const index = table.columns.findIndex((column) => column.name === name);
     if (first[index] && row[index]) return first[index] === row[index];
   }

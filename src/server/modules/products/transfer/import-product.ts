@@ -96,10 +96,25 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
 }
 
 /**
+ * The fields by which an item is found, apart from an id: its slug, or the SKUs. A further item of the file with one of
+ * these keys would change the same product again at every import.
+ */
+export function identifyingKeys(item: ImportItem): [field: string, key: string][] {
+  const { document, variants } = item;
+  const slug = identifyingSlug(item);
+  if (slug !== undefined) return [[document.slug ? "slug" : "title", slug]];
+  const all = variants.length > 0 ? variants.map((variant) => variant.document) : [document];
+  return all.flatMap((one, index) => {
+    const sku = searchableSku(one);
+    return sku === undefined ? [] : [[one === document ? "sku" : `variants.${index}.sku`, `sku:${sku}`]];
+  });
+}
+
+/**
  * The slug that identifies the product of an item without id and SKUs: its own, or that of its title. Undefined for
  * other items, and for fields that are refused when the product is written.
  */
-export function identifyingSlug({ document: { id, sku, slug, title }, variants }: ImportItem): string | undefined {
+function identifyingSlug({ document: { id, sku, slug, title }, variants }: ImportItem): string | undefined {
   if ((id ?? sku ?? null) !== null || variants.some(({ document }) => (document.sku ?? null) !== null))
     return undefined;
   if (isSearchable(slug)) return slug.normalize("NFC");

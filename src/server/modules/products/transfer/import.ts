@@ -2,7 +2,7 @@ import type { Ctx } from "../../../context.ts";
 import { inDryRun, inSavepoint, inTransaction } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { ImportItem, RowFault } from "./import-item.ts";
-import { type ImportOutcome, identifyingSlug, importProduct } from "./import-product.ts";
+import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
 
 /** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait for it. */
 const batchSize = 500;
@@ -65,7 +65,7 @@ export async function importProducts(
     stopped: null,
     last_line: 0,
   };
-  const lines: SlugLines = new Map();
+  const lines: KeyLines = new Map();
   try {
     for await (const batch of inBatches(items)) {
       for (let done = 0; done < batch.length && result.stopped === null; ) {
@@ -99,7 +99,7 @@ async function importBatch(
   ctx: Ctx,
   items: ImportItem[],
   result: ImportResult,
-  { lines, ...options }: ImportOptions & { lines: SlugLines },
+  { lines, ...options }: ImportOptions & { lines: KeyLines },
 ) {
   const isLast = (item: ImportItem) => item.isLast || options.onError === "stop";
   const transact = options.isDryRun ? inDryRun<Ctx, Done[]> : inTransaction<Ctx, Done[]>;
@@ -129,28 +129,30 @@ async function importBatch(
   return all.length;
 }
 
-/** The lines whose products are identified by their slug: the second of a file would change the first. */
-type SlugLines = Map<string, number>;
+/** The lines of the slugs and SKUs by which products were found: the second of a file would change the first. */
+type KeyLines = Map<string, number>;
 
 interface Done {
   item: ImportItem;
   outcome: ImportOutcome | RowFault[];
 }
 
-async function importOne(tx: Ctx, item: ImportItem, lines: SlugLines): Promise<ImportOutcome | RowFault[]> {
+async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<ImportOutcome | RowFault[]> {
   if (item.faults.length > 0) return item.faults;
   try {
-    const slug = identifyingSlug(item);
-    const line = slug === undefined ? undefined : lines.get(slug);
-    // A transaction that is repeated meets its own lines again.
-    if (line !== undefined && line !== item.line) {
+    const keys = identifyingKeys(item);
+    for (const [field, key] of keys) {
+      const line = lines.get(key) ?? item.line;
+      // A transaction that is repeated meets its own lines again.
+      if (line === item.line) continue;
+      const remedy = item.variants.length > 0 ? "Put the rows of a product together" : "Give both products a SKU";
       throw invalidField(
-        item.document.slug ? "slug" : "title",
-        `has the slug of line ${line}. Give both products a SKU`,
+        field,
+        key.startsWith("sku:") ? `is also in line ${line}` : `has the slug of line ${line}. ${remedy}`,
       );
     }
     const outcome = await inSavepoint(tx, () => importProduct(tx, item));
-    if (slug !== undefined) lines.set(slug, item.line);
+    for (const [, key] of keys) lines.set(key, item.line);
     return outcome;
   } catch (error) {
     // Errors of the database, and bugs, are not errors of a line.
