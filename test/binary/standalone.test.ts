@@ -84,8 +84,21 @@ test("commands with a database name the setting that helps where nothing can be 
   expect(stdout).toBe("");
   expect(stderr).toContain("BUN_TMPDIR");
   expect(stderr).not.toMatch(/\$bunfs|\n\s+at |\.node\b|dlopen/);
+  // A server has run there, so that doctor tries its lock.
+  writeFileSync(join(bodega.dir, "bodega-data", "server.lock"), "");
+  const doctor = await bodega.run(["doctor", "--json"], nowhere);
+  const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; message: string }[] };
+  expect(findings.find(({ check }) => check === "server")?.message).toContain("engine could not be loaded");
+  expect(doctor.stdout).not.toContain("constructor");
   const helped = await bodega.run(["tenant", "list", "--json"], { ...nowhere, BUN_TMPDIR: bodega.env.TMPDIR ?? "" });
   expect(helped).toMatchObject({ code: 0, stdout: "[]\n" });
+});
+
+test("a host that does not resolve is not taken for a port in use", async () => {
+  const { code, stderr } = await bodega.run(["serve", "--host", "nosuch.invalid", "--port", "42399"]);
+  expect(code).toBe(4);
+  expect(stderr).toContain("or the host is not an address of this machine. Check --host and --port.");
+  expect(stderr).not.toContain("by another program");
 });
 
 test("it unpacks one file into the temporary directory, and nothing elsewhere", async () => {

@@ -40,7 +40,7 @@ const environment = [
   ...["directory", "files", "disk", "server", "secret", "clock", "backups", "mail", "tls", "address"],
   ...["stores", "accounts", "keys", "outbox", "push", "webhooks"],
 ];
-const database = ["file", "integrity", "references", "schema"];
+const database = ["file", "text", "integrity", "references", "schema"];
 const records = [
   ...[
     "states",

@@ -84,10 +84,25 @@ test("a sound database has no findings, and its file does not change", async () 
     database: null,
     findings: [],
   });
-  expect(report.checked.slice(0, 5)).toEqual(["file", "integrity", "references", "schema", "states"]);
+  expect(report.checked.slice(0, 5)).toEqual(["file", "text", "integrity", "references", "schema"]);
   expect(report.checked.at(-2)).toBe("search");
   expect(report.database).toEqual({ kind: "file", bytes: before.length, wal_bytes: 0, unused_bytes: 0 });
   expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test("a text that one changed bit makes invalid is named wherever it is, and not read", async () => {
+  const { dataDir, path } = makeDataDir();
+  const bytes = readFileSync(sound);
+  const tables = new Set<string>();
+  for (let at = bytes.indexOf("Chair 33"); at !== -1; at = bytes.indexOf("Chair 33", at + 1)) {
+    const changed = Buffer.from(bytes);
+    changed[at + 2] = (changed[at + 2] as number) ^ 0x80;
+    writeFileSync(path, changed);
+    const findings = await findingsOf(dataDir);
+    const found = /^error: text: Row \S+ of (\w+) has a text that is not UTF-8/.exec(findings[0] ?? "");
+    if (found) tables.add(found[1] as string);
+  }
+  expect([...tables]).toContain("products");
 });
 
 describe("any damage is reported:", () => {

@@ -37,6 +37,7 @@ const serverChecks: readonly EnvironmentCheck[] = [
 /** What is true when a check has no findings, by its id. */
 export const checkMeanings: Readonly<Record<string, string>> = {
   file: "The database file can be opened.",
+  text: "All texts of the database file are UTF-8.",
   integrity: "Pages, indexes and constraints of the database are sound.",
   references: "Every reference leads to an existing row.",
   schema: "The schema is the one of this program.",
@@ -63,7 +64,7 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   const { namespace, deps, faults = [] } = options;
   const sound = serverChecks.filter((check) => faults.length === 0 || !configChecks.includes(check));
   const environment = namespace === undefined ? sound : sound.filter(({ ofStores }) => ofStores);
-  const run = new Run(options, environment.length + (namespace === undefined ? directoryChecks.length + 5 : 3));
+  const run = new Run(options, environment.length + (namespace === undefined ? directoryChecks.length + 6 : 3));
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
   await reportFaults(run, faults);
   if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);
@@ -90,7 +91,7 @@ export async function runDatabaseCheck(
   options: RunOptions & { deps: Pick<DoctorDeps, "now"> },
 ): Promise<Report> {
   const { now, command, timeoutMs } = options.deps;
-  const run = new Run(options, 5);
+  const run = new Run(options, 6);
   const onUsable = (db: Session) => {
     const vault = closedVault(unavailable());
     return run.runRecords({ db, actor: { kind: "server" }, vault, requestId: randomUUID(), now, clientIp: null });

@@ -1,4 +1,5 @@
 import http from "node:http";
+import { isIP } from "node:net";
 import type { Config } from "../config/config.ts";
 import { errnoOf, unavailable } from "../errors.ts";
 import type { KeyPair } from "../tls/certificate.ts";
@@ -116,13 +117,16 @@ function bindPort<T>(config: Config, bind: () => T): T {
     return bind();
   } catch (cause) {
     const where = `${config.host}:${config.port}`;
-    if (errnoOf(cause) === "EADDRINUSE") {
+    // For a name that does not resolve, Bun reports the code of any earlier error.
+    const isAddress = isIP(config.host) !== 0 || config.host === "localhost";
+    if (isAddress && errnoOf(cause) === "EADDRINUSE") {
       throw unavailable(`${where} is in use by another program. Choose another port with --port.`, { cause });
     }
-    if (errnoOf(cause) === "EACCES") {
+    if (isAddress && errnoOf(cause) === "EACCES") {
       throw unavailable(`This account may not listen on ${where}. Choose a --port of 1024 or above.`, { cause });
     }
-    throw unavailable(`Cannot listen on ${where}. Check --host and --port.`, { cause });
+    const reason = "The port is in use, or the host is not an address of this machine.";
+    throw unavailable(`Cannot listen on ${where}. ${reason} Check --host and --port.`, { cause });
   }
 }
 

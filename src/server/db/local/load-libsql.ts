@@ -33,7 +33,7 @@ export function loadLibsql(): Promise<Libsql> {
   loaded ??= import("libsql").then(
     (module) => module.default as unknown as Libsql,
     (error) => {
-      loaded = undefined;
+      // The error is kept: a second import would return the module without its content.
       throw loadFailure(error);
     },
   );

@@ -10,6 +10,7 @@ import { countOf, type Finding, finding, limitFindings } from "../finding.ts";
 import { describeDamage, findFileFault, findTruncation } from "./file.ts";
 import { type DatabaseReader, type DatabaseSize, openFileReader, openServerReader } from "./reader.ts";
 import { checkSchema } from "./schema.ts";
+import { checkTexts } from "./texts.ts";
 
 const maxFaults = 100;
 
@@ -89,7 +90,15 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
         return damaged(`The database cannot be read: ${damage}.`);
       }
     });
+  let hasBadText = false;
   if (!isQuick) {
+    if (reader.kind === "file") {
+      await check("text", async () => {
+        const findings = await reader.holdSnapshot(() => checkTexts(reader, command));
+        hasBadText = findings.length > 0;
+        return findings;
+      });
+    }
     await check("integrity", async () => {
       const faults = await reader.holdSnapshot(() => readIntegrityFaults(reader));
       return limitFindings(
@@ -99,6 +108,7 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
     });
     await check("references", () => reader.holdSnapshot(() => checkReferences(reader, command)));
   }
+  if (hasBadText) return false;
   let isUsable = false;
   await check("schema", async () => {
     const result = await checkSchema(reader.session, command);
