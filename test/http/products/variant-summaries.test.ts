@@ -2,6 +2,9 @@ import { expect, test } from "bun:test";
 import { inSavepoint, inTransaction } from "../../../src/server/db/transaction.ts";
 import { createOrder } from "../../../src/server/modules/orders/create.ts";
 import { createProduct } from "../../../src/server/modules/products/service.ts";
+import { decodeText } from "../../../src/server/modules/products/transfer/decode-text.ts";
+import { importProducts } from "../../../src/server/modules/products/transfer/import.ts";
+import { readNdjson } from "../../../src/server/modules/products/transfer/ndjson-read.ts";
 import { beginBatch, endBatch } from "../../../src/server/modules/products/variants/summaries.ts";
 import { addVariant, patchVariant } from "../../../src/server/modules/products/variants/variants.ts";
 import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
@@ -145,6 +148,30 @@ onEachDatabase((suite) => {
       await tx.db.execute(endBatch);
     });
     expect(await read(shop, shirt)).toMatchObject({ stock: 25, available: 23 });
+    await expectFresh();
+  });
+
+  test("an imported product with many variants is rendered and indexed once, and not at all if one of them is refused", async () => {
+    const shop = await open();
+    const ctx = await tenantContext(shop);
+    const shirt = await shop.createProduct({ title: "Shirt", price: 5, variants: variants(20) });
+    const importAs = (title: string, stock: number) => {
+      const changed = shirt.variants.map(({ id }, index) => ({ id, title: `${title} ${index}`, stock: stock - index }));
+      const file = decodeText(new Blob([JSON.stringify({ id: shirt.id, variants: changed })]).stream());
+      return importProducts(ctx, readNdjson(file), { onError: "skip", isDryRun: false });
+    };
+    const find = async (search: string) =>
+      (await shop.call<unknown[]>("GET /products/", { query: { q: search } })).data;
+    // Each variant increases the version.
+    expect(await countWrites(() => importAs("Blue", 19))).toBe(shirt.variants.length + 1);
+    const { stock, variants: imported } = await read(shop, shirt);
+    expect([stock, imported.every(({ title }) => title.startsWith("Blue"))]).toEqual([190, true]);
+    await expectFresh();
+    expect([await find("blue"), await find("green")].map(({ length }) => length)).toEqual([1, 0]);
+    const before = await read(shop, shirt);
+    expect(await importAs("Green", 18)).toMatchObject({ updated: 0, failed: 1 });
+    expect(await read(shop, shirt)).toEqual(before);
+    expect([await find("blue"), await find("green")].map(({ length }) => length)).toEqual([1, 0]);
     await expectFresh();
   });
 

@@ -2,7 +2,7 @@ import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, bind, type CompiledStatement, get, param, statement } from "../../../db/statement.ts";
-import { products } from "../table.ts";
+import { products, staleSummaries } from "../table.ts";
 import { indexTokens } from "./search-words.ts";
 
 /** Products, and approximate characters, indexed in one transaction; other writes wait for it. */
@@ -29,7 +29,8 @@ const columns = sql.raw(
   "row_number, version, tenant_id, title, description, tags, sku, translations, variants, deleted_at",
 );
 const selectOne: CompiledStatement<Searched> = statement(sql`
-  select ${columns} from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`);
+  select ${columns} from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null
+    and not exists (select 1 from ${staleSummaries})`);
 const selectPending: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${products} where is_indexed = 0 order by row_number limit ${param("max")}`);
 const writeWords = statement(sql`
@@ -41,7 +42,10 @@ const markIndexed = statement(sql`
   update ${products} set is_indexed = 1
   where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
 
-/** Updates a product's index entry. Call it in every transaction that changes its texts or variants. */
+/**
+ * Updates a product's index entry. Call it in every transaction that changes its texts or variants, and not before the end
+ * of a batch of variants, until which it does nothing.
+ */
 export async function indexProduct(tx: Pick<Ctx, "db" | "tenant">, productId: string): Promise<void> {
   const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId });
   if (product) await tx.db.batch(indexing(product));

@@ -2,6 +2,8 @@ import type { Ctx } from "../../../context.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { validate } from "../../../values/validate.ts";
 import { normalizeSku } from "../input.ts";
+import { indexProduct } from "../list/search.ts";
+import { beginBatch, endBatch } from "../variants/summaries.ts";
 import { VariantInput, VariantPatch } from "../variants/variant-model.ts";
 import { addVariant, patchVariant } from "../variants/variants.ts";
 import { type Fields, findChanges, isObject, isSame } from "./import-changes.ts";
@@ -40,7 +42,9 @@ export function newVariant(tx: Ctx, document: Fields, index: number, productPric
  * @throws AppError as adding and changing a variant do, with fields such as `variants.0.price`.
  */
 export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<boolean> {
+  if (item.variants.length === 0) return false;
   let isChanged = false;
+  await tx.db.execute(beginBatch);
   for (const [index, { document }] of item.variants.entries()) {
     const fields = normalize(document);
     const existing = findVariant(product.variants, fields);
@@ -65,6 +69,8 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
       throw withPlace(error, index);
     }
   }
+  await tx.db.execute(endBatch);
+  if (isChanged) await indexProduct(tx, product.id);
   return isChanged;
 }
 
