@@ -19,7 +19,12 @@ export function monitorProcess(db: Database) {
   const started_at = new Date().toISOString();
   const lag = measureLag();
   const queue = db instanceof FileDatabase ? db.queue : undefined;
-  const readiness = queue && watchReadiness(db);
+  const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
+  let unready: string | null = null;
+  // A query of a database server may cost money. The free space of the disk is reported apart from this.
+  const checking =
+    queue && setInterval(async () => (unready = (await findUnready())?.message ?? null), readinessEveryMs);
+  checking?.unref();
   return {
     meter,
     recentRequests: new RecentRequests(Date.now),
@@ -34,26 +39,15 @@ export function monitorProcess(db: Database) {
         in_flight: meter.inFlight,
         writes_waiting: queue?.waiting ?? 0,
         write_wait_ms: round(queue?.waitMs ?? 0),
-        unready: readiness?.message() ?? null,
+        unready,
         counts: meter.read(),
       };
     },
     stop() {
       lag.stop();
-      readiness?.stop();
+      clearInterval(checking);
     },
   };
-}
-
-/** Keeps the reason why a process is not ready. The free space of the disk is reported apart from it. */
-function watchReadiness(db: Database) {
-  const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
-  let message: string | undefined;
-  const timer = setInterval(async () => {
-    message = (await findUnready())?.message;
-  }, readinessEveryMs);
-  timer.unref();
-  return { message: () => message, stop: () => clearInterval(timer) };
 }
 
 /** Resident bytes; 0 while no file descriptor is left, because the engine reads them from a file. */
