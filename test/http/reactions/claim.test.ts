@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { claimReactions } from "../../../src/server/modules/reactions/service.ts";
 import { type Account, goodPassword, openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
-import type { ProductReply, Shop } from "../../support/factories.ts";
+import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
+import { failureOf } from "../../support/failure.ts";
 import { becomeVisitor, type ReactionPath, reacting } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
@@ -111,6 +113,45 @@ onEachDatabase((suite) => {
     const { rows } = await suite.app.db.execute({ sql: actors, args: [theirs] });
     expect(rows.map(({ actor }) => actor)).toEqual([visitorId]);
     expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
+  });
+
+  test("many reactions move a hundred at a time; a login that is interrupted is completed by the next one", async () => {
+    const { shop, eve } = await open();
+    const ctx = await tenantContext(shop);
+    const [visitor, count] = [`vis_${Bun.randomUUIDv7()}`, 250];
+    for (const [actor, from] of [
+      [visitor, 1],
+      [eve.id, 200],
+    ] as const) {
+      await ctx.db.execute({
+        sql: `with recursive n (i) as (select ? union all select i + 1 from n where i < ?)
+          insert into reactions (tenant_id, kind, resource_type, resource_id, actor, created_at)
+          select ?, iif(i % 2, 'like', 'bookmark'), 'product', 'many' || i, ?, 'then' from n`,
+        args: [from, count, ctx.tenant.id, actor],
+      });
+    }
+    const ofActor = async (actor: string) =>
+      (await ctx.db.execute({ sql: "select count(*) as n from reactions where actor = ?", args: [actor] })).rows[0]?.n;
+    let batches = 0;
+    const batch: typeof ctx.db.batch = (statements) => {
+      if (++batches === 2) throw new Error("The server died.");
+      return ctx.db.batch(statements);
+    };
+    const dying = { ...ctx, db: Object.assign(Object.create(ctx.db), { batch }) as typeof ctx.db };
+    expect(await failureOf(claimReactions(dying, visitor, eve.id))).toBeInstanceOf(Error);
+    const left = Number(await ofActor(visitor));
+    // A batch deletes and moves at most a hundred each.
+    expect(left).toBeGreaterThanOrEqual(50);
+    expect(left).toBeLessThan(250);
+    await claimReactions(ctx, visitor, eve.id);
+    expect([await ofActor(visitor), await ofActor(eve.id)]).toEqual([0, count]);
+    const sums = "select sum(likes) as likes, sum(bookmarks) as bookmarks from resource_counts where tenant_id = ?";
+    const { rows } = await ctx.db.execute({ sql: sums, args: [ctx.tenant.id] });
+    expect({ ...rows[0] }).toEqual({ likes: 125, bookmarks: 125 });
+    // A user who was deleted meanwhile gets nothing.
+    await ctx.db.execute({ sql: "update reactions set actor = ? where actor = ?", args: [visitor, eve.id] });
+    await claimReactions(ctx, visitor, "usr_deleted");
+    expect(await ofActor(visitor)).toBe(count);
   });
 
   test("of several users who claim one visitor at once, one gets all reactions, and none is doubled or lost", async () => {

@@ -132,15 +132,28 @@ function toReply({ isActive, count }: State): ReactionState {
   return { active: isActive === 1, count };
 }
 
+// A batch takes a few milliseconds, because triggers update the counts; other writes are done between batches.
 const ofVisitor = sql`tenant_id = ${param("tenantId")} and actor = ${param("visitorId")}`;
-// Reactions that the user has already are ignored, and then deleted; triggers update the counts.
-const moveReactions = statement(sql`update or ignore ${reactions} set actor = ${param("userId")} where ${ofVisitor}`);
-const deleteDuplicates = statement(sql`delete from ${reactions} where ${ofVisitor}`);
+const ofBatch = sql`${ofVisitor} and (resource_type, resource_id, kind) in
+  (select resource_type, resource_id, kind from ${reactions} where ${ofVisitor} limit 100)`;
+const deleteDuplicates = statement(sql`
+  delete from ${reactions} where ${ofBatch} and exists (select 1 from ${reactions} o
+    where o.tenant_id = ${reactions}.tenant_id and o.resource_type = ${reactions}.resource_type
+      and o.resource_id = ${reactions}.resource_id and o.kind = ${reactions}.kind and o.actor = ${param("actor")})`);
+const moveReactions = statement(
+  sql`update ${reactions} set actor = ${param("actor")} where ${ofBatch} and ${hasActor}`,
+);
 
-/** Moves a visitor's likes and bookmarks to a user, in the transaction that verified the user. */
-export async function claimReactions(tx: Ctx, visitorId: string, userId: string): Promise<void> {
-  const values = { tenantId: tx.tenant.id, visitorId, userId };
-  await tx.db.batch([bind(moveReactions, values), bind(deleteDuplicates, values)]);
+/**
+ * Moves a visitor's likes and bookmarks to a user, in batches; those that the user has already are deleted. What an
+ * interruption leaves to the visitor is moved by the next login.
+ */
+export async function claimReactions(ctx: Ctx, visitorId: string, userId: string): Promise<void> {
+  const values = { tenantId: ctx.tenant.id, visitorId, actor: userId, isUser: 1 };
+  for (let moved = 1; moved > 0; ) {
+    const done = await ctx.db.batch([bind(deleteDuplicates, values), bind(moveReactions, values)]);
+    moved = done.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
+  }
 }
 
 const readPage = keysetList({

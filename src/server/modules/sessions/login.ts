@@ -64,6 +64,8 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       if (!user || hash === null || !isCorrect) throw invalidLogin();
       const session = await signIn(ctx, user, hash, input);
       if (session) {
+        const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
+        if (visitorId !== null) await claimReactions(ctx, visitorId, user.id);
         if (needsRehash(hash)) await renewHash(ctx, user, hash, input.password);
         return session;
       }
@@ -125,7 +127,6 @@ async function recordRefusal(
 /** Creates the session of a user whose password has this hash; undefined when it was changed meanwhile. */
 async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: LoginInput) {
   const otp = input.otp?.trim() ?? "";
-  const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
   // Loads the library for codes before the transaction, which should not wait for it.
   await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id);
   return inTransaction(ctx, async (tx): Promise<LoginSession | undefined> => {
@@ -141,7 +142,6 @@ async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: L
     if (spent) throw spent;
     await clearFailures(tx, user.emailKey);
     const { token, tokenId, expiresAt } = await issueToken(tx, user.id);
-    if (visitorId !== null) await claimReactions(tx, visitorId, user.id);
     const actor = { kind: "user", userId: user.id, role: user.role } as const;
     await recordAudit({ ...tx, actor }, { event: "login.succeeded", subject: user.id, details: { token_id: tokenId } });
     const { namespace, title, domain, url, currency, currency_sign, logo } = await getTenant(tx, tenant.namespace);
