@@ -50,19 +50,18 @@ export async function countOrder(tx: Ctx, buyer: string): Promise<void> {
     const message = `There are ${pending.count} unpaid orders already, the most that this store allows at a time.`;
     throw tooManyRequests(message, { retryAfter, remedy: "Pay or cancel one of them first." });
   }
-  await countInMinute(tx, { name: "orders", most: ordersPerMinute, of: "orders" }, buyer);
+  await countInMinute(tx, buyer, "orders", ordersPerMinute);
 }
 
 /** Counts a dry run of a buyer, before its transaction, which is rolled back. Errors: tooManyRequests with `retryAfter`. */
 export function countDryRun(ctx: Ctx, buyer: string): Promise<void> {
-  const most = triesPerOrder * ctx.tenant.ordersPerMinute;
-  return countInMinute(ctx, { name: "order-tries", most, of: "dry runs of orders" }, buyer);
+  return countInMinute(ctx, buyer, "dry runs of orders", triesPerOrder * ctx.tenant.ordersPerMinute);
 }
 
-async function countInMinute(ctx: Ctx, { name, most, of }: { name: string; most: number; of: string }, buyer: string) {
+async function countInMinute(ctx: Ctx, buyer: string, name: string, most: number): Promise<void> {
   if (most === 0) return;
   const waitMs = await countHit(ctx, { name, most, windowMs: 60_000 }, `${ctx.tenant.id}:${buyer}`);
-  if (waitMs > 0) throw tooManyRequests(`Too many ${of}.`, { retryAfter: Math.ceil(waitMs / 1000) });
+  if (waitMs > 0) throw tooManyRequests(`Too many ${name}.`, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
 /** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */

@@ -140,18 +140,13 @@ export const Order = output("Order", {
   cancelled_at: nullable(timestamp),
 });
 
-export const DryRunQuery = closed({
-  dry_run: Type.Optional(Type.Boolean({ description: "Replies with the result and 200, but saves nothing." })),
-});
-
-export const OrderDryRunQuery = closed({
-  dry_run: Type.Optional(
-    Type.Boolean({
-      description:
-        "Replies with the result and 200, but saves nothing. Six dry runs are allowed for each order that the store's limit allows.",
-    }),
-  ),
-});
+/** `limits` says what limits the dry runs. */
+export const dryRunQuery = (limits = "") =>
+  closed({
+    dry_run: Type.Optional(
+      Type.Boolean({ description: `Replies with the result and 200, but saves nothing.${limits}` }),
+    ),
+  });
 
 export const OrderListQuery = closed({
   ...listParts,

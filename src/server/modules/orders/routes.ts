@@ -5,15 +5,7 @@ import { FieldsQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { createOrder } from "./create.ts";
 import { listOrders } from "./list.ts";
-import {
-  DryRunQuery,
-  Order,
-  OrderDryRunQuery,
-  OrderInput,
-  OrderListQuery,
-  PaymentInput,
-  RefundInput,
-} from "./model.ts";
+import { dryRunQuery, Order, OrderInput, OrderListQuery, PaymentInput, RefundInput } from "./model.ts";
 import { refundOrder } from "./refund.ts";
 import { cancelOrder, fulfillOrder, getOrder, payOrder } from "./service.ts";
 
@@ -52,7 +44,7 @@ export const orderRoutes = [
     tag,
     summary: "Create an order",
     access: writers,
-    query: OrderDryRunQuery,
+    query: dryRunQuery(" For each order that the store's limit allows, a customer has six dry runs."),
     body: OrderInput,
     reply: { status: 201, data: Order },
     errors: ["tooManyRequests", "notFound", "outOfStock", "notEnoughPoints"],
@@ -83,7 +75,7 @@ export const orderRoutes = [
   defineRoute("POST", "/orders/:id/refund/", "refundOrder", {
     ...change,
     summary: "Refund an order, or some of its lines",
-    query: DryRunQuery,
+    query: dryRunQuery(),
     body: RefundInput,
     handle: ({ ctx, params, query, body, ifMatch }) =>
       refundOrder(ctx, params.id, body, { ifMatch, isDryRun: query.dry_run ?? false }),

@@ -120,10 +120,8 @@ export const productVariants = sqliteTable(
   ],
 );
 
-/**
- * Products whose `variants` are out of date, within a transaction; the row '' keeps triggers from computing them at once.
- * SQLite commits no such row, because none of them refers to a product, and the migration defers this check to the COMMIT.
- */
+// Products whose `variants` are out of date, within a transaction; the row '' keeps triggers from computing them at once.
+// SQLite commits none of these rows: they refer to no product, which the migration allows until the COMMIT.
 export const staleSummaries = sqliteTable("stale_summaries", {
   productId: text("product_id").primaryKey(),
   blocksCommit: text("blocks_commit")

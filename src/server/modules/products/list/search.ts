@@ -42,10 +42,7 @@ const markIndexed = statement(sql`
   update ${products} set is_indexed = 1
   where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
 
-/**
- * Updates a product's index entry. Call it in every transaction that changes its texts or variants, and not before the end
- * of a batch of variants, until which it does nothing.
- */
+/** Updates a product's index entry after a change of its texts or variants. In a batch of variants it does nothing. */
 export async function indexProduct(tx: Pick<Ctx, "db" | "tenant">, productId: string): Promise<void> {
   const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId });
   if (product) await tx.db.batch(indexing(product));
