@@ -542,7 +542,7 @@ CREATE TABLE `secret_fingerprint` (
 --> statement-breakpoint
 CREATE TABLE `stale_summaries` (
 	`product_id` text PRIMARY KEY NOT NULL,
-	`blocks_commit` text DEFAULT '' NOT NULL,
+	`blocks_commit` text NOT NULL,
 	FOREIGN KEY (`blocks_commit`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE no action DEFERRABLE INITIALLY DEFERRED
 );
 --> statement-breakpoint
@@ -767,13 +767,13 @@ CREATE TRIGGER `stale_summaries_ended` AFTER DELETE ON `stale_summaries` WHEN OL
 END;
 --> statement-breakpoint
 CREATE TRIGGER `product_variants_added` AFTER INSERT ON `product_variants` BEGIN
-  INSERT OR IGNORE INTO `stale_summaries` (`product_id`) VALUES (NEW.product_id);
+  INSERT OR IGNORE INTO `stale_summaries` VALUES (NEW.product_id, '');
   DELETE FROM `stale_summaries` WHERE product_id = NEW.product_id
     AND NOT EXISTS (SELECT 1 FROM `stale_summaries` WHERE product_id = '');
 END;
 --> statement-breakpoint
 CREATE TRIGGER `product_variants_changed` AFTER UPDATE ON `product_variants` BEGIN
-  INSERT OR IGNORE INTO `stale_summaries` (`product_id`) VALUES (NEW.product_id);
+  INSERT OR IGNORE INTO `stale_summaries` VALUES (NEW.product_id, '');
   DELETE FROM `stale_summaries` WHERE product_id = NEW.product_id
     AND NOT EXISTS (SELECT 1 FROM `stale_summaries` WHERE product_id = '');
 END;

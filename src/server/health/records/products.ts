@@ -1,12 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
 import { all, bind, type CompiledStatement, param, statement } from "../../db/statement.ts";
-import { compileEvent } from "../../modules/events/service.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { indexProduct } from "../../modules/products/list/search.ts";
 import { productJson, variantJson } from "../../modules/products/rendering.ts";
 import { type StockItem, stockChanged } from "../../modules/products/stock.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
 import { beginBatch, endBatch } from "../../modules/products/variants/summaries.ts";
+import { productUpdated } from "../../modules/products/variants/variants.ts";
 import { newId } from "../../values/ids.ts";
 import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 import { isCoherent } from "./orders.ts";
@@ -79,12 +79,6 @@ const updateVariants: CompiledStatement<{ id: string }> = statement(sql`
       select json_group_array(json(rendered)), count(*) > 0, case when count(*) = count(stock) then sum(stock) end,
         case when count(*) = count(stock) then sum(stock - reserved) end from ${living('"products".id')})
   where ${isNamed('"products"')} and deleted_at is null returning id`);
-const productUpdated = compileEvent({
-  type: sql`'product.updated'`,
-  subject: sql`id`,
-  data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
-  from: sql`from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")}`,
-});
 
 export const variantSums: RecordCheck = {
   id: "variants",
@@ -93,7 +87,7 @@ export const variantSums: RecordCheck = {
   async fix(tx, params) {
     const fixed = await all(tx.db, updateVariants, params);
     if (fixed.length === 0) return 0;
-    await tx.db.batch(fixed.map(({ id }) => bind(productUpdated, { ...params, id, eventId: newId("evt") })));
+    await tx.db.batch(fixed.map(({ id }) => bind(productUpdated, { ...params, productId: id, eventId: newId("evt") })));
     // A product is found by the words of its variants, too.
     for (const { id } of fixed) await indexProduct(tx, id);
     return fixed.length;

@@ -7,8 +7,6 @@ import { addressSubject, countHit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
 import { orderLines, orders } from "./table.ts";
 
-/** A customer may try an order this many times as often as make one: prices are shown while a cart changes. */
-const triesPerOrder = 6;
 /** Of so few pieces, one buyer may reserve all. */
 const fewPieces = 10;
 
@@ -53,9 +51,9 @@ export async function countOrder(tx: Ctx, buyer: string): Promise<void> {
   await countInMinute(tx, buyer, "orders", ordersPerMinute);
 }
 
-/** Counts a dry run of a buyer, before its transaction, which is rolled back. Errors: tooManyRequests with `retryAfter`. */
+/** Counts a dry run, before its transaction, which is rolled back: six for each order, because carts change. Errors: tooManyRequests with `retryAfter`. */
 export function countDryRun(ctx: Ctx, buyer: string): Promise<void> {
-  return countInMinute(ctx, buyer, "dry runs of orders", triesPerOrder * ctx.tenant.ordersPerMinute);
+  return countInMinute(ctx, buyer, "dry runs of orders", 6 * ctx.tenant.ordersPerMinute);
 }
 
 async function countInMinute(ctx: Ctx, buyer: string, name: string, most: number): Promise<void> {

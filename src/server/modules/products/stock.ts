@@ -132,7 +132,8 @@ const move = (set: SQL) => ({
   variant: statement(sql`update ${productVariants} set ${set} where ${ofVariant}`),
 });
 const moves = { release: move(unreserve), commit: move(sell), restock: move(putBack) };
-const touchProduct = statement(sql`update ${products} set ${touched} where ${ofProduct}`);
+/** Increases the version of the product `productId`. */
+export const touchProduct = statement(sql`update ${products} set ${touched} where ${ofProduct}`);
 
 // What unpaid orders reserve cannot be taken away. Without `isRelative`, the amount is the new stock.
 const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;

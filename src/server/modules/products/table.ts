@@ -126,6 +126,5 @@ export const staleSummaries = sqliteTable("stale_summaries", {
   productId: text("product_id").primaryKey(),
   blocksCommit: text("blocks_commit")
     .notNull()
-    .default("")
     .references(() => products.id),
 });

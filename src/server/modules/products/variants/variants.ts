@@ -11,7 +11,7 @@ import { indexProduct } from "../list/search.ts";
 import { explainConflicts } from "../product-errors.ts";
 import type { Rendered } from "../rendering.ts";
 import { findProductId, seesDrafts } from "../resolve.ts";
-import { stockChanged } from "../stock.ts";
+import { stockChanged, touchProduct } from "../stock.ts";
 import { products, productVariants } from "../table.ts";
 import {
   completeVariant,
@@ -39,9 +39,8 @@ const deleteVariantRow = statement<{ stock: number | null }>(sql`
   where ${living} and version = coalesce(${param("ifMatch")}, version)
     and exists (select 1 from ${products} where ${ofProduct})
   returning stock`);
-const touchProduct = statement(sql`
-  update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-const productUpdated = compileEvent({
+/** Records that the variants of the product `productId` have changed. */
+export const productUpdated = compileEvent({
   type: sql`'product.updated'`,
   subject: sql`id`,
   data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
