@@ -51,7 +51,7 @@ export async function countOrder(tx: Ctx, buyer: string): Promise<void> {
   await countInMinute(tx, buyer, "orders", ordersPerMinute);
 }
 
-/** Counts a dry run, before its transaction, which is rolled back: six for each order, because carts change. Errors: tooManyRequests with `retryAfter`. */
+/** Counts a dry run before its transaction, which is rolled back: six for each order. Errors: as those of `countOrder`. */
 export function countDryRun(ctx: Ctx, buyer: string): Promise<void> {
   return countInMinute(ctx, buyer, "dry runs of orders", 6 * ctx.tenant.ordersPerMinute);
 }
