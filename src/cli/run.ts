@@ -1,13 +1,15 @@
 import { commandTree } from "./commands/command-tree.ts";
+import { formatArg } from "./framework/args.ts";
 import { type Command, runCommand } from "./framework/command.ts";
 import { loadCommand } from "./framework/command-tree.ts";
 import { findCommand } from "./framework/find-command.ts";
-import { asksForHelp, type GivenValues, parseCommandArgs } from "./framework/parse-args.ts";
+import { asksForHelp, findMissing, type GivenValues, parseCommandArgs } from "./framework/parse-args.ts";
 import { promptMissing } from "./framework/prompt-missing.ts";
 import { type Failure, reportError } from "./framework/report-error.ts";
 import { type Console, createConsole } from "./terminal/console.ts";
 import { info, printJson } from "./terminal/output.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+import { UsageError } from "./terminal/usage-error.ts";
 
 /**
  * Runs one command line.
@@ -62,13 +64,24 @@ async function readNamespace(values: GivenValues, { env }: Terminal): Promise<st
   }
 }
 
-/** Fills in a required namespace where there is only one store. */
+/** Fills in a required namespace where there is only one store. Of several, the error names the stores. */
 async function chooseOnlyStore({ args }: Command, values: GivenValues, console: Console): Promise<void> {
   if (args.namespace?.required !== true || values.namespace !== undefined) return;
-  const [only, other] = await findNames("namespace", values, console).catch(() => []);
-  if (only === undefined || other !== undefined) return;
-  values.namespace = only.value;
-  await info(console, `Using store ${only.value}.`);
+  const names = (await findNames("namespace", values, console).catch(() => [])).map(({ value }) => value);
+  const [only] = names;
+  if (only !== undefined && names.length === 1) {
+    values.namespace = only;
+    return info(console, `Using store ${only}.`);
+  }
+  if (console.canAsk || findMissing(args, values).length > 1) return;
+  const { requireDatabase } = await import("./context/context.ts");
+  requireDatabase(values as Parameters<typeof requireDatabase>[0], console);
+  const stores = names.length > 10 ? `${names.slice(0, 10).join(", ")}, …` : names.join(", ");
+  const field = formatArg("namespace", args.namespace);
+  if (names.length > 0)
+    throw new UsageError(`Missing ${field}. Stores: ${stores}.`, {
+      details: [{ field, message: `is required: ${stores}` }],
+    });
 }
 
 async function findNames(kind: string, values: GivenValues, console: Console) {

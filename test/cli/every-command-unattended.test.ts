@@ -18,7 +18,8 @@ describe("without a terminal, missing arguments are exit code 2 and all are name
     const shop = copyShop();
     const { line, required } = leaveOutRequired(called, shop);
     const names = required.map(({ name, arg }) => formatArg(name, arg));
-    const message = `error: Missing ${names.join(", ")}.\n`;
+    // The stores follow if there are several and only the store is missing.
+    const message = `error: Missing ${names.join(", ")}.`;
     const outcome = await openCli(shop.dataDir).run(line, { env: shop.env as Record<string, string> });
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
     const told = await runHere([...line, "--no-input"], { env: shop.env, canAsk: true });

@@ -45,7 +45,7 @@ test("the server's own address comes from host and port", async () => {
   const { code, stdout } = await run(["health"], { env: { BODEGA_HOST: "0.0.0.0", BODEGA_PORT: "1" } });
   expect({ code, stdout }).toEqual({
     code: 1,
-    stdout: "unreachable: no connection (http://127.0.0.1:1/health/ready)\n",
+    stdout: "unreachable: no connection (http://127.0.0.1:1/health/ready). Start it: bodega serve\n",
   });
 });
 

@@ -32,13 +32,27 @@ test("a command that works on a store itself needs its name", async () => {
   }
 });
 
+test("without a database a command says how to create one, not that the store is missing", async () => {
+  const { failure } = openCli();
+  for (const line of [
+    ["key", "list"],
+    ["product", "list"],
+  ]) {
+    const { code, error } = await failure(...line);
+    expect([code, error.message]).toEqual([3, expect.stringContaining("Database not found in")]);
+    expect(error.remedy).toContain("bodega init");
+  }
+  expect(await failure("tenant", "create")).toMatchObject({ code: 2, error: { message: "Missing <namespace>." } });
+});
+
 test("with several stores a command needs -n, unless bodega.env names one; the environment takes precedence", async () => {
   const { dataDir, environment, json, failure } = openCli();
   const here = (...line: string[]) => runHere(line, { env: environment() });
   await json("tenant", "create", "mugs");
   const { app_id } = await json("key", "issue", "--name", "web");
   await json("tenant", "create", "shirts");
-  expect(await failure("user", "list")).toMatchObject({ code: 2, error: { message: "Missing --namespace." } });
+  const message = "Missing --namespace. Stores: mugs, shirts.";
+  expect(await failure("user", "list")).toMatchObject({ code: 2, error: { message } });
   expect(await failure("key", "show", "web")).toMatchObject({ code: 3 });
   writeFileSync(join(dataDir, "bodega.env"), "BODEGA_NAMESPACE=mugs\n");
   expect((await here("key", "list", "-q")).stdout).toBe(`${app_id}\n`);
@@ -47,5 +61,5 @@ test("with several stores a command needs -n, unless bodega.env names one; the e
   expect((await here("key", "list", "-n", "shirts", "-q")).stdout).toBe("");
   const line = ["key", "list", "-q"];
   expect((await runHere(line, { env: environment({ BODEGA_NAMESPACE: "shirts" }) })).stdout).toBe("");
-  expect((await runHere(line, { env: environment({ BODEGA_DATA_DIR: makeDir() }) })).code).toBe(2);
+  expect((await runHere(line, { env: environment({ BODEGA_DATA_DIR: makeDir() }) })).code).toBe(3);
 });

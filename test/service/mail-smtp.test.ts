@@ -142,7 +142,8 @@ onDatabase("file", (suite) => {
     const { status, error } = await sendOne(first.url);
     expect({ status, error }).toEqual({
       status: "queued",
-      error: "the mail server cannot be reached (ECONNREFUSED)",
+      error:
+        "the mail server cannot be reached. Check that it runs, and host and port in BODEGA_SMTP_URL (ECONNREFUSED)",
     });
     const second = await startServer({ port: first.port });
     suite.app.clock.advance(5000);
@@ -297,6 +298,14 @@ onDatabase("file", (suite) => {
       details: [{ field: "to" }],
     });
   });
+});
+
+test("the text of a failure says what to do", () => {
+  const textOf = (code: string, originalCode?: string) =>
+    readSmtpFailure(Object.assign(new Error("x"), { code, originalCode }), []).text;
+  expect(textOf("ESOCKET", "ERR_SSL_WRONG_VERSION_NUMBER")).toContain("Try STARTTLS: smtp://…");
+  expect(textOf("ETLS", "ERR_SSL_WRONG_VERSION_NUMBER")).toContain("does not speak TLS on this port");
+  expect(textOf("EDNS", "ENOTFOUND")).toContain("Check BODEGA_SMTP_URL (ENOTFOUND)");
 });
 
 test("the text of a failure contains no secret", () => {

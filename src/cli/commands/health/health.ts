@@ -54,7 +54,8 @@ export default defineCommand({
     const health = await probeHealth(address, timeoutMs, url === undefined);
     if (console.json) await printJson(console, health);
     else if (!console.quiet) {
-      const line = escapeControls(`${health.status}: ${health.message} (${health.url})`);
+      const remedy = health.message === "no connection" && url === undefined ? ". Start it: bodega serve" : "";
+      const line = escapeControls(`${health.status}: ${health.message} (${health.url})${remedy}`);
       await console.write(fitLines(console, `${line}\n`));
       if (args.verbose && status) await printStatus(console, status);
     }

@@ -25,10 +25,11 @@ const meanings: Record<string, string> = {
   EABORT: "the mail server did not answer in time",
   EAUTH: "the mail server rejected the credentials",
   ECONNECTION: "the mail server closed the connection",
-  EDNS: "the host name of the mail server was not found",
+  EDNS: "the host name of the mail server was not found. Check BODEGA_SMTP_URL",
   ETIMEDOUT: "the mail server did not answer in time",
-  ESOCKET: "the mail server cannot be reached",
+  ESOCKET: "the mail server cannot be reached. Check that it runs, and host and port in BODEGA_SMTP_URL",
   ETLS: "the TLS connection to the mail server failed",
+  ERR_SSL_WRONG_VERSION_NUMBER: "the mail server does not speak TLS on this port. Try STARTTLS: smtp://…",
   EPROTOCOL: "the mail server does not accept mail",
 };
 
@@ -55,7 +56,7 @@ function describe(code: string, originalCode = "", response = "", secrets: reado
   // An answer to AUTH may hold what it was sent, in any form.
   const answer = code === "EAUTH" ? response.slice(0, 3) : withoutSecrets(response, secrets);
   const meaning =
-    (/CERT|SSL|TLS/.test(detail) ? meanings.ETLS : meanings[code]) ??
+    (/CERT|SSL|TLS/.test(detail) ? (meanings[detail] ?? meanings.ETLS) : meanings[code]) ??
     (answer === "" ? "the mail could not be sent" : "the mail server rejected the mail");
   return `${meaning} (${detail})${answer === "" ? "" : `: ${answer}`}`.slice(0, maxCharacters);
 }
