@@ -28,8 +28,8 @@ async function checkFile(bytes: Uint8Array | string, ...flags: string[]) {
 test("a sound database is exit code 0 with a summary on standard error, and its file does not change", async () => {
   const before = hashOf(path);
   const sound = await run(["db", "check"]);
-  expect(sound).toMatchObject({ code: 0, stderr: "18 checks: no problems found.\n" });
-  expect(sound.stdout).toContain("Database\n  ✓ file, integrity, references, schema\n");
+  expect(sound).toMatchObject({ code: 0, stderr: "19 checks: no problems found.\n" });
+  expect(sound.stdout).toContain("Database\n  ✓ file, text, integrity, references, schema\n");
   expect(await run(["db", "check", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
   const report = await json<Report & Record<string, unknown>>("db", "check");
   expect(Object.keys(report)).toEqual(["ok", "worst", "checked", "passed", "database", "findings"]);
@@ -96,7 +96,7 @@ test("a terminal shows the running check, and ctrl-C ends it with 130 while it r
   const lock = new FileLock(await loadLibsql(), join(cli.dataDir, "bodega.db-readers"));
   expect(lock.tryExclusive()).toBe(true);
   const wrapper = ["sh", "-c", 'trap : INT; "$@"; echo "exit code $?"', "sh"];
-  const { screen } = await runAtTerminal(["db", "check"], [["Checking: integrity", "\u0003"]], {
+  const { screen } = await runAtTerminal(["db", "check"], [["Checking: text", "\u0003"]], {
     env: cli.environment(),
     wrapper,
   });

@@ -9,10 +9,8 @@ const { startServedShop } = useServedShops();
 const read = "GET /products/";
 
 let shop: ServedShop;
-let session: Session;
 beforeAll(async () => {
   shop = await startServedShop();
-  session = await shop.signIn(await shop.createUser());
 });
 
 /** The code of a read with these credentials and no others; undefined for a success. */
@@ -33,11 +31,13 @@ describe("§5 Methods", () => {
   });
 
   test("row 2: token auth with user_id, token and namespace", async () => {
+    const session = await shop.signIn(await shop.createUser());
     expect(await codeOf(query(tokenOf(session)))).toBeUndefined();
     expect(await codeOf({ ...query(tokenOf(session)), namespace: null })).toBe(5101);
   });
 
   test("row 2: a token acts for its own user", async () => {
+    const session = await shop.signIn(await shop.createUser());
     const reply = await shop.callAnonymously<{ id: string }>("GET /users/me/", query(tokenOf(session)));
     expect([reply.status, reply.data.id]).toEqual([200, session.user_id]);
   });
