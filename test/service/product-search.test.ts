@@ -129,3 +129,12 @@ test("texts are folded piece by piece, which splits no word and ends after 65,53
   // Of a text that folding makes longer only a part as long as the text counts.
   expect(indexOf("ﷺ ".repeat(5000), "lamp")).toContain("abc123lamp");
 });
+
+test("of a run of marks only the first eight count, more than any language needs", () => {
+  const marks = (count: number) => `a${"\u0316\u0315".repeat(count)}`;
+  // In Thai, marks are part of the word.
+  for (const begin of ["a", "ก"]) {
+    const [short, long] = [4, 5000].map((count) => indexTokens("tnt_abc123", [begin + marks(count)]));
+    expect(long).toBe(short as string);
+  }
+});

@@ -22,9 +22,12 @@ const unspaced = /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\
  */
 const piece = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
 
+/** More marks on a letter than any language has: putting them in order takes time that grows with their square. */
+const needlessMarks = /(?<=\p{M}{8})\p{M}+/gu;
+
 /** A text without case, accents and compatibility forms. */
 function foldText(text: string): string {
-  const bare = text.normalize("NFKD").replace(accents, "").normalize("NFC");
+  const bare = text.replace(needlessMarks, "").normalize("NFKD").replace(accents, "").normalize("NFC");
   return spellPlainly(bare.toLowerCase());
 }
 
