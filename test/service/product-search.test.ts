@@ -134,7 +134,7 @@ test("of a run of marks only the first eight count, more than any language needs
   const marks = (count: number) => `a${"\u0316\u0315".repeat(count)}`;
   // In Thai, marks are part of the word.
   for (const begin of ["a", "ก"]) {
-    const [short, long] = [4, 5000].map((count) => indexTokens("tnt_abc123", [begin + marks(count)]));
+    const [short, long] = [4, 100].map((count) => indexTokens("tnt_abc123", [begin + marks(count)]));
     expect(long).toBe(short as string);
   }
 });
