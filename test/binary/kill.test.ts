@@ -116,7 +116,11 @@ test("a worker that is killed before it answers requests is replaced, and the se
   await openShop(binary);
   const pidFile = join(binary.dir, "pid");
   const starting = binary.serveBy(["sh", "-c", `echo $$ > ${pidFile}; exec ./bodega serve --port 0 --workers 2`]);
-  const parent = await until("the server", () => existsSync(pidFile) && Number(readFileSync(pidFile, "utf8")));
+  // The file is empty for a moment.
+  const parent = await until(
+    "the server",
+    () => existsSync(pidFile) && (Number(readFileSync(pidFile, "utf8")) || null),
+  );
   const victim = await until("a worker", () => childrenOf(parent)[0]);
   process.kill(victim, "SIGKILL");
   const server = await starting;
