@@ -9,8 +9,8 @@ const scratch = mkdtempSync(join(tmpdir(), "bodega-tests-"));
 const temp = join(scratch, "tmp");
 mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
-// Most of a test's time is waiting for timers, disks and other processes.
-const workers = navigator.hardwareConcurrency * 2;
+// Half of a test's time is waiting for timers, disks and other processes.
+const workers = Math.ceil(navigator.hardwareConcurrency * 1.5);
 
 interface Outcome {
   code: number;
