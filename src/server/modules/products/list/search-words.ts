@@ -10,11 +10,10 @@ const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
-const word = /[\p{L}\p{M}\p{N}]+|\p{Extended_Pictographic}/gu;
-/** Runs of words; the joint is optional, because a required one would make the expression quadratic. */
-const joined = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*/gu;
+/** Words and runs of them; the joint is optional, because a required one would make the expression quadratic. */
+const run = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pictographic}/gu;
 const joints = /['’._-]/g;
-const unspaced = /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+/gu;
+const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;
 
 /**
  * The pieces in which a text is folded, which can make eighteen characters of one. They end between words, unless a
@@ -40,16 +39,14 @@ function tagOf(tenantId: string): string {
 export function indexTokens(tenantId: string, texts: readonly string[]): string {
   const tokens = new Set<string>();
   const seen = new Set<string>();
-  const addNew = (found: string) => {
-    if (!seen.has(found)) addWord(tokens, found);
-    seen.add(found);
-  };
   for (const folded of foldPieces(texts)) {
-    for (const [found] of folded.matchAll(word)) addNew(found);
-    // `t-shirt` is also found as `tshirt`.
-    for (const [found] of folded.matchAll(joined)) {
-      const whole = found.replace(joints, "");
-      if (whole !== found) addNew(whole);
+    for (const found of folded.match(run) ?? []) {
+      if (seen.has(found)) continue;
+      seen.add(found);
+      const words = found.split(joints);
+      for (const word of words) addWord(tokens, word);
+      // `t-shirt` is also found as `tshirt`.
+      if (words.length > 1) addWord(tokens, words.join(""));
     }
     if (tokens.size >= maxTokens) break;
   }
@@ -67,27 +64,25 @@ function* foldPieces(texts: readonly string[]): Generator<string> {
     for (const [part] of text.matchAll(piece)) {
       if (leftOfText <= 0) break;
       const folded = foldText(part).slice(0, leftOfText);
-      left -= folded.length;
-      leftOfText -= folded.length;
+      const used = Math.max(part.length, folded.length);
+      left -= used;
+      leftOfText -= used;
       yield folded;
     }
   }
 }
 
-function addWord(tokens: Set<string>, found: string): void {
-  for (const { text, isUnspaced } of splitScripts(found)) {
-    const letters = [...text];
+function addWord(tokens: Set<string>, word: string): void {
+  for (const { text, isUnspaced } of splitScripts(word)) {
     if (isUnspaced) {
+      const letters = [...text];
       letters.forEach((letter, index) => {
         tokens.add(letter);
         if (index > 0) tokens.add(letters[index - 1] + letter);
       });
     } else {
-      let begun = "";
-      for (const letter of letters.slice(0, maxWordLength)) {
-        begun += letter;
-        tokens.add(begun);
-      }
+      // Where a beginning is known, all shorter ones are.
+      for (let begun = cutWord(text); begun !== "" && !tokens.has(begun); begun = withoutLast(begun)) tokens.add(begun);
     }
   }
 }
@@ -96,22 +91,27 @@ function addWord(tokens: Set<string>, found: string): void {
 export function matchExpression(tenantId: string, q: string): string | undefined {
   const tag = tagOf(tenantId);
   const tokens = new Set<string>();
-  for (const [found] of foldText(q).matchAll(word)) {
-    for (const { text, isUnspaced } of splitScripts(found)) {
+  const words = foldText(q).match(run) ?? [];
+  for (const word of words.flatMap((found) => found.split(joints))) {
+    for (const { text, isUnspaced } of splitScripts(word)) {
       const letters = [...text];
-      if (!isUnspaced || letters.length === 1) tokens.add(tag + letters.slice(0, maxWordLength).join(""));
+      if (!isUnspaced || letters.length === 1) tokens.add(tag + cutWord(text));
       else for (let i = 1; i < letters.length; i++) tokens.add(tag + letters[i - 1] + letters[i]);
     }
   }
   return tokens.size === 0 ? undefined : [...tokens].map((token) => `"${token}"`).join(" AND ");
 }
 
-function* splitScripts(text: string): Generator<{ text: string; isUnspaced: boolean }> {
-  let end = 0;
-  for (const match of text.matchAll(unspaced)) {
-    if (match.index > end) yield { text: text.slice(end, match.index), isUnspaced: false };
-    yield { text: match[0], isUnspaced: true };
-    end = match.index + match[0].length;
-  }
-  if (end < text.length) yield { text: text.slice(end), isUnspaced: false };
+function cutWord(text: string): string {
+  return text.length > maxWordLength ? [...text].slice(0, maxWordLength).join("") : text;
+}
+
+function withoutLast(text: string): string {
+  const cut = text.slice(0, -1);
+  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+}
+
+function splitScripts(text: string): { text: string; isUnspaced: boolean }[] {
+  const parts = text.split(unspaced).map((part, index) => ({ text: part, isUnspaced: index % 2 === 1 }));
+  return parts.filter((part) => part.text !== "");
 }
