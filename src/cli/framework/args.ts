@@ -97,9 +97,19 @@ export const sharedArgs = {
 
 export type SharedValues = ArgValues<typeof sharedArgs>;
 
-/** The shape of a flag that names a file. */
+/** A flag with a value, as help shows it: `--title <text>` and its description. */
+export function valueArg(valueHint: string, description: string) {
+  return { type: "string", valueHint, description } as const;
+}
+
+/** A flag whose value is one of a few. */
+export function choiceArg<const O extends readonly string[]>(options: O, description: string) {
+  return { type: "enum", options, description } as const;
+}
+
+/** A flag that names a file. */
 export function fileArg(description: string) {
-  return { type: "string", valueHint: "file", completes: "file", description } as const;
+  return { ...valueArg("file", description), completes: "file" } as const;
 }
 
 /** `-n/--namespace`, for commands that work within one tenant. */

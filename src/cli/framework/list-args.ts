@@ -1,7 +1,7 @@
 import type { ListPage } from "../../server/pagination/list-page.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
-import { type FlagArg, namespaceArg } from "./args.ts";
+import { type FlagArg, namespaceArg, valueArg } from "./args.ts";
 import { parseTime } from "./parse-values.ts";
 
 // The maximum of the services.
@@ -16,28 +16,15 @@ export const namespaceFilterArg = {
   description: "Filter by store (default: all)",
 } as const satisfies FlagArg;
 
-export const userFilterArg = {
-  type: "string",
-  valueHint: "id|email",
-  completes: "user",
-  description: "Filter by user",
-} as const satisfies FlagArg;
+export const userFilterArg = { ...valueArg("id|email", "Filter by user"), completes: "user" } as const;
 
-export const sinceArg = {
-  type: "string",
-  valueHint: "duration|time",
-  description: "Created at or after: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z",
-} as const satisfies FlagArg;
-
-export const untilArg = {
-  ...sinceArg,
-  description: "Created before: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z",
-} as const satisfies FlagArg;
+export const sinceArg = valueArg("duration|time", "Created at or after: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z");
+export const untilArg = valueArg("duration|time", "Created before: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z");
 
 /** `--limit` with its default. */
 export function limitArg<const D extends string>(defaultLimit: D, max?: number) {
   const description = `Maximum number of rows${max === undefined ? "" : `, up to ${max}`}`;
-  return { type: "string", valueHint: "number", default: defaultLimit, description } as const satisfies FlagArg;
+  return { ...valueArg("number", description), default: defaultLimit } as const;
 }
 
 /**

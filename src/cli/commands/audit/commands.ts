@@ -1,5 +1,6 @@
 import type { AuditRecord } from "../../../server/modules/audit/list.ts";
 import { withContext } from "../../context/context.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, namespaceFilterArg, readPastTime, sinceArg, untilArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
@@ -10,33 +11,16 @@ const list = defineCommand({
   description: "List audit log entries, newest first",
   args: {
     namespace: namespaceFilterArg,
-    event: {
-      type: "string",
-      valueHint: "name",
-      completes: "event",
-      description: "Filter by event, or by group such as login.*",
-    },
-    actor: {
-      type: "string",
-      valueHint: "id",
-      description: "Filter by acting key, user or system account; with -n also by email",
-    },
-    "actor-kind": {
-      type: "enum",
-      options: ["app", "user", "visitor", "terminal"],
-      description: "Filter by kind of actor",
-    },
-    subject: {
-      type: "string",
-      valueHint: "id",
-      description: "Filter by affected user or key; with -n also by email",
-    },
-    address: { type: "string", valueHint: "ip", description: "Filter by IP address" },
+    event: { ...valueArg("name", "Filter by event, or by group such as login.*"), completes: "event" },
+    actor: valueArg("id", "Filter by acting key, user or system account; with -n also by email"),
+    "actor-kind": choiceArg(["app", "user", "visitor", "terminal"], "Filter by kind of actor"),
+    subject: valueArg("id", "Filter by affected user or key; with -n also by email"),
+    address: valueArg("ip", "Filter by IP address"),
     since: sinceArg,
     until: untilArg,
     failures: { type: "boolean", description: "List failures only" },
     limit: limitArg("50", 1000),
-    before: { type: "string", valueHint: "seq", description: "List entries before this one, for the next page" },
+    before: valueArg("seq", "List entries before this one, for the next page"),
   },
   examples: [
     "bodega audit list -n demo --since 24h",
@@ -97,11 +81,7 @@ const verify = defineCommand({
   name: "verify",
   description: "Verify that no audit log entry was changed or removed",
   args: {
-    expect: {
-      type: "string",
-      valueHint: "seq:hash",
-      description: "Head printed by an earlier verify",
-    },
+    expect: valueArg("seq:hash", "Head printed by an earlier verify"),
   },
   examples: ["bodega audit verify"],
   notes: [

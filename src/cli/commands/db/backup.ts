@@ -2,6 +2,7 @@ import type { BackupReport, BackupStep } from "../../../server/backup/job.ts";
 import { formatBytes } from "../../../server/values/bytes.ts";
 import { requireDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { ownCommand } from "../../terminal/build-info.ts";
@@ -18,18 +19,17 @@ export default defineCommand({
   description: "Back up the database; a server may be running",
   args: {
     to: {
-      type: "string",
-      valueHint: "destination",
+      ...valueArg(
+        "destination",
+        "Directory, .tar.gz file, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
+      ),
       configEnv: "BODEGA_BACKUP_TO",
       completes: "file",
-      description:
-        "Directory, .tar.gz file, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
     },
-    keep: {
-      type: "string",
-      valueHint: "number",
-      description: "Keep this many backups of this database there, and remove older ones (default: keep all)",
-    },
+    keep: valueArg(
+      "number",
+      "Keep this many backups of this database there, and remove older ones (default: keep all)",
+    ),
     "include-key": {
       type: "boolean",
       description: "Include the secret key, which decrypts the secrets in the backup",

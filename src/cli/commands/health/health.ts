@@ -1,6 +1,7 @@
 import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { addressOf } from "../../../server/runtime/port.ts";
 import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/read-config.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -25,15 +26,11 @@ export default defineCommand({
   name: "health",
   description: "Check whether a running server is ready",
   args: {
-    url: {
-      type: "string",
-      valueHint: "url",
-      description: "Address of the server (default: the one of the data directory)",
-    },
-    host: { type: "string", valueHint: "address", configEnv: "BODEGA_HOST", description: "Host of the server" },
-    port: { type: "string", valueHint: "number", configEnv: "BODEGA_PORT", description: "Port of the server" },
+    url: valueArg("url", "Address of the server (default: the one of the data directory)"),
+    host: { ...valueArg("address", "Host of the server"), configEnv: "BODEGA_HOST" },
+    port: { ...valueArg("number", "Port of the server"), configEnv: "BODEGA_PORT" },
     verbose: { type: "boolean", description: "Also show what the server of this data directory does" },
-    timeout: { type: "string", valueHint: "duration", default: "5s", description: "Time limit for the answer" },
+    timeout: { ...valueArg("duration", "Time limit for the answer"), default: "5s" },
   },
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
   notes: [

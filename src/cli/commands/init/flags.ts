@@ -4,7 +4,14 @@ import { parseOriginPattern } from "../../../server/modules/app-keys/origin-patt
 import { parseCurrency, parseLanguage, parseNamespace } from "../../../server/modules/tenants/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/text.ts";
-import { type ArgValues, type CommandArgs, fileArg, namespaceArg, type SharedValues } from "../../framework/args.ts";
+import {
+  type ArgValues,
+  type CommandArgs,
+  fileArg,
+  namespaceArg,
+  type SharedValues,
+  valueArg,
+} from "../../framework/args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
@@ -13,20 +20,14 @@ import { addressFlags, serverFlags } from "../serve/server-process.ts";
 /** Every answer of the conversation as a flag. */
 export const initFlags = {
   namespace: { ...namespaceArg, description: "Namespace of the store in every request (default: made from --title)" },
-  title: { type: "string", valueHint: "text", description: "Name of the store" },
-  currency: { type: "string", valueHint: "code", description: "Currency of prices, an ISO 4217 code (default: EUR)" },
-  language: {
-    type: "string",
-    valueHint: "tag",
-    description: "Default language of texts, such as en or pt-BR (default: en)",
-  },
+  title: valueArg("text", "Name of the store"),
+  currency: valueArg("code", "Currency of prices, an ISO 4217 code (default: EUR)"),
+  language: valueArg("tag", "Default language of texts, such as en or pt-BR (default: en)"),
   "owner-email": {
-    type: "string",
-    valueHint: "address",
+    ...valueArg("address", "Email of the owner, who has every permission in the store"),
     field: "email",
-    description: "Email of the owner, who has every permission in the store",
   },
-  "owner-name": { type: "string", valueHint: "text", field: "name", description: "Name of the owner" },
+  "owner-name": { ...valueArg("text", "Name of the owner"), field: "name" },
   "owner-password-stdin": {
     type: "boolean",
     field: "password",
@@ -36,29 +37,20 @@ export const initFlags = {
   "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
   "save-password-to": fileArg("Generate the owner's password and write it to this new file (mode 0600)"),
   owner: { type: "boolean", default: true, description: "Create no owner" },
-  "key-name": {
-    type: "string",
-    valueHint: "text",
-    field: "key_name",
-    description: "Name of the first app key (default: web)",
-  },
+  "key-name": { ...valueArg("text", "Name of the first app key (default: web)"), field: "key_name" },
   publish: { type: "boolean", negatable: true, description: "Publish the key now, or leave it unpublished" },
   origin: {
-    type: "string",
-    valueHint: "host",
+    ...valueArg(
+      "host",
+      "Site whose pages may use the key, which then only reads products: shop.example.com or *.example.com",
+    ),
     multiple: true,
     field: "origins",
-    description: "Site whose pages may use the key, which then only reads products: shop.example.com or *.example.com",
   },
   origins: { type: "boolean", default: true, description: "Allow no site to use the key from a browser" },
   "save-secret-to": fileArg("Write the key's secret to this new file (mode 0600) and do not print it"),
   "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
-  "mail-from": {
-    type: "string",
-    valueHint: "address",
-    configEnv: "BODEGA_MAIL_FROM",
-    description: "Sender address of all mail",
-  },
+  "mail-from": { ...valueArg("address", "Sender address of all mail"), configEnv: "BODEGA_MAIL_FROM" },
   mail: { type: "boolean", default: true, description: "Configure no mail server" },
   "mail-test": { type: "boolean", default: true, description: "Do not send a test mail" },
   systemd: { type: "boolean", description: "Write a systemd unit, so that the server starts at boot" },
@@ -66,10 +58,8 @@ export const initFlags = {
   "print-compose": { type: "boolean", description: "Print a compose file for Docker, and create nothing" },
   serve: { type: "boolean", negatable: true, description: "Start the server when done, or leave it stopped" },
   "unit-dir": {
-    type: "string",
-    valueHint: "dir",
+    ...valueArg("dir", "Directory for the unit of --systemd (default: /etc/systemd/system)"),
     completes: "directory",
-    description: "Directory for the unit of --systemd (default: /etc/systemd/system)",
   },
   ...serverFlags,
   ...addressFlags,

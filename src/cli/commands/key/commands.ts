@@ -1,5 +1,6 @@
 import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { withContext } from "../../context/context.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDuration, parseTime } from "../../framework/parse-values.ts";
@@ -16,10 +17,10 @@ const list = defineCommand({
   description: "List the app keys of a store, oldest first",
   args: {
     namespace: requiredNamespaceArg,
-    state: { type: "enum", options: keyStates, description: "Filter by state" },
-    name: { type: "string", valueHint: "text", description: "Filter by text in the name" },
-    scope: { type: "string", valueHint: "scope", completes: "scope", description: "Filter by permission" },
-    expiring: { type: "string", valueHint: "duration", description: "Filter by expiry within a duration, such as 30d" },
+    state: choiceArg(keyStates, "Filter by state"),
+    name: valueArg("text", "Filter by text in the name"),
+    scope: { ...valueArg("scope", "Filter by permission"), completes: "scope" },
+    expiring: valueArg("duration", "Filter by expiry within a duration, such as 30d"),
   },
   examples: [
     "bodega key list -n demo",
@@ -77,13 +78,11 @@ const update = defineCommand({
   description: "Update the name, permissions or expiry of an app key",
   args: {
     app_id: appIdArg,
-    name: { type: "string", valueHint: "text", description: "Name of the key" },
+    name: valueArg("text", "Name of the key"),
     scope: { ...scopeArg, description: "Permission, such as products:read; replaces all current ones, * means all" },
     expires: {
-      type: "string",
-      valueHint: "duration|time|never",
+      ...valueArg("duration|time|never", "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never"),
       field: "expires_at",
-      description: "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never",
     },
     namespace: expectedNamespaceArg,
   },
@@ -128,12 +127,7 @@ const rotate = defineCommand({
   description: "Replace the secret of an app key",
   args: {
     app_id: appIdArg,
-    overlap: {
-      type: "string",
-      valueHint: "duration",
-      default: "0",
-      description: "How long old secrets stay valid, such as 24h",
-    },
+    overlap: { ...valueArg("duration", "How long old secrets stay valid, such as 24h"), default: "0" },
     "save-secret-to": saveSecretArg,
     namespace: expectedNamespaceArg,
   },

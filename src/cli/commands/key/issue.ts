@@ -1,4 +1,5 @@
 import { requireText } from "../../../server/values/text.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseTime } from "../../framework/parse-values.ts";
@@ -12,19 +13,15 @@ export default defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     name: {
-      type: "string",
-      valueHint: "text",
+      ...valueArg("text", "Name of the key, such as web"),
       required: true,
-      description: "Name of the key, such as web",
       check: (text) => requireText("name", text, 100),
     },
     scope: { ...scopeArg, description: "Permission, such as products:read (default: all)" },
     publish: { type: "boolean", description: "Publish the key now" },
     expires: {
-      type: "string",
-      valueHint: "duration|time",
+      ...valueArg("duration|time", "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)"),
       field: "expires_at",
-      description: "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)",
     },
     "save-secret-to": saveSecretArg,
   },

@@ -3,7 +3,7 @@ import type { MailRecord } from "../../../server/modules/mail/list.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
-import { namespaceArg } from "../../framework/args.ts";
+import { choiceArg, namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, namespaceFilterArg, readPastTime, sinceArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
@@ -14,13 +14,9 @@ const list = defineCommand({
   description: "List queued and sent mail, newest first",
   args: {
     namespace: namespaceFilterArg,
-    status: {
-      type: "enum",
-      options: ["queued", "sent", "failed", "expired", "dropped"],
-      description: "Filter by status",
-    },
-    kind: { type: "enum", options: Object.keys(mailKinds) as AnyMailKind[], description: "Filter by kind" },
-    to: { type: "string", valueHint: "email", description: "Filter by recipient (only mail that is not sent yet)" },
+    status: choiceArg(["queued", "sent", "failed", "expired", "dropped"], "Filter by status"),
+    kind: choiceArg(Object.keys(mailKinds) as AnyMailKind[], "Filter by kind"),
+    to: valueArg("email", "Filter by recipient (only mail that is not sent yet)"),
     since: sinceArg,
     limit: limitArg("50", 1000),
     "show-recipients": { type: "boolean", description: "Show full addresses instead of a…@example.com" },
@@ -115,14 +111,8 @@ const test = defineCommand({
   description: "Send a test mail and report the mail server's reply",
   args: {
     namespace: { ...namespaceArg, required: true, description: "Store that sends the mail" },
-    to: {
-      type: "string",
-      valueHint: "email",
-      required: true,
-      check: (text) => parseEmail("to", text),
-      description: "Recipient",
-    },
-    language: { type: "string", valueHint: "tag", description: "Language of the mail (default: the store's)" },
+    to: { ...valueArg("email", "Recipient"), required: true, check: (text) => parseEmail("to", text) },
+    language: valueArg("tag", "Language of the mail (default: the store's)"),
   },
   examples: [
     "bodega mail test -n demo --to ada@example.com",

@@ -1,5 +1,6 @@
 import type { MessageWithDeliveries } from "../../../server/modules/notifications/messages/message-model.ts";
 import { withContext, withTenant } from "../../context/context.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import {
   limitArg,
@@ -20,7 +21,7 @@ const list = defineCommand({
   description: "List the notifications of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
-    topic: { type: "string", valueHint: "topic", description: "Filter by topic" },
+    topic: valueArg("topic", "Filter by topic"),
     user: userFilterArg,
     since: sinceArg,
     limit: limitArg("50", 1000),
@@ -79,9 +80,9 @@ const devices = defineCommand({
   description: "List browsers and devices registered for notifications, newest first",
   args: {
     namespace: requiredNamespaceArg,
-    topic: { type: "string", valueHint: "topic", description: "Filter by topic" },
+    topic: valueArg("topic", "Filter by topic"),
     user: userFilterArg,
-    platform: { type: "enum", options: ["web", "ios", "android"], description: "Filter by platform" },
+    platform: choiceArg(["web", "ios", "android"], "Filter by platform"),
     limit: limitArg("50"),
   },
   examples: [

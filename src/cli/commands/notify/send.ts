@@ -3,7 +3,7 @@ import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { requireText } from "../../../server/values/text.ts";
 import { withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
-import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
@@ -15,43 +15,23 @@ import { printMessage, warnOfUndeliverable } from "./print.ts";
 
 const args = {
   namespace: requiredNamespaceArg,
-  topic: { type: "string", valueHint: "topic", description: "Send to the devices that subscribed to this topic" },
-  user: {
-    type: "string",
-    valueHint: "id|email",
-    completes: "user",
-    field: "customer_id",
-    description: "Send to the devices of this user",
-  },
+  topic: valueArg("topic", "Send to the devices that subscribed to this topic"),
+  user: { ...valueArg("id|email", "Send to the devices of this user"), completes: "user", field: "customer_id" },
   everyone: { type: "boolean", description: "Send to every device of the store" },
   title: {
-    type: "string",
-    valueHint: "text",
+    ...valueArg("text", "Title, up to 200 characters"),
     required: true,
-    description: "Title, up to 200 characters",
     check: (text) => requireText("title", text, 200),
   },
   body: {
-    type: "string",
-    valueHint: "text",
+    ...valueArg("text", "Text, up to 1000 characters"),
     required: true,
-    description: "Text, up to 1000 characters",
     check: (text) => requireText("body", text, 1000),
   },
-  url: { type: "string", valueHint: "url", description: "Link: an https URL, or a path such as /sale" },
-  data: {
-    type: "string",
-    valueHint: "name=value",
-    multiple: true,
-    description: "Data for the shop's own code, such as campaign=7",
-  },
-  lang: { type: "string", valueHint: "tag", description: "Send to devices of this language only, such as en or pt-BR" },
-  ttl: {
-    type: "string",
-    valueHint: "duration",
-    default: "1d",
-    description: "How long delivery is attempted, from 1m to 28d",
-  },
+  url: valueArg("url", "Link: an https URL, or a path such as /sale"),
+  data: { ...valueArg("name=value", "Data for the shop's own code, such as campaign=7"), multiple: true },
+  lang: valueArg("tag", "Send to devices of this language only, such as en or pt-BR"),
+  ttl: { ...valueArg("duration", "How long delivery is attempted, from 1m to 28d"), default: "1d" },
   "dry-run": { type: "boolean", description: "Check the notification and count the devices, but send nothing" },
 } as const satisfies CommandArgs;
 

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { withTenant } from "../../context/context.ts";
-import type { FlagArg, SharedValues } from "../../framework/args.ts";
+import { type FlagArg, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -60,7 +60,7 @@ const pay = defineCommand({
   description: "Mark a pending order as paid",
   args: {
     ...orderArgs,
-    reference: { type: "string", valueHint: "text", field: "payment_reference", description: "Id of the payment" },
+    reference: { ...valueArg("text", "Id of the payment"), field: "payment_reference" },
     "dry-run": dryRunArg,
   },
   examples: ["bodega order pay -n demo 17 --reference bank-2030-01-31", "bodega order pay -n demo 17 --dry-run --json"],
@@ -104,14 +104,15 @@ const refund = defineCommand({
   args: {
     ...orderArgs,
     line: {
-      type: "string",
-      valueHint: "id|SKU[:quantity]",
+      ...valueArg(
+        "id|SKU[:quantity]",
+        "Line to refund (default: the whole order with shipping); all that is left of it without a quantity",
+      ),
       multiple: true,
       field: "lines",
-      description: "Line to refund (default: the whole order with shipping); all that is left of it without a quantity",
     },
     restock: { type: "boolean", description: "Return the refunded items to stock" },
-    reason: { type: "string", valueHint: "text", description: "Reason" },
+    reason: valueArg("text", "Reason"),
     "dry-run": dryRunArg,
   },
   examples: [

@@ -2,7 +2,7 @@ import type { Ctx } from "../../../server/context.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
-import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, type PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import {
   limitArg,
@@ -29,16 +29,8 @@ export const orderArg = {
 } as const satisfies PositionalArg;
 
 const orderFilterFlags = {
-  status: {
-    type: "enum",
-    options: ["pending", "paid", "completed", "cancelled", "expired"],
-    description: "Filter by status",
-  },
-  "payment-status": {
-    type: "enum",
-    options: ["unpaid", "paid", "partially_refunded", "refunded"],
-    description: "Filter by payment status",
-  },
+  status: choiceArg(["pending", "paid", "completed", "cancelled", "expired"], "Filter by status"),
+  "payment-status": choiceArg(["unpaid", "paid", "partially_refunded", "refunded"], "Filter by payment status"),
   customer: userFilterArg,
   since: sinceArg,
   until: untilArg,

@@ -4,7 +4,7 @@ import type { ProductInput } from "../../../server/modules/products/model.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
-import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { clearEmpty, parseDecimal, parseWhole } from "../../framework/parse-values.ts";
@@ -16,18 +16,16 @@ import { printProduct } from "./print.ts";
 
 const productArgs = { product: productArg, namespace: requiredNamespaceArg };
 const fieldArgs = {
-  title: { type: "string", valueHint: "text", description: "Title" },
+  title: valueArg("text", "Title"),
   price: {
-    type: "string",
-    valueHint: "amount",
-    description: "Price in the store's currency, such as 19.90",
+    ...valueArg("amount", "Price in the store's currency, such as 19.90"),
     check: checkInTenant(async (ctx, text) =>
       parseMoney("price", parseDecimal("--price", text) as number, currencyDigits(ctx.tenant.currency)),
     ),
   },
-  sku: { type: "string", valueHint: "text", allowEmpty: true, description: "SKU" },
-  description: { type: "string", valueHint: "text", allowEmpty: true, description: "Description" },
-  status: { type: "enum", options: ["draft", "published", "archived"], description: "Status" },
+  sku: { ...valueArg("text", "SKU"), allowEmpty: true },
+  description: { ...valueArg("text", "Description"), allowEmpty: true },
+  status: choiceArg(["draft", "published", "archived"], "Status"),
 } as const satisfies CommandArgs;
 
 /** The given fields; an empty flag clears its field. Errors: UsageError for a price that is no number. */
@@ -45,7 +43,7 @@ const create = defineCommand({
     ...fieldArgs,
     title: { ...fieldArgs.title, required: true },
     price: { ...fieldArgs.price, required: true },
-    stock: { type: "string", valueHint: "number", description: "Stock on hand (default: not counted)" },
+    stock: valueArg("number", "Stock on hand (default: not counted)"),
   },
   examples: ['bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1'],
   done: "Created product {title}.",

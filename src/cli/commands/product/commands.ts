@@ -1,6 +1,6 @@
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
-import type { FlagArg, PositionalArg } from "../../framework/args.ts";
+import { choiceArg, type PositionalArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import {
   collectPages,
@@ -28,25 +28,20 @@ export const productArg = {
   ),
 } as const satisfies PositionalArg;
 
-const productStatusArg = {
-  type: "enum",
-  options: ["draft", "published", "archived"],
-  description: "Filter by status",
-} as const satisfies FlagArg;
+const productStatusArg = choiceArg(["draft", "published", "archived"], "Filter by status");
 
 const list = defineCommand({
   name: "list",
   description: "List the products of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
-    query: { type: "string", valueHint: "text", field: "q", description: "Filter by words" },
+    query: { ...valueArg("text", "Filter by words"), field: "q" },
     status: productStatusArg,
     since: sinceArg,
-    sort: {
-      type: "enum",
-      options: ["-created_at", "created_at", "-updated_at", "updated_at", "price", "-price", "title", "-title"],
-      description: "Sort order; a hyphen reverses it, as in --sort=-price",
-    },
+    sort: choiceArg(
+      ["-created_at", "created_at", "-updated_at", "updated_at", "price", "-price", "title", "-title"],
+      "Sort order; a hyphen reverses it, as in --sort=-price",
+    ),
     limit: limitArg("100"),
   },
   examples: [
@@ -117,18 +112,12 @@ const importProduct = defineCommand({
     },
     namespace: requiredNamespaceArg,
     format: fileFormatArg,
-    delimiter: {
-      type: "enum",
-      options: ["comma", "semicolon", "tab"],
-      description: "Delimiter of a CSV file (default: detected in its first line)",
-    },
+    delimiter: choiceArg(
+      ["comma", "semicolon", "tab"],
+      "Delimiter of a CSV file (default: detected in its first line)",
+    ),
     "dry-run": { type: "boolean", description: "Check the file and save nothing" },
-    "on-error": {
-      type: "enum",
-      options: ["stop", "skip"],
-      default: "stop",
-      description: "After a product with an error: stop, or skip it",
-    },
+    "on-error": { ...choiceArg(["stop", "skip"], "After a product with an error: stop, or skip it"), default: "stop" },
   },
   examples: [
     "bodega product import -n demo products.csv --dry-run",

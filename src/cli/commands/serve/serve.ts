@@ -1,4 +1,5 @@
 import { readCliConfig } from "../../context/read-config.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 import { addressFlags, describeServerProcess, serverFlags } from "./server-process.ts";
@@ -9,38 +10,22 @@ export default defineCommand({
   longRunning: true,
   args: {
     ...serverFlags,
-    workers: {
-      type: "string",
-      valueHint: "number",
-      configEnv: "BODEGA_WORKERS",
-      description: "Number of worker processes (default: 1)",
-    },
+    workers: { ...valueArg("number", "Number of worker processes (default: 1)"), configEnv: "BODEGA_WORKERS" },
     ...addressFlags,
     metrics: {
-      type: "string",
-      valueHint: "host:port",
+      ...valueArg("host:port", "Serve Prometheus metrics on a separate address"),
       configEnv: "BODEGA_METRICS",
-      description: "Serve Prometheus metrics on a separate address",
     },
     "backup-every": {
-      type: "string",
-      valueHint: "duration",
+      ...valueArg("duration", "Make a backup at this interval, such as 24h (default: never)"),
       configEnv: "BODEGA_BACKUP_EVERY",
-      description: "Make a backup at this interval, such as 24h (default: never)",
     },
     "backup-to": {
-      type: "string",
-      valueHint: "dir|url",
+      ...valueArg("dir|url", "Directory or s3://bucket/prefix for backups (default: backups in the data directory)"),
       configEnv: "BODEGA_BACKUP_TO",
       completes: "directory",
-      description: "Directory or s3://bucket/prefix for backups (default: backups in the data directory)",
     },
-    "backup-keep": {
-      type: "string",
-      valueHint: "number",
-      configEnv: "BODEGA_BACKUP_KEEP",
-      description: "Number of backups to keep (default: 7)",
-    },
+    "backup-keep": { ...valueArg("number", "Number of backups to keep (default: 7)"), configEnv: "BODEGA_BACKUP_KEEP" },
     "allow-private-push": {
       type: "boolean",
       configEnv: "BODEGA_PUSH_PRIVATE",

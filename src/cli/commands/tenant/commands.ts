@@ -1,6 +1,13 @@
 import { parseNamespace } from "../../../server/modules/tenants/input.ts";
 import { beginContext, withContext } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, namespaceArg, type PositionalArg } from "../../framework/args.ts";
+import {
+  type ArgValues,
+  type CommandArgs,
+  choiceArg,
+  namespaceArg,
+  type PositionalArg,
+  valueArg,
+} from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { clearEmpty, parseDecimal, parseDuration, parseWhole } from "../../framework/parse-values.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
@@ -24,48 +31,35 @@ const newTenantArg = {
   description: "Namespace of the new store, such as my-shop",
 } as const satisfies PositionalArg;
 
-const count = (description: string) => ({ type: "string", valueHint: "number", description }) as const;
-
 const tenantFlags = {
-  title: { type: "string", valueHint: "text", description: "Name of the store" },
-  domain: { type: "string", valueHint: "host", allowEmpty: true, description: "Host name of the store" },
-  url: { type: "string", valueHint: "url", allowEmpty: true, description: "URL of the store's website" },
-  currency: { type: "string", valueHint: "code", description: "Currency of prices, an ISO 4217 code such as EUR" },
-  "currency-sign": { type: "string", valueHint: "sign", description: "Currency sign (default: the usual one)" },
-  logo: { type: "string", valueHint: "url", allowEmpty: true, description: "URL of the logo" },
-  language: { type: "string", valueHint: "tag", description: "Default language of texts, such as en or pt-BR" },
-  "token-lifetime": {
-    type: "string",
-    valueHint: "duration",
-    description: "Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)",
-  },
-  "points-rate": {
-    type: "string",
-    valueHint: "number",
-    description: "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)",
-  },
-  "point-value": {
-    type: "string",
-    valueHint: "amount",
-    description: "Value of a point when it is spent, such as 0.01 (default: one minor unit)",
-  },
-  "points-days": {
-    type: "string",
-    valueHint: "days",
-    description: "Days until new points expire, or none (default: none)",
-  },
-  "address-writes": count(
+  title: valueArg("text", "Name of the store"),
+  domain: { ...valueArg("host", "Host name of the store"), allowEmpty: true },
+  url: { ...valueArg("url", "URL of the store's website"), allowEmpty: true },
+  currency: valueArg("code", "Currency of prices, an ISO 4217 code such as EUR"),
+  "currency-sign": valueArg("sign", "Currency sign (default: the usual one)"),
+  logo: { ...valueArg("url", "URL of the logo"), allowEmpty: true },
+  language: valueArg("tag", "Default language of texts, such as en or pt-BR"),
+  "token-lifetime": valueArg("duration", "Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)"),
+  "points-rate": valueArg(
+    "number",
+    "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)",
+  ),
+  "point-value": valueArg("amount", "Value of a point when it is spent, such as 0.01 (default: one minor unit)"),
+  "points-days": valueArg("days", "Days until new points expire, or none (default: none)"),
+  "address-writes": valueArg(
+    "number",
     "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
   ),
-  "visitor-writes": count("The same limit per visitor or user (default: 240)"),
-  "pending-orders": count("Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
-  "stock-share": {
-    type: "string",
-    valueHint: "percent",
-    description:
-      "Share of an item's available stock that these can reserve, if more than 10 are available (default: 50)",
-  },
-  "orders-per-minute": count("Orders per minute and customer or guest's address; 0 for no limit (default: 10)"),
+  "visitor-writes": valueArg("number", "The same limit per visitor or user (default: 240)"),
+  "pending-orders": valueArg("number", "Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
+  "stock-share": valueArg(
+    "percent",
+    "Share of an item's available stock that these can reserve, if more than 10 are available (default: 50)",
+  ),
+  "orders-per-minute": valueArg(
+    "number",
+    "Orders per minute and customer or guest's address; 0 for no limit (default: 10)",
+  ),
 } as const satisfies CommandArgs;
 
 /**
@@ -119,8 +113,8 @@ const list = defineCommand({
   name: "list",
   description: "List stores by namespace",
   args: {
-    status: { type: "enum", options: ["active", "suspended"], description: "Filter by status" },
-    query: { type: "string", valueHint: "text", description: "Filter by text in namespace, title or domain" },
+    status: choiceArg(["active", "suspended"], "Filter by status"),
+    query: valueArg("text", "Filter by text in namespace, title or domain"),
   },
   examples: ["bodega tenant list", "bodega tenant list --status suspended --query shop --json"],
   async run(args, console) {
@@ -203,11 +197,7 @@ const deleteTenant = defineCommand({
   description: "Delete a store and all its data permanently",
   args: {
     tenant: tenantArg,
-    confirm: {
-      type: "string",
-      valueHint: "namespace",
-      description: "The namespace again, to confirm without a terminal",
-    },
+    confirm: valueArg("namespace", "The namespace again, to confirm without a terminal"),
     namespace: namespaceArg,
   },
   examples: ["bodega tenant delete demo", "bodega tenant delete demo --confirm demo --json"],

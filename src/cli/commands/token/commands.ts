@@ -1,4 +1,5 @@
 import { withTenant } from "../../context/context.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, noteLimit, requiredNamespaceArg, userFilterArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
@@ -44,8 +45,8 @@ const revoke = defineCommand({
   description: "Revoke user tokens, so that users must sign in again",
   args: {
     namespace: requiredNamespaceArg,
-    "token-id": { type: "string", valueHint: "id", description: "Revoke this token" },
-    user: { type: "string", valueHint: "id|email", completes: "user", description: "Revoke all tokens of this user" },
+    "token-id": valueArg("id", "Revoke this token"),
+    user: { ...valueArg("id|email", "Revoke all tokens of this user"), completes: "user" },
     all: { type: "boolean", description: "Revoke all tokens of the store" },
   },
   oneOf: {

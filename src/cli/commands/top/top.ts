@@ -2,6 +2,7 @@ import { writeSync } from "node:fs";
 import { internalError } from "../../../server/errors.ts";
 import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { readCliConfig } from "../../context/read-config.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -19,11 +20,7 @@ export default defineCommand({
   name: "top",
   description: "Show the activity of the running server: requests, latencies, errors, queues, busiest stores",
   args: {
-    interval: {
-      type: "string",
-      valueHint: "duration",
-      description: "Time between updates (default: 2s, or 1s when it prints once)",
-    },
+    interval: valueArg("duration", "Time between updates (default: 2s, or 1s when it prints once)"),
     once: { type: "boolean", description: "Print once and exit" },
   },
   examples: ["bodega top", "bodega top --interval 5s", "bodega top --once", "bodega top --json"],

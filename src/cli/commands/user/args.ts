@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../server/context.ts";
 import { checkInTenant } from "../../context/context.ts";
-import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, type PositionalArg, valueArg } from "../../framework/args.ts";
 import { clearEmpty } from "../../framework/parse-values.ts";
 
 export const userArg = {
@@ -13,19 +13,14 @@ export const userArg = {
 
 /** Fields of a user besides the email. */
 export const userFlags = {
-  name: { type: "string", valueHint: "text", allowEmpty: true, description: "Name of the user" },
-  phone: { type: "string", valueHint: "number", allowEmpty: true, description: "Phone number" },
-  role: {
-    type: "enum",
-    options: ["customer", "staff", "owner"],
-    description: "Role: customers buy, staff manage the store, owners also manage staff",
-  },
-  lang: { type: "string", valueHint: "tag", description: "Language of mail to the user, such as en or pt-BR" },
-  "email-verified": {
-    type: "enum",
-    options: ["yes", "no"],
-    description: "Whether the email is verified",
-  },
+  name: { ...valueArg("text", "Name of the user"), allowEmpty: true },
+  phone: { ...valueArg("number", "Phone number"), allowEmpty: true },
+  role: choiceArg(
+    ["customer", "staff", "owner"],
+    "Role: customers buy, staff manage the store, owners also manage staff",
+  ),
+  lang: valueArg("tag", "Language of mail to the user, such as en or pt-BR"),
+  "email-verified": choiceArg(["yes", "no"], "Whether the email is verified"),
 } as const satisfies CommandArgs;
 
 /** The id of the user that a flag names by id or email. Errors: notFound. */

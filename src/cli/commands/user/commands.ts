@@ -1,5 +1,6 @@
 import { parseEmail } from "../../../server/values/email.ts";
 import { withTenant } from "../../context/context.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseCount, refuseTogether } from "../../framework/parse-values.ts";
@@ -17,11 +18,9 @@ const create = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     email: {
-      type: "string",
-      valueHint: "address",
+      ...valueArg("address", "Email to sign in with"),
       required: true,
       check: (text) => parseEmail("email", text),
-      description: "Email to sign in with",
     },
     ...userFlags,
     ...passwordFlags,
@@ -62,9 +61,9 @@ const list = defineCommand({
   description: "List the users of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
-    query: { type: "string", valueHint: "text", field: "q", description: "Filter by the beginning of email or name" },
-    role: { type: "enum", options: ["customer", "staff", "owner"], description: "Filter by role" },
-    status: { type: "enum", options: ["active", "disabled"], description: "Filter by status" },
+    query: { ...valueArg("text", "Filter by the beginning of email or name"), field: "q" },
+    role: choiceArg(["customer", "staff", "owner"], "Filter by role"),
+    status: choiceArg(["active", "disabled"], "Filter by status"),
     limit: limitArg("1000"),
   },
   examples: ["bodega user list -n demo --role staff", "bodega user list -n demo --query ada --limit 100000 --json"],
@@ -108,7 +107,7 @@ const update = defineCommand({
   description: "Update a user",
   args: {
     ...userArgs,
-    email: { type: "string", valueHint: "address", description: "Email to sign in with" },
+    email: valueArg("address", "Email to sign in with"),
     ...userFlags,
   },
   examples: [
@@ -173,7 +172,7 @@ const deleteUser = defineCommand({
   description: "Delete a user permanently and end all their sessions",
   args: {
     ...userArgs,
-    confirm: { type: "string", valueHint: "email", description: "The user's email, to confirm without a terminal" },
+    confirm: valueArg("email", "The user's email, to confirm without a terminal"),
   },
   examples: [
     "bodega user delete -n demo ada@example.com",

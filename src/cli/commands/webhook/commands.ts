@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
-import type { PositionalArg, SharedValues } from "../../framework/args.ts";
+import { choiceArg, type PositionalArg, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
@@ -62,21 +62,14 @@ const add = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     url: {
-      type: "string",
-      valueHint: "url",
+      ...valueArg("url", "URL that events are posted to (https)"),
       required: true,
-      description: "URL that events are posted to (https)",
       check: async (text, values) => {
         const { parseWebhookUrl } = await import("../../../server/modules/webhooks/service.ts");
         parseWebhookUrl(text, values["allow-private"] === true);
       },
     },
-    types: {
-      type: "string",
-      valueHint: "pattern",
-      multiple: true,
-      description: "Event type, such as order.paid or order.* (default: all)",
-    },
+    types: { ...valueArg("pattern", "Event type, such as order.paid or order.* (default: all)"), multiple: true },
     "allow-private": { type: "boolean", description: "Allow http, private addresses and addresses of this machine" },
     "save-secret-to": saveSecretArg,
   },
@@ -149,7 +142,7 @@ const deliveries = defineCommand({
   description: "List the deliveries of a webhook, newest event first",
   args: {
     ...webhookArgs,
-    status: { type: "enum", options: ["waiting", "delivered", "failed"], description: "Filter by status" },
+    status: choiceArg(["waiting", "delivered", "failed"], "Filter by status"),
     limit: limitArg("50", 1000),
   },
   examples: [
@@ -182,8 +175,8 @@ const replay = defineCommand({
   description: "Deliver events to a webhook again",
   args: {
     ...webhookArgs,
-    event: { type: "string", valueHint: "event_id", description: "Replay this event" },
-    after: { type: "string", valueHint: "event_id", description: "Replay all events after this one" },
+    event: valueArg("event_id", "Replay this event"),
+    after: valueArg("event_id", "Replay all events after this one"),
     failed: { type: "boolean", description: "Replay all failed deliveries" },
   },
   oneOf: {
