@@ -72,3 +72,6 @@ export interface Ctx {
 
 /** The context of work above a single store: administration of tenants and keys. */
 export type SystemCtx = Omit<Ctx, "tenant">;
+
+/** The context of work on rows of all stores, such as that of background jobs. */
+export type WorkCtx = Pick<Ctx, "db" | "now">;

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { integer, type SQLiteTable, text } from "drizzle-orm/sqlite-core";
-import type { SystemCtx } from "../context.ts";
+import type { WorkCtx } from "../context.ts";
 import { all, bind, type CompiledStatement, param, statement } from "../db/statement.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 import type { Answer } from "./channel.ts";
@@ -32,7 +32,6 @@ export interface Claim {
 /** Deliveries to claim at `now`. */
 export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
 
-type QueueCtx = Pick<SystemCtx, "db" | "now">;
 type ClaimRow = { id: string; attempts: number };
 
 /**
@@ -51,7 +50,7 @@ export function claimStatement(table: SQLiteTable, which: SQL): CompiledStatemen
  * @param statements claim: made by `claimStatement`; read: selects the tasks whose id is in `ids`, a JSON array.
  */
 export async function claimTasks<Task extends Claim>(
-  ctx: QueueCtx,
+  ctx: WorkCtx,
   statements: { claim: CompiledStatement<ClaimRow>; read: CompiledStatement<Omit<Task, "attempts" | "lease">> },
   params: Record<string, unknown>,
 ): Promise<Task[]> {
@@ -94,11 +93,11 @@ export function claimStatements(
       and leased_until = ${param("leases")} ->> id`);
   type Reason = Pick<Answer, "status" | "error">;
   return {
-    delivered: ({ now }: QueueCtx, { id }: Claim, { status }: Reason) =>
+    delivered: ({ now }: WorkCtx, { id }: Claim, { status }: Reason) =>
       bind(markDelivered, { id, status, now: toTimestamp(now()) }),
     /** Statement for a delivery that failed. */
     ended: (
-      { now }: QueueCtx,
+      { now }: WorkCtx,
       { id, lease }: Claim,
       { outcome, status, error }: Reason & { outcome: "failed" | "dropped" | "expired" },
     ) => bind(markEnded, { id, lease, outcome, status, error, now: toTimestamp(now()) }),

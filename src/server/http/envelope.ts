@@ -1,5 +1,6 @@
 import { AppError, internalError, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import type { Page } from "../pagination/list-page.ts";
+import { parseFields, pickFields } from "../pagination/list-query.ts";
 
 /** The answer of a handler. `json` is the text of `data`, often written by SQLite and passed through. */
 export interface Reply {
@@ -22,6 +23,16 @@ export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
 /** A reply about a record with a version. */
 export function replyRecord(record: { version: number }): Reply {
   return reply(record, { version: record.version });
+}
+
+/**
+ * The reply about a record that `read` returns, with only the fields that its query names.
+ * @throws validationFailed for a name that is not `known`, before the record is read.
+ */
+export function replyFields(names: string | undefined, known: readonly string[], read: () => Promise<Reply>) {
+  if (names === undefined) return read();
+  const fields = parseFields(names, known);
+  return read().then((whole): Reply => ({ ...whole, json: pickFields(whole.json, fields) }));
 }
 
 /** The reply to the removal of a record, once it is done. */

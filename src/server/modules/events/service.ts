@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
-import type { Ctx, SystemCtx } from "../../context.ts";
+import type { Ctx, WorkCtx } from "../../context.ts";
 import { bind, type CompiledStatement, param, run, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -62,7 +62,7 @@ const deleteOld = statement(sql`
     order by e.created_at limit 1000)`);
 
 /** Deletes up to a thousand events older than 30 days, or 60 if a webhook still needs them. Returns how many. */
-export function purgeEvents(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
+export function purgeEvents(ctx: WorkCtx): Promise<number> {
   const before = toTimestamp(ctx.now() - retentionMs);
   return run(ctx.db, deleteOld, { before, longBefore: toTimestamp(ctx.now() - maxRetentionMs) });
 }

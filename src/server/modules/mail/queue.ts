@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
+import type { WorkCtx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
-import type { Session } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import type { Vault } from "../../security/vault.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -52,13 +52,8 @@ export interface ClaimedMail {
   useful_until: string | null;
 }
 
-interface OutboxContext {
-  db: Session;
-  now: () => number;
-}
-
 /** Claims the mail that has been due the longest; undefined when none is due, which costs one read. */
-export async function claimMail(ctx: OutboxContext): Promise<ClaimedMail | undefined> {
+export async function claimMail(ctx: WorkCtx): Promise<ClaimedMail | undefined> {
   for (;;) {
     const at = ctx.now();
     const now = toTimestamp(at);
@@ -71,7 +66,7 @@ export async function claimMail(ctx: OutboxContext): Promise<ClaimedMail | undef
 }
 
 /** Ends mail that has expired, and erases contents that ended mail still has, at most a thousand each per call. */
-export async function expireMail(ctx: OutboxContext): Promise<number> {
+export async function expireMail(ctx: WorkCtx): Promise<number> {
   const now = toTimestamp(ctx.now());
   return (await run(ctx.db, expireUseless, { now })) + (await run(ctx.db, eraseFailed, { now }));
 }
@@ -84,7 +79,7 @@ export const purgeMail = createPurge(
 );
 
 /** Records that a mail was sent, and erases its contents; only the masked recipient is kept. */
-export async function recordSent(ctx: OutboxContext & { vault: Vault }, { id, sealed }: ClaimedMail): Promise<void> {
+export async function recordSent(ctx: WorkCtx & { vault: Vault }, { id, sealed }: ClaimedMail): Promise<void> {
   const contents = sealed === null ? null : openContents(ctx.vault, id, sealed);
   const maskedTo = contents && maskAddress(addressIn(contents));
   await run(ctx.db, markSent, { id, maskedTo, now: toTimestamp(ctx.now()) });
@@ -96,7 +91,7 @@ export async function recordSent(ctx: OutboxContext & { vault: Vault }, { id, se
  * @param outcome `next`, in epoch milliseconds, of a queued mail; a queued mail without an error keeps its last one.
  */
 export async function endClaim(
-  ctx: OutboxContext,
+  ctx: WorkCtx,
   { id, lease }: ClaimedMail,
   outcome: { status: "queued" | "failed" | "dropped"; next?: number; error: string | null },
 ): Promise<void> {

@@ -1,9 +1,10 @@
 import { sql } from "drizzle-orm";
+import type { WorkCtx } from "../../context.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
-import { type WorkCtx, workThrough } from "../tenants/work.ts";
+import { workThrough } from "../tenants/work.ts";
 import { type ChangedOrder, changedColumns, closeUnpaid } from "./finish-change.ts";
 import { thisOrder, touched } from "./statements.ts";
 import { orders } from "./table.ts";

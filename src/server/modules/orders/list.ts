@@ -9,9 +9,12 @@ import { subjectOf } from "./ownership.ts";
 import { orderJson } from "./statements.ts";
 import { orders } from "./table.ts";
 
+/** Field names that `fields` accepts. */
+export const orderFields = Object.keys(Order.properties);
+
 const readPage = keysetList({
   name: "orders",
-  fields: Object.keys(Order.properties),
+  fields: orderFields,
   json: orderJson,
   bytes: sql`(select sum(500 + octet_length(title) + octet_length(options)) from order_lines where order_id = orders.id)`,
   from: sql`from ${orders}`,

@@ -1,10 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
+import { replyFields } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { createOrder } from "./create.ts";
-import { listOrders } from "./list.ts";
+import { listOrders, orderFields } from "./list.ts";
 import { dryRunQuery, Order, OrderInput, OrderListQuery, PaymentInput, RefundInput } from "./model.ts";
 import { refundOrder } from "./refund.ts";
 import { cancelOrder, fulfillOrder, getOrder, payOrder } from "./service.ts";
@@ -38,7 +39,7 @@ export const orderRoutes = [
     query: FieldsQuery,
     reply: { data: Order },
     errors: ["notFound"],
-    handle: ({ ctx, params, query }) => getOrder(ctx, params.id, query.fields),
+    handle: ({ ctx, params, query }) => replyFields(query.fields, orderFields, () => getOrder(ctx, params.id)),
   }),
   defineRoute("POST", "/orders/", "createOrder", {
     tag,

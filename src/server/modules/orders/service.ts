@@ -4,13 +4,12 @@ import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, notFound, preconditionFailed } from "../../errors.ts";
-import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
 import { type ChangedOrder, changedColumns, closeUnpaid, finishChange } from "./finish-change.ts";
-import { Order, type PaymentInput } from "./model.ts";
+import type { PaymentInput } from "./model.ts";
 import { ownOnly, requireStore } from "./ownership.ts";
 import {
   orderStateError,
@@ -50,13 +49,12 @@ const fulfilling = transition(
 );
 const setEarned = statement(sql`update ${orders} set points_earned = ${param("earned")} where ${thisOrder}`);
 
-/** One order. Customers see their own only. Errors: notFound, validationFailed for an unknown field. */
-export async function getOrder(ctx: Ctx, id: string, fields?: string): Promise<Rendered> {
+/** One order. Customers see their own only. Errors: notFound. */
+export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {
   requireOrderId(id);
-  const wanted = parseFields(fields, Object.keys(Order.properties));
   const order = await get(ctx.db, selectOrder, { tenantId: ctx.tenant.id, id, own: ownOnly(ctx) });
   if (!order) throw notFound("order", id);
-  return { ...order, json: pickFields(order.json, wanted) };
+  return order;
 }
 
 /** Cancels a pending order and releases stock and points. Errors: notFound, preconditionFailed, wrongState. */

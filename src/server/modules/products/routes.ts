@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { reply, replyFields } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { FieldsQuery, parseFields, pickFields } from "../../pagination/list-query.ts";
+import { FieldsQuery } from "../../pagination/list-query.ts";
 import { listProducts } from "./list/list.ts";
 import { ProductListQuery, productFields } from "./list/model.ts";
 import { DeletedProduct, Product, ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
@@ -31,14 +31,8 @@ export const productRoutes = [
     query: FieldsQuery,
     reply: { data: Product },
     errors: ["notFound"],
-    handle: ({ ctx, params, query, lang }) => {
-      if (query.fields === undefined) return getProduct(ctx, params.id, lang);
-      const fields = parseFields(query.fields, productFields);
-      return getProduct(ctx, params.id, lang).then(({ json, ...rest }) => ({
-        ...rest,
-        json: pickFields(json, fields),
-      }));
-    },
+    handle: ({ ctx, params, query, lang }) =>
+      replyFields(query.fields, productFields, () => getProduct(ctx, params.id, lang)),
   }),
   defineRoute("POST", "/products/", "createProduct", {
     ...write,

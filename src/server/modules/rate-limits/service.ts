@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Session } from "../../db/session.ts";
+import type { WorkCtx } from "../../context.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
@@ -36,16 +36,11 @@ const removeKey = statement(sql`delete from ${rateLimits} where key = ${param("k
 const removeExpired = statement(sql`delete from ${rateLimits} where key in (
   select key from ${rateLimits} where expires_at <= ${param("now")} limit 1000)`);
 
-interface LimitContext {
-  db: Session;
-  now: () => number;
-}
-
 /**
  * Counts one hit of a subject in a sliding window. At the limit nothing is written. Returns 0 when the hit was counted,
  * otherwise the milliseconds until the next hit is allowed.
  */
-export async function countHit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<number> {
+export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<number> {
   const { windowMs, most } = limit;
   const values = { key: `${limit.name}:${subject}`, now: ctx.now(), windowMs, most };
   if (await get(ctx.db, takePlace, values)) return 0;
@@ -53,7 +48,7 @@ export async function countHit(ctx: LimitContext, limit: RateLimit, subject: str
 }
 
 /** Milliseconds until the next hit of a subject is allowed; 0 when it is now. Counts nothing. */
-export async function peekLimit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<number> {
+export async function peekLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<number> {
   const { windowMs, most } = limit;
   const values = { key: `${limit.name}:${subject}`, now: ctx.now(), windowMs };
   const row = await get(ctx.db, selectTaken, values);
@@ -65,12 +60,12 @@ function waitFor(oldest: number | null | undefined, { now, windowMs }: { now: nu
 }
 
 /** Removes all hits of a subject. */
-export async function clearLimit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<void> {
+export async function clearLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<void> {
   await run(ctx.db, removeKey, { key: `${limit.name}:${subject}` });
 }
 
 /** Removes rows whose window has passed, at most a thousand a call. Returns how many. */
-export function purgeRateLimits(ctx: LimitContext): Promise<number> {
+export function purgeRateLimits(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, removeExpired, { now: ctx.now() });
 }
 

@@ -1,12 +1,12 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx, WorkCtx } from "../../context.ts";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
-import { type WorkCtx, workThrough } from "../tenants/work.ts";
+import { workThrough } from "../tenants/work.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 /** SQL condition: rows of the user. */

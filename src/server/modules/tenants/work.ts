@@ -1,8 +1,5 @@
-import type { SystemCtx, Tenant } from "../../context.ts";
+import type { Tenant, WorkCtx } from "../../context.ts";
 import { AppError } from "../../errors.ts";
-
-/** The dependencies of work on rows of all tenants. */
-export type WorkCtx = Pick<SystemCtx, "db" | "now">;
 
 /**
  * Runs work on each row for its tenant (`tenantForWork`). A failing row does not stop the others. Returns the number of

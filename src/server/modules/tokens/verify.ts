@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Session } from "../../db/session.ts";
+import type { WorkCtx } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { tokenExpired, tokenNotFound } from "../../errors.ts";
 import { hashSecret } from "../../security/random-secret.ts";
@@ -24,22 +24,12 @@ const selectToken = statement<TokenRow>(sql`
   from ${userTokens} t left join ${users} u on u.id = t.user_id and u.tenant_id = t.tenant_id
   where t.hash = ${param("hash")}`);
 
-/** The user to whom a token belongs. */
-export interface TokenHolder {
-  userId: string;
-  tokenId: string;
-  role: "customer" | "staff" | "owner";
-}
-
 /**
  * Verifies user credentials in the database at each request (specification, section 5), so that a revoked token fails
  * at once. Errors: tokenNotFound for a token that was never issued, or to another user or store; tokenExpired for one
- * that was revoked or has expired, or whose user is disabled or deleted.
+ * that was revoked or has expired, or whose user is disabled or deleted. Returns the user to whom the token belongs.
  */
-export async function verifyToken(
-  ctx: { db: Session; now: () => number },
-  sent: { tenantId: string; userId: string; token: string },
-): Promise<TokenHolder> {
+export async function verifyToken(ctx: WorkCtx, sent: { tenantId: string; userId: string; token: string }) {
   const row = await get(ctx.db, selectToken, { hash: hashSecret(sent.token) });
   if (row?.tenant_id !== sent.tenantId || row.user_id !== sent.userId) throw tokenNotFound();
   const isValid = row.ended_at === null && row.expires_at > toTimestamp(ctx.now());

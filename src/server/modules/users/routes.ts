@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
-import { replyDeleted, replyRecord } from "../../http/envelope.ts";
+import { replyDeleted, replyFields, replyRecord } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { FieldsQuery, parseFields, pickFields } from "../../pagination/list-query.ts";
+import { FieldsQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
 import { updateUser } from "./change.ts";
 import { listUsers } from "./list.ts";
@@ -29,11 +29,8 @@ export const userRoutes = [
     query: FieldsQuery,
     reply: { data: User },
     errors: ["notFound"],
-    handle: async ({ ctx, params, query }) => {
-      const fields = parseFields(query.fields, userFields);
-      const whole = replyRecord(await getUser(ctx, params.id));
-      return { ...whole, json: pickFields(whole.json, fields) };
-    },
+    handle: ({ ctx, params, query }) =>
+      replyFields(query.fields, userFields, async () => replyRecord(await getUser(ctx, params.id))),
   }),
   defineRoute("POST", "/users/", "createUser", {
     ...writers,

@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import type { WorkCtx } from "../../context.ts";
 import type { Database, Executor, Session } from "../../db/session.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { forEachType, isRowShown, isShown, type Resource } from "../resources/registry.ts";
@@ -123,6 +124,6 @@ export function writeViews(db: Session, groups: readonly ViewGroup[]): Promise<V
  * of its last second are written today, `doctor` compares counts with them, and a clock may be an hour behind. Returns
  * how many.
  */
-export function purgeViewDedupKeys(ctx: { db: Session; now: () => number }): Promise<number> {
+export function purgeViewDedupKeys(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, removeOld, { before: dayOf(ctx.now() - 25 * 3_600_000) });
 }

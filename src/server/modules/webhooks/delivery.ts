@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { SystemCtx } from "../../context.ts";
+import type { WorkCtx } from "../../context.ts";
 import type { Database, Session } from "../../db/session.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
@@ -86,8 +86,6 @@ interface DeliveryTask extends Claim {
   event_at: string;
 }
 
-type Context = Pick<SystemCtx, "db" | "now">;
-
 export interface WebhookDeps {
   db: Session;
   vault: Vault;
@@ -150,13 +148,13 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
 }
 
 /** The webhooks that have deliveries due; without webhooks that reads one empty table. */
-async function listReady(ctx: Context): Promise<Source[]> {
+async function listReady(ctx: WorkCtx): Promise<Source[]> {
   const rows = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
   return rows.map(({ id, tenant_id }) => ({ key: id, tenantId: tenant_id, pool: 0, receiver: id }));
 }
 
 /** Removes deliveries that arrived a week ago or failed thirty days ago, at most a thousand a call. Returns how many. */
-export function purgeDeliveries(ctx: Context): Promise<number> {
+export function purgeDeliveries(ctx: WorkCtx): Promise<number> {
   const before = { delivered: ctx.now() - keptMs.delivered, failed: ctx.now() - keptMs.failed };
   return run(ctx.db, removeDone, { delivered: toTimestamp(before.delivered), failed: toTimestamp(before.failed) });
 }

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { SystemCtx } from "../../context.ts";
+import type { WorkCtx } from "../../context.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { newId } from "../../values/ids.ts";
@@ -41,7 +41,7 @@ const movePosition = statement(sql`
  * Makes the deliveries of new events for each webhook, in the transaction that moves its position, so that several
  * processes neither skip an event nor send it twice.
  */
-export async function fanOut(ctx: Pick<SystemCtx, "db" | "now">, isStopping = () => false): Promise<boolean> {
+export async function fanOut(ctx: WorkCtx, isStopping = () => false): Promise<boolean> {
   for (const { id } of await all(ctx.db, selectBehind, { max: maxWaiting })) {
     // One batch for each at a time: a store with many events must not delay the others.
     if (isStopping()) break;
@@ -50,7 +50,7 @@ export async function fanOut(ctx: Pick<SystemCtx, "db" | "now">, isStopping = ()
   return false;
 }
 
-async function fanOutTo(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise<void> {
+async function fanOutTo(ctx: WorkCtx, id: string): Promise<void> {
   await inTransaction(ctx, async ({ db }) => {
     const webhook = await get(db, selectWebhook, { id });
     if (!webhook) return;

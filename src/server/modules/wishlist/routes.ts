@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { app, token } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { reply, replyFields } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { itemFields, listWishlist } from "./list.ts";
 import {
   RemovedWishlistItem,
@@ -52,11 +51,8 @@ export const wishlistRoutes = [
     query: WishlistItemQuery,
     reply: { data: WishlistItem },
     errors: ["notFound"],
-    handle: async ({ ctx, params, query, subject, lang }) => {
-      const fields = parseFields(query.fields, itemFields);
-      const { json, version } = await getWishlistItem(ctx, keyOf(params, query, subject), lang);
-      return { json: pickFields(json, fields), version };
-    },
+    handle: ({ ctx, params, query, subject, lang }) =>
+      replyFields(query.fields, itemFields, () => getWishlistItem(ctx, keyOf(params, query, subject), lang)),
   }),
   defineRoute("PUT", "/wishlist/:product_id/", "putOnWishlist", {
     ...write,

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { SystemCtx } from "../../../context.ts";
+import type { WorkCtx } from "../../../context.ts";
 import { all, bind, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { newId } from "../../../values/ids.ts";
@@ -43,10 +43,7 @@ type UnfinishedMessage = Recipients &
  * that several processes neither skip a device nor send to it twice.
  * @returns whether there are more to make.
  */
-export async function fanOut(
-  ctx: Pick<SystemCtx, "db" | "now">,
-  isStopping: () => boolean = () => false,
-): Promise<boolean> {
+export async function fanOut(ctx: WorkCtx, isStopping = () => false): Promise<boolean> {
   const unfinished = await all(ctx.db, selectUnfinished, { max: maxMessages });
   let isMore = unfinished.length === maxMessages;
   for (const { id } of unfinished) {
@@ -58,7 +55,7 @@ export async function fanOut(
 }
 
 /** Returns whether all deliveries of the message are made. */
-function fanOutMessage(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise<boolean> {
+function fanOutMessage(ctx: WorkCtx, id: string): Promise<boolean> {
   return inTransaction(ctx, async ({ db }) => {
     const message = await get(db, selectMessage, { id });
     if (!message) return true;

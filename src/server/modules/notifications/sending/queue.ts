@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { PushPlatform } from "../../../config/push-config.ts";
-import type { SystemCtx } from "../../../context.ts";
+import type { WorkCtx } from "../../../context.ts";
 import { createPurge } from "../../../db/purge.ts";
 import { all, bind, param, statement } from "../../../db/statement.ts";
 import type { Answer } from "../../../delivery/channel.ts";
@@ -64,8 +64,6 @@ const removeFinished = statement(sql`
   delete from ${pushDeliveries} where id in (select id from ${pushDeliveries}
     where ${isOld("sent")} or ${isOld("failed")} or ${isOld("dropped")} or ${isOld("expired")} limit 1000)`);
 
-type Context = Pick<SystemCtx, "db" | "now">;
-
 /** A claimed delivery with the current data that an attempt needs. */
 export interface PushTask extends Claim {
   platform: PushPlatform;
@@ -89,7 +87,7 @@ export interface PushTask extends Claim {
 }
 
 /** The pools of stores that have deliveries due; reads one empty index when nothing waits. */
-export async function listReady(ctx: Context): Promise<Source[]> {
+export async function listReady(ctx: WorkCtx): Promise<Source[]> {
   const stores = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
   return stores.flatMap(({ id, orders, messages, newOrders, newMessages }) => {
     const due = [orders, messages, newOrders, newMessages];
@@ -98,19 +96,19 @@ export async function listReady(ctx: Context): Promise<Source[]> {
 }
 
 /** Claims the deliveries of a store and pool that have been due the longest. */
-export function claimPushes(ctx: Context, { tenantId, pool }: Source, max: number): Promise<PushTask[]> {
+export function claimPushes(ctx: WorkCtx, { tenantId, pool }: Source, max: number): Promise<PushTask[]> {
   const second = isUnproven(pool) ? pool + later : null;
   return claimTasks<PushTask>(ctx, { claim, read }, { tenantId, max, first: pool, second });
 }
 
 /** Records that a message has arrived, and that its registration receives messages. */
-export function recordSent(ctx: Context, task: PushTask, answer: Answer): Promise<unknown> {
+export function recordSent(ctx: WorkCtx, task: PushTask, answer: Answer): Promise<unknown> {
   const { tenant_id: tenantId, registration_id: registrationId } = task;
   return ctx.db.batch([pushClaims.delivered(ctx, task, answer), bind(markProven, { tenantId, registrationId })]);
 }
 
 /** Ends a delivery to a target that does not exist any more, and removes its registration. */
-export function recordGone(ctx: Context, task: PushTask, answer: Answer): Promise<unknown> {
+export function recordGone(ctx: WorkCtx, task: PushTask, answer: Answer): Promise<unknown> {
   const { tenant_id: tenantId, registration_id: registrationId, target } = task;
   return ctx.db.batch([
     pushClaims.ended(ctx, task, { ...answer, outcome: "dropped" }),
@@ -122,7 +120,7 @@ export function recordGone(ctx: Context, task: PushTask, answer: Answer): Promis
  * Removes deliveries that ended thirty days ago, at most a thousand a call; with failed ones, also removes browsers
  * that never received anything. Returns how many deliveries it removed.
  */
-export async function purgePushes(ctx: Context): Promise<number> {
+export async function purgePushes(ctx: WorkCtx): Promise<number> {
   const before = toTimestamp(ctx.now() - keptMs);
   const [, finished] = await ctx.db.batch([bind(removeSilent, { before }), bind(removeFinished, { before })]);
   return finished?.rowsAffected ?? 0;
