@@ -30,12 +30,26 @@ export interface ApiDescription {
 /** Common parameters, which any body or query may contain. */
 const common = new Set(["namespace", "lang", "app_id", "app_secret", "user_id", "token"]);
 
+/** By its text: compiling the schemas takes longer than most tests. */
+const parsed = new Map<string, ApiDescription>();
+
 /** Reads `/openapi.json` of an application. */
 export async function readDescription(app: {
   handle: (request: Request) => Promise<Response>;
 }): Promise<ApiDescription> {
   const reply = await app.handle(new Request("http://localhost/openapi.json"));
-  const document = (await reply.json()) as ApiDescription["document"];
+  const text = await reply.text();
+  const description = parsed.get(text) ?? parseDescription(text);
+  parsed.set(text, description);
+  return description;
+}
+
+function parseDescription(text: string): ApiDescription {
+  const document = JSON.parse(text) as ApiDescription["document"];
+  const patterns = Object.entries(document.paths).map(([template, item]) => {
+    const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`);
+    return { template, item, pattern };
+  });
   const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(closeObjects(document) as Json, "api");
@@ -52,9 +66,8 @@ export async function readDescription(app: {
 
   function find(method: string, path: string) {
     const wanted = path.endsWith("/") ? path : `${path}/`;
-    for (const [template, item] of Object.entries(document.paths)) {
+    for (const { template, item, pattern } of patterns) {
       const operation = item[method === "HEAD" ? "get" : method.toLowerCase()];
-      const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`);
       if (operation && pattern.test(wanted)) return { template, operation };
     }
     return undefined;

@@ -29,7 +29,7 @@ export interface TestApp {
   memory: ProcessMemory;
   /** For services above a single tenant. */
   system: SystemCtx;
-  /** The API description, read once. */
+  /** The API description, read once for all applications with the same routes. */
   description: () => Promise<ApiDescription>;
   /** Ends it, and fails when a secret was logged. The database stays open. */
   stop: () => Promise<void>;
@@ -42,6 +42,9 @@ type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & 
   db: Database;
   clock?: FakeClock;
 };
+
+/** By routes, on which alone a description depends; undefined: those of the product. */
+const descriptions = new Map<AppDeps["routes"], Promise<ApiDescription>>();
 
 /** Starts the application with a fake clock; the header `x-test-peer` sets the peer of a request. */
 export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOptions): TestApp {
@@ -85,7 +88,6 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     fetch: app.fetch,
   });
   const url = `http://127.0.0.1:${server.port}`;
-  let description: Promise<ApiDescription> | undefined;
   return {
     url,
     port: server.port as number,
@@ -96,7 +98,10 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     system: { db, actor: { kind: "terminal" }, vault, requestId: "test", now: clock.now, clientIp: null },
     description: () => {
       // By another application, so that the request is not in the log of the test.
-      description ??= readDescription(createApp({ ...common, meter: new Meter(), log: () => {}, peerOf: () => null }));
+      const read = () =>
+        readDescription(createApp({ ...common, meter: new Meter(), log: () => {}, peerOf: () => null }));
+      const description = descriptions.get(deps.routes) ?? read();
+      descriptions.set(deps.routes, description);
       return description;
     },
     memory: common.memory,
