@@ -26,7 +26,6 @@ import { createClockWatch } from "./clock-watch.ts";
 
 const purgeMs = 60_000;
 const checkFileMs = 1000;
-/** The most rows that one call of a purge job removes. */
 
 interface JobOptions {
   /** Null when the server's key is not the database's: then nothing is delivered. */
