@@ -1,4 +1,5 @@
 import type { Console } from "../terminal/console.ts";
+import { parseDuration, parseWhole } from "./parse-values.ts";
 
 /** Kinds of names that shell completion reads from the database. */
 type NameKind = "namespace" | "key" | "user" | "order" | "product" | "webhook" | "scope" | "event";
@@ -13,6 +14,8 @@ interface AnyArg {
   field?: string;
   /** Throws AppError or UsageError for a wrong answer; the prompt then says why and asks again. Commands check given values. */
   check?: (text: string, values: Readonly<Record<string, unknown>>, console: Console) => unknown;
+  /** Reads the given text; `run` receives the result. Throws UsageError naming the flag. */
+  parse?: (flag: string, text: string) => unknown;
 }
 
 /** A flag with a value, or a switch. Its key in the definition is its long name, written with hyphens. */
@@ -30,7 +33,7 @@ export interface FlagArg extends AnyArg {
   required?: boolean;
   /** Can be given several times; the value is then a list. */
   multiple?: boolean;
-  /** Accepts the empty value of `--name=`. */
+  /** Accepts the empty value of `--name=`, which is null: it clears a field. */
   allowEmpty?: boolean;
   /** Environment variable used when the flag is missing. */
   env?: string;
@@ -61,13 +64,17 @@ type ArgValue<A> = A extends { type: "boolean" }
     : boolean
   : A extends { multiple: true } | { variadic: true }
     ? string[]
-    : A extends { options: infer O extends readonly string[] }
-      ? A extends { required: true } | { default: string }
-        ? O[number]
-        : O[number] | undefined
-      : A extends { required: true } | { default: string }
-        ? string
-        : string | undefined;
+    : A extends { required: true } | { default: string }
+      ? TextValue<A>
+      : TextValue<A> | undefined;
+
+type TextValue<A> = A extends { parse: (flag: string, text: string) => infer Value }
+  ? Value
+  : A extends { options: infer O extends readonly string[] }
+    ? O[number]
+    : A extends { allowEmpty: true }
+      ? string | null
+      : string;
 
 /** The values that a command's `run` receives: a switch is a boolean, a list is an array (empty when not given). */
 export type ArgValues<T extends CommandArgs> = { [K in keyof T]: ArgValue<T[K]> };
@@ -100,6 +107,16 @@ export type SharedValues = ArgValues<typeof sharedArgs>;
 /** A flag with a value, as help shows it: `--title <text>` and its description. */
 export function valueArg(valueHint: string, description: string) {
   return { type: "string", valueHint, description } as const;
+}
+
+/** A flag with a duration, which `run` receives in milliseconds. */
+export function durationArg(description: string) {
+  return { ...valueArg("duration", description), parse: parseDuration };
+}
+
+/** A flag with a whole number. Its error names what is counted. */
+export function numberArg(noun: string, description: string) {
+  return { ...valueArg("number", description), parse: (flag: string, text: string) => parseWhole(flag, text, noun) };
 }
 
 /** A flag whose value is one of a few. */

@@ -2,7 +2,7 @@ import type { ListPage } from "../../server/pagination/list-page.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
 import { type FlagArg, namespaceArg, valueArg } from "./args.ts";
-import { parseTime } from "./parse-values.ts";
+import { parseCount, parsePastTime } from "./parse-values.ts";
 
 // The maximum of the services.
 const maxPageSize = 100;
@@ -18,23 +18,20 @@ export const namespaceFilterArg = {
 
 export const userFilterArg = { ...valueArg("id|email", "Filter by user"), completes: "user" } as const;
 
-export const sinceArg = valueArg("duration|time", "Created at or after: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z");
-export const untilArg = valueArg("duration|time", "Created before: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z");
+export const sinceArg = {
+  ...valueArg("duration|time", "Created at or after: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z"),
+  parse: parsePastTime,
+};
+
+export const untilArg = {
+  ...sinceArg,
+  description: "Created before: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z",
+};
 
 /** `--limit` with its default. */
-export function limitArg<const D extends string>(defaultLimit: D, max?: number) {
+export function limitArg(defaultLimit: string, max?: number) {
   const description = `Maximum number of rows${max === undefined ? "" : `, up to ${max}`}`;
-  return { ...valueArg("number", description), default: defaultLimit } as const;
-}
-
-/**
- * A flag's time in the past as RFC 3339; a day means its beginning in UTC.
- * @throws UsageError naming the flag.
- */
-export function readPastTime(flag: string, text: string | undefined, now: number): string | undefined {
-  if (text === undefined) return undefined;
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  return parseTime(flag, isDay ? `${text}T00:00:00Z` : text, now, -1);
+  return { ...valueArg("number", description), default: defaultLimit, parse: parseCount };
 }
 
 /** Prints a note below a list that was cut at its limit. */

@@ -77,12 +77,17 @@ export function findMissing(args: CommandArgs, values: GivenValues): [string, Ar
   return Object.entries(args).filter(([name, arg]) => arg.required === true && values[name] === undefined);
 }
 
-/** The values that a command's `run` receives: with defaults, false for a switch that is off, and empty lists. */
-export function completeValues(args: CommandArgs, given: GivenValues): GivenValues {
-  const values = { ...given };
+/**
+ * The values that a command's `run` receives: parsed, with defaults, false for a switch that is off, and empty lists.
+ * @throws UsageError of `parse`.
+ */
+export function completeValues(args: CommandArgs, given: GivenValues): Record<string, unknown> {
+  const values: Record<string, unknown> = { ...given };
   for (const [name, arg] of Object.entries(args)) {
     const value = given[name] ?? defaultOf(arg);
-    if (value !== undefined) values[name] = value;
+    if (value === undefined) continue;
+    const isParsed = arg.parse !== undefined && typeof value === "string";
+    values[name] = isParsed ? arg.parse?.(formatArg(name, arg), value) : value === "" ? null : value;
   }
   return values;
 }

@@ -14,12 +14,22 @@ export function parseDuration(flag: string, text: string): number {
 }
 
 /**
- * A point in time given as RFC 3339 or as a duration from now (`direction` 1) or before now (-1), as RFC 3339 in UTC.
+ * A point in time given as RFC 3339 or as a duration from now, as RFC 3339 in UTC.
  * @throws UsageError naming the flag.
  */
-export function parseTime(flag: string, text: string, now: number, direction: 1 | -1 = 1): string {
+export function parseFutureTime(flag: string, text: string): string {
+  return parseTime(flag, text, 1);
+}
+
+/** As `parseFutureTime`, with a duration before now, or a day, which means its beginning in UTC. */
+export function parsePastTime(flag: string, text: string): string {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  return parseTime(flag, isDay ? `${text}T00:00:00Z` : text, -1);
+}
+
+function parseTime(flag: string, text: string, direction: 1 | -1): string {
   const ms = readDuration(text);
-  const at = ms === undefined ? parseRfc3339(text) : now + direction * ms;
+  const at = ms === undefined ? parseRfc3339(text) : Date.now() + direction * ms;
   // RFC 3339 ends with the year 9999.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
   throw invalidFlag(flag, "must be a duration such as 90d, or a time such as 2030-01-31T00:00:00Z");
@@ -46,26 +56,19 @@ export function parseCount(flag: string, text: string): number {
  * A number of at most 16 characters, which a double represents exactly.
  * @throws UsageError naming the flag.
  */
-export function parseDecimal(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+export function parseDecimal(flag: string, text: string): number {
   if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);
   throw invalidFlag(flag, "must be a number such as 1.5");
 }
 
 /**
  * A whole number of at most nine digits.
- * @param what is counted, for the error.
+ * @param noun of what is counted, for the error.
  * @throws UsageError naming the flag.
  */
-export function parseWhole(flag: string, text: string | undefined, what: string): number | undefined {
-  if (text === undefined) return undefined;
+export function parseWhole(flag: string, text: string, noun: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw invalidFlag(flag, `must be a whole number of ${what}`);
-}
-
-/** Null for an empty flag, which clears its field. */
-export function clearEmpty(value: string | undefined): string | null | undefined {
-  return value === "" ? null : value;
+  throw invalidFlag(flag, `must be a whole number of ${noun}`);
 }
 
 /** Whether an argument was given: an empty list and a switch that is off count as not given. */

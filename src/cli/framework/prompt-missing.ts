@@ -49,6 +49,7 @@ export async function promptMissing(
     }
     values[name] = await askForArg(name, arg, (text) => {
       if (known?.includes(text) === false) throw invalidField(name, `choose one of ${known.join(", ")}`);
+      arg.parse?.(formatArg(name, arg), text);
       return arg.check?.(text, values, console);
     });
   };

@@ -2,7 +2,7 @@ import type { AuditRecord } from "../../../server/modules/audit/list.ts";
 import { withContext } from "../../context/context.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, namespaceFilterArg, readPastTime, sinceArg, untilArg } from "../../framework/list-args.ts";
+import { limitArg, namespaceFilterArg, sinceArg, untilArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
 
@@ -20,7 +20,7 @@ const list = defineCommand({
     until: untilArg,
     failures: { type: "boolean", description: "List failures only" },
     limit: limitArg("50", 1000),
-    before: valueArg("seq", "List entries before this one, for the next page"),
+    before: { ...valueArg("seq", "List entries before this one, for the next page"), parse: parseCount },
   },
   examples: [
     "bodega audit list -n demo --since 24h",
@@ -29,13 +29,8 @@ const list = defineCommand({
     "bodega audit list --actor-kind terminal --limit 1000 --json",
   ],
   async run(args, console) {
-    const now = Date.now();
     const { listAudit } = await import("../../../server/modules/audit/list.ts");
-    const limit = parseCount("--limit", args.limit);
-    const { namespace, event, "actor-kind": actorKind, address, failures } = args;
-    const since = readPastTime("--since", args.since, now);
-    const until = readPastTime("--until", args.until, now);
-    const before = args.before === undefined ? undefined : parseCount("--before", args.before);
+    const { namespace, event, "actor-kind": actorKind, address, since, until, failures, before, limit } = args;
     const filter = { namespace, event, actorKind, address, since, until, failures, before, limit };
     const rows = await withContext(args, console, async (ctx) => {
       const { findUserId } = await import("../../../server/modules/users/resolve.ts");

@@ -26,10 +26,10 @@ export default defineCommand({
       configEnv: "BODEGA_BACKUP_TO",
       completes: "file",
     },
-    keep: valueArg(
-      "number",
-      "Keep this many backups of this database there, and remove older ones (default: keep all)",
-    ),
+    keep: {
+      ...valueArg("number", "Keep this many backups of this database there, and remove older ones (default: keep all)"),
+      parse: parseCount,
+    },
     "include-key": {
       type: "boolean",
       description: "Include the secret key, which decrypts the secrets in the backup",
@@ -56,7 +56,7 @@ export default defineCommand({
     if (job !== undefined) return (await import("./backup-process.ts")).runBackupJob(job, config);
     const { parseDestination, backupsFolder, formatLocation } = await import("../../../server/backup/location.ts");
     const location = parseDestination(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
-    const keep = args.keep === undefined ? undefined : parseCount("--keep", args.keep);
+    const { keep } = args;
     const isStdout = location.kind === "stdout";
     if (isStdout) refuseOnScreen(console);
     requireDatabase(args, console);

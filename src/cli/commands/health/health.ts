@@ -1,9 +1,8 @@
 import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { addressOf } from "../../../server/runtime/port.ts";
 import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/read-config.ts";
-import { valueArg } from "../../framework/args.ts";
+import { durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
@@ -30,7 +29,7 @@ export default defineCommand({
     host: { ...valueArg("address", "Host of the server"), configEnv: "BODEGA_HOST" },
     port: { ...valueArg("number", "Port of the server"), configEnv: "BODEGA_PORT" },
     verbose: { type: "boolean", description: "Also show what the server of this data directory does" },
-    timeout: { ...valueArg("duration", "Time limit for the answer"), default: "5s" },
+    timeout: { ...durationArg("Time limit for the answer"), default: "5s" },
   },
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
   notes: [
@@ -39,8 +38,7 @@ export default defineCommand({
       "the certificate is verified; NODE_EXTRA_CA_CERTS adds authorities.",
   ],
   async run(args, console) {
-    const { url } = args;
-    const timeoutMs = parseDuration("--timeout", args.timeout);
+    const { url, timeout: timeoutMs } = args;
     if (url !== undefined) {
       refuseSecret("--url", url, "This check needs no credentials.");
       if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {

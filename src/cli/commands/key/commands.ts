@@ -1,9 +1,9 @@
 import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { withContext } from "../../context/context.ts";
-import { choiceArg, valueArg } from "../../framework/args.ts";
+import { choiceArg, durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseDuration, parseTime } from "../../framework/parse-values.ts";
+import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
@@ -20,7 +20,7 @@ const list = defineCommand({
     state: choiceArg(keyStates, "Filter by state"),
     name: valueArg("text", "Filter by text in the name"),
     scope: { ...valueArg("scope", "Filter by permission"), completes: "scope" },
-    expiring: valueArg("duration", "Filter by expiry within a duration, such as 30d"),
+    expiring: durationArg("Filter by expiry within a duration, such as 30d"),
   },
   examples: [
     "bodega key list -n demo",
@@ -33,9 +33,8 @@ const list = defineCommand({
   ],
   async run(args, console) {
     const { namespace, state, name, scope, expiring } = args;
-    const expiringMs = expiring === undefined ? undefined : parseDuration("--expiring", expiring);
     const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
-    const filter = { namespace, state, name, scope, expiringMs };
+    const filter = { namespace, state, name, scope, expiringMs: expiring };
     const keys = await withContext(args, console, (ctx) => listKeys(ctx, filter));
     const isFiltered = [state, name, scope, expiring].some((given) => given !== undefined);
     const now = Date.now();
@@ -83,6 +82,7 @@ const update = defineCommand({
     expires: {
       ...valueArg("duration|time|never", "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never"),
       field: "expires_at",
+      parse: (flag, text) => (text === "never" ? null : parseFutureTime(flag, text)),
     },
     namespace: expectedNamespaceArg,
   },
@@ -96,11 +96,7 @@ const update = defineCommand({
   oneOf: waysToChange("name", "scope", "expires"),
   async run(args, console) {
     const { name, scope, expires } = args;
-    const patch = {
-      name,
-      scopes: scope.length > 0 ? scope : undefined,
-      expiresAt: expires === "never" ? null : expires && parseTime("--expires", expires, Date.now()),
-    };
+    const patch = { name, scopes: scope.length > 0 ? scope : undefined, expiresAt: expires };
     const { updateKey } = await import("../../../server/modules/app-keys/change.ts");
     await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));
   },

@@ -2,7 +2,7 @@ import { requireText } from "../../../server/values/text.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseTime } from "../../framework/parse-values.ts";
+import { parseFutureTime } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
 import { saveSecretArg, scopeArg } from "./args.ts";
 import { deliverKey } from "./print.ts";
@@ -22,6 +22,7 @@ export default defineCommand({
     expires: {
       ...valueArg("duration|time", "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)"),
       field: "expires_at",
+      parse: parseFutureTime,
     },
     "save-secret-to": saveSecretArg,
   },
@@ -33,9 +34,8 @@ export default defineCommand({
   notes: ["Requests with an unpublished key fail. The secret is shown once and stored only as a hash."],
   done: "Issued key {name}.",
   async run(args, console) {
-    const expiresAt = args.expires === undefined ? undefined : parseTime("--expires", args.expires, Date.now());
     const { issueKey, listKeys } = await import("../../../server/modules/app-keys/service.ts");
-    const { namespace, name, publish } = args;
+    const { namespace, name, publish, expires: expiresAt } = args;
     const scopes = args.scope.length > 0 ? args.scope : undefined;
     let hasNamesake = false;
     const key = await deliverKey(args, console, async (ctx) => {

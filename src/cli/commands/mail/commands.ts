@@ -5,8 +5,7 @@ import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
 import { choiceArg, namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, namespaceFilterArg, readPastTime, sinceArg } from "../../framework/list-args.ts";
-import { parseCount } from "../../framework/parse-values.ts";
+import { limitArg, namespaceFilterArg, sinceArg } from "../../framework/list-args.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 
 const list = defineCommand({
@@ -33,9 +32,7 @@ const list = defineCommand({
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
   async run(args, console) {
-    const { namespace, status, kind, to, "show-recipients": showRecipients } = args;
-    const limit = parseCount("--limit", args.limit);
-    const since = readPastTime("--since", args.since, Date.now());
+    const { namespace, status, kind, to, since, limit, "show-recipients": showRecipients } = args;
     const { listMail } = await import("../../../server/modules/mail/list.ts");
     const { demoNamespace, isDemoDir } = await import("../../../server/admin/demo.ts");
     const mails = await withContext(args, console, (ctx, { dataDir, databaseUrl }) => {

@@ -2,15 +2,7 @@ import type { MessageWithDeliveries } from "../../../server/modules/notification
 import { withContext, withTenant } from "../../context/context.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import {
-  limitArg,
-  noteLimit,
-  readPastTime,
-  requiredNamespaceArg,
-  sinceArg,
-  userFilterArg,
-} from "../../framework/list-args.ts";
-import { parseCount } from "../../framework/parse-values.ts";
+import { limitArg, noteLimit, requiredNamespaceArg, sinceArg, userFilterArg } from "../../framework/list-args.ts";
 import { formatValue, printJson, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/args.ts";
@@ -33,9 +25,7 @@ const list = defineCommand({
   ],
   notes: ["Notifications are kept for 30 days. Automatic notifications about orders are not listed."],
   async run(args, console) {
-    const limit = parseCount("--limit", args.limit);
-    const { topic, user } = args;
-    const since = readPastTime("--since", args.since, Date.now());
+    const { topic, user, since, limit } = args;
     const { listMessageRecords } = await import("../../../server/modules/notifications/messages/messages.ts");
     const messages = await withTenant(args, console, async (ctx) =>
       listMessageRecords(ctx, limit, { topic, userId: await findUser(ctx, user), since }),
@@ -91,8 +81,7 @@ const devices = defineCommand({
   ],
   notes: ["Endpoints and tokens are not shown, because they are enough to send notifications."],
   async run(args, console) {
-    const limit = parseCount("--limit", args.limit);
-    const { topic, user, platform } = args;
+    const { topic, user, platform, limit } = args;
     const { listRegistrations } = await import("../../../server/modules/notifications/registrations/registrations.ts");
     const devices = await withTenant(args, console, async (ctx) =>
       listRegistrations(ctx, { topic, userId: await findUser(ctx, user), platform, limit }),

@@ -3,10 +3,9 @@ import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { requireText } from "../../../server/values/text.ts";
 import { withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
-import { type ArgValues, type CommandArgs, valueArg } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseDuration } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
@@ -31,7 +30,7 @@ const args = {
   url: valueArg("url", "Link: an https URL, or a path such as /sale"),
   data: { ...valueArg("name=value", "Data for the shop's own code, such as campaign=7"), multiple: true },
   lang: valueArg("tag", "Send to devices of this language only, such as en or pt-BR"),
-  ttl: { ...valueArg("duration", "How long delivery is attempted, from 1m to 28d"), default: "1d" },
+  ttl: { ...durationArg("How long delivery is attempted, from 1m to 28d"), default: "1d" },
   "dry-run": { type: "boolean", description: "Check the notification and count the devices, but send nothing" },
 } as const satisfies CommandArgs;
 
@@ -84,7 +83,7 @@ function readMessage({ topic, everyone, title, body, url, lang, ...given }: ArgV
   return {
     title,
     body,
-    ttl: Math.floor(parseDuration("--ttl", given.ttl) / 1000),
+    ttl: Math.floor(given.ttl / 1000),
     topic,
     everyone: everyone || undefined,
     url,

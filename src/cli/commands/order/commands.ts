@@ -7,15 +7,14 @@ import { defineCommand } from "../../framework/command.ts";
 import {
   limitArg,
   noteLimit,
-  readPastTime,
   requiredNamespaceArg,
   sinceArg,
   untilArg,
   userFilterArg,
 } from "../../framework/list-args.ts";
-import { parseCount } from "../../framework/parse-values.ts";
 import { exportArgs, readExportFormat, writeExport } from "../../terminal/export-file.ts";
 import { printJson, printList } from "../../terminal/output.ts";
+import { findUser } from "../user/args.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
 
 export const orderArg = {
@@ -36,23 +35,12 @@ const orderFilterFlags = {
   until: untilArg,
 } as const satisfies CommandArgs;
 
-/**
- * The filter for the service, without the customer, which `resolveCustomer` finds.
- * @throws UsageError for a wrong time.
- */
-function readOrderFilter(args: ArgValues<typeof orderFilterFlags>, now: number): OrderFilter {
-  const { status, "payment-status": payment_status } = args;
-  const since = readPastTime("--since", args.since, now);
-  const until = readPastTime("--until", args.until, now);
-  return { status, payment_status, "created_at[gte]": since, "created_at[lt]": until };
-}
-
-/** The filter for a customer. Errors: notFound for an unknown email. */
-async function resolveCustomer(ctx: Ctx, customer: string | undefined): Promise<{ customer_id?: string }> {
-  if (customer === undefined) return {};
-  const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
+/** The filter for the service. Errors: notFound for an unknown email. */
+async function readOrderFilter(ctx: Ctx, args: ArgValues<typeof orderFilterFlags>): Promise<OrderFilter> {
+  const { status, "payment-status": payment_status, customer, since, until } = args;
   // Orders outlive their users, so an id need not exist.
-  return { customer_id: customer.includes("@") ? await resolveUserId(ctx, customer) : customer };
+  const customer_id = customer?.includes("@") ? await findUser(ctx, customer) : customer;
+  return { status, payment_status, customer_id, "created_at[gte]": since, "created_at[lt]": until };
 }
 
 const list = defineCommand({
@@ -65,11 +53,10 @@ const list = defineCommand({
     "bodega order list -n demo --since 2030-01-01 --until 2030-02-01 --limit 1000 --json",
   ],
   async run(args, console) {
-    const limit = parseCount("--limit", args.limit);
-    const filter = readOrderFilter(args, Date.now());
+    const { limit } = args;
     const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
     const { views, hasMore } = await withTenant(args, console, async (ctx) =>
-      listOrderViews(ctx, { ...filter, ...(await resolveCustomer(ctx, args.customer)) }, limit),
+      listOrderViews(ctx, await readOrderFilter(ctx, args), limit),
     );
     if (console.json) return printJson(console, views.map(toOrderRecord));
     await printList(console, views, {
@@ -128,7 +115,6 @@ const exportOrder = defineCommand({
     "NDJSON has one order per line, as GET /orders/{id}/ returns it.",
   ],
   async run(args, console) {
-    const filter = { ...readOrderFilter(args, Date.now()), sort: "created_at" as const };
     const format = readExportFormat(console, args);
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
@@ -136,7 +122,7 @@ const exportOrder = defineCommand({
       views.map(({ order }) => `${JSON.stringify(order)}\n`).join("");
     const writeRows = format === "csv" ? orderCsvRows : writeNdjson;
     await withTenant(args, console, async (ctx) => {
-      const pages = readOrderPages(ctx, { ...filter, ...(await resolveCustomer(ctx, args.customer)) });
+      const pages = readOrderPages(ctx, { ...(await readOrderFilter(ctx, args)), sort: "created_at" });
       async function* texts() {
         for await (const views of pages) yield { text: writeRows(views), count: views.length };
       }

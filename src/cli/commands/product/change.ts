@@ -4,10 +4,10 @@ import type { ProductInput } from "../../../server/modules/products/model.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, valueArg } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { clearEmpty, parseDecimal, parseWhole } from "../../framework/parse-values.ts";
+import { parseDecimal } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
@@ -19,19 +19,17 @@ const fieldArgs = {
   title: valueArg("text", "Title"),
   price: {
     ...valueArg("amount", "Price in the store's currency, such as 19.90"),
-    check: checkInTenant(async (ctx, text) =>
-      parseMoney("price", parseDecimal("--price", text) as number, currencyDigits(ctx.tenant.currency)),
-    ),
+    parse: parseDecimal,
+    check: checkInTenant(async (ctx, text) => parseMoney("price", Number(text), currencyDigits(ctx.tenant.currency))),
   },
   sku: { ...valueArg("text", "SKU"), allowEmpty: true },
   description: { ...valueArg("text", "Description"), allowEmpty: true },
   status: choiceArg(["draft", "published", "archived"], "Status"),
 } as const satisfies CommandArgs;
 
-/** The given fields; an empty flag clears its field. Errors: UsageError for a price that is no number. */
+/** The given fields. */
 function readFields({ title, price, sku, description, status }: ArgValues<typeof fieldArgs>): Partial<ProductInput> {
-  const texts = { title, sku: clearEmpty(sku), description: clearEmpty(description), status };
-  const fields = { ...texts, price: parseDecimal("--price", price) };
+  const fields = { title, price, sku, description, status };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
@@ -43,14 +41,13 @@ const create = defineCommand({
     ...fieldArgs,
     title: { ...fieldArgs.title, required: true },
     price: { ...fieldArgs.price, required: true },
-    stock: valueArg("number", "Stock on hand (default: not counted)"),
+    stock: numberArg("items", "Stock on hand (default: not counted)"),
   },
   examples: ['bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1'],
   done: "Created product {title}.",
   notes: ["It is published unless --status says otherwise. Variants, pictures and the rest: bodega product import -h"],
   async run(args, console) {
-    const stock = parseWhole("--stock", args.stock, "items") ?? null;
-    const input = { ...readFields(args), stock } as ProductInput;
+    const input = { ...readFields(args), stock: args.stock ?? null } as ProductInput;
     const { createProduct } = await import("../../../server/modules/products/service.ts");
     const { json } = await withTenant(args, console, (ctx) => createProduct(ctx, input));
     await printProduct(console, JSON.parse(json));
@@ -109,9 +106,9 @@ async function findWhole(ctx: Ctx, name: string): Promise<string> {
 }
 
 /** `+5`, `-2` or `=10`. Errors: UsageError. */
-function parseChange(text: string) {
+function parseChange(flag: string, text: string) {
   const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(text) ?? [];
-  if (sign === undefined) throw invalidFlag("<change>", "must be such as +5, -2 or =10");
+  if (sign === undefined) throw invalidFlag(flag, "must be such as +5, -2 or =10");
   return { isRelative: sign !== "=", amount: Number(sign === "-" ? `-${digits}` : digits) };
 }
 
@@ -124,7 +121,7 @@ const stock = defineCommand({
       type: "positional",
       required: true,
       description: "Such as +5 or -2, or =10 to set the stock",
-      check: parseChange,
+      parse: parseChange,
     },
     "dry-run": { type: "boolean", description: "Show the changed product and save nothing" },
   },
@@ -132,7 +129,6 @@ const stock = defineCommand({
   done: "Changed the stock of product {title}.",
   notes: ["Stock that unpaid orders reserve cannot be taken away, but = sets any number, and begins to count."],
   async run(args, console) {
-    const change = parseChange(args.change);
     const isDryRun = args["dry-run"];
     const { changeStock } = await import("../../../server/modules/products/stock.ts");
     const { getProduct } = await import("../../../server/modules/products/service.ts");
@@ -141,7 +137,7 @@ const stock = defineCommand({
     const { json } = await withTenant(args, console, (ctx) =>
       (isDryRun ? inDryRun : inTransaction)(ctx, async (tx) => {
         const item = await resolveStockItem(tx, args.product);
-        await changeStock(tx, item, change);
+        await changeStock(tx, item, args.change);
         return getProduct(tx, item.productId);
       }),
     );

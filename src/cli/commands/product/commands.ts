@@ -2,15 +2,7 @@ import type { ProductDocument } from "../../../server/modules/products/list/list
 import { checkInTenant, withTenant } from "../../context/context.ts";
 import { choiceArg, type PositionalArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import {
-  collectPages,
-  limitArg,
-  noteLimit,
-  readPastTime,
-  requiredNamespaceArg,
-  sinceArg,
-} from "../../framework/list-args.ts";
-import { parseCount } from "../../framework/parse-values.ts";
+import { collectPages, limitArg, noteLimit, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
 import { exportArgs, fileFormatArg, formatOf, readExportFormat, writeExport } from "../../terminal/export-file.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
@@ -51,9 +43,7 @@ const list = defineCommand({
   ],
   notes: ["--query matches the beginnings of words in title, description, tags, SKU and variants."],
   async run(args, console) {
-    const limit = parseCount("--limit", args.limit);
-    const { query, status, sort } = args;
-    const since = readPastTime("--since", args.since, Date.now());
+    const { query, status, sort, since, limit } = args;
     const filter = { q: query, status, sort, "created_at[gte]": since };
     const { listProducts } = await import("../../../server/modules/products/list/list.ts");
     const { records, hasMore } = await withTenant(args, console, (ctx) =>

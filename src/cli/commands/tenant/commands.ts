@@ -4,12 +4,14 @@ import {
   type ArgValues,
   type CommandArgs,
   choiceArg,
+  durationArg,
   namespaceArg,
+  numberArg,
   type PositionalArg,
   valueArg,
 } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
-import { clearEmpty, parseDecimal, parseDuration, parseWhole } from "../../framework/parse-values.ts";
+import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 
@@ -39,52 +41,58 @@ const tenantFlags = {
   "currency-sign": valueArg("sign", "Currency sign (default: the usual one)"),
   logo: { ...valueArg("url", "URL of the logo"), allowEmpty: true },
   language: valueArg("tag", "Default language of texts, such as en or pt-BR"),
-  "token-lifetime": valueArg("duration", "Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)"),
-  "points-rate": valueArg(
-    "number",
-    "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)",
-  ),
-  "point-value": valueArg("amount", "Value of a point when it is spent, such as 0.01 (default: one minor unit)"),
-  "points-days": valueArg("days", "Days until new points expire, or none (default: none)"),
-  "address-writes": valueArg(
-    "number",
+  "token-lifetime": durationArg("Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)"),
+  "points-rate": {
+    ...valueArg("number", "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)"),
+    parse: parseDecimal,
+  },
+  "point-value": {
+    ...valueArg("amount", "Value of a point when it is spent, such as 0.01 (default: one minor unit)"),
+    parse: parseDecimal,
+  },
+  "points-days": {
+    ...valueArg("days", "Days until new points expire, or none (default: none)"),
+    parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, "days, or none")),
+  },
+  "address-writes": numberArg(
+    "writes per minute",
     "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
   ),
-  "visitor-writes": valueArg("number", "The same limit per visitor or user (default: 240)"),
-  "pending-orders": valueArg("number", "Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
-  "stock-share": valueArg(
-    "percent",
-    "Share of an item's available stock that these can reserve, if more than 10 are available (default: 50)",
-  ),
-  "orders-per-minute": valueArg(
-    "number",
+  "visitor-writes": numberArg("writes per minute", "The same limit per visitor or user (default: 240)"),
+  "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
+  "stock-share": {
+    ...numberArg(
+      "percent",
+      "Share of an item's available stock that these can reserve, if more than 10 are available (default: 50)",
+    ),
+    valueHint: "percent",
+  },
+  "orders-per-minute": numberArg(
+    "orders per minute",
     "Orders per minute and customer or guest's address; 0 for no limit (default: 10)",
   ),
 } as const satisfies CommandArgs;
 
-/**
- * The store's fields for the service; an empty flag clears its field.
- * @throws UsageError for a value that is no duration or number.
- */
+/** The store's fields for the service. */
 function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
-  const { "token-lifetime": lifetime, "points-days": days } = args;
+  const { "token-lifetime": lifetimeMs } = args;
   return {
     title: args.title,
-    domain: clearEmpty(args.domain),
-    url: clearEmpty(args.url),
+    domain: args.domain,
+    url: args.url,
     currency: args.currency,
     currencySign: args["currency-sign"],
-    logo: clearEmpty(args.logo),
+    logo: args.logo,
     language: args.language,
-    tokenLifetime: lifetime === undefined ? undefined : parseDuration("--token-lifetime", lifetime) / 1000,
-    pointsRate: parseDecimal("--points-rate", args["points-rate"]),
-    pointValue: parseDecimal("--point-value", args["point-value"]),
-    pointsDays: days === "none" ? null : parseWhole("--points-days", days, "days, or none"),
-    addressWrites: parseWhole("--address-writes", args["address-writes"], "writes per minute"),
-    visitorWrites: parseWhole("--visitor-writes", args["visitor-writes"], "writes per minute"),
-    pendingOrders: parseWhole("--pending-orders", args["pending-orders"], "orders"),
-    stockShare: parseWhole("--stock-share", args["stock-share"], "percent"),
-    ordersPerMinute: parseWhole("--orders-per-minute", args["orders-per-minute"], "orders per minute"),
+    tokenLifetime: lifetimeMs === undefined ? undefined : lifetimeMs / 1000,
+    pointsRate: args["points-rate"],
+    pointValue: args["point-value"],
+    pointsDays: args["points-days"],
+    addressWrites: args["address-writes"],
+    visitorWrites: args["visitor-writes"],
+    pendingOrders: args["pending-orders"],
+    stockShare: args["stock-share"],
+    ordersPerMinute: args["orders-per-minute"],
   };
 }
 

@@ -2,7 +2,6 @@ import { withTenant } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, noteLimit, requiredNamespaceArg, userFilterArg } from "../../framework/list-args.ts";
-import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/args.ts";
@@ -20,7 +19,7 @@ const list = defineCommand({
   notes: ["Only a hash of a token is stored, so the token itself cannot be shown."],
   async run(args, console) {
     const { listTokens } = await import("../../../server/modules/tokens/service.ts");
-    const limit = parseCount("--limit", args.limit);
+    const { limit } = args;
     const tokens = await withTenant(args, console, async (ctx) =>
       listTokens(ctx, { userId: await findUser(ctx, args.user), allStates: args["all-states"], limit }),
     );

@@ -2,9 +2,8 @@ import { writeSync } from "node:fs";
 import { internalError } from "../../../server/errors.ts";
 import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { valueArg } from "../../framework/args.ts";
+import { durationArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
@@ -20,7 +19,7 @@ export default defineCommand({
   name: "top",
   description: "Show the activity of the running server: requests, latencies, errors, queues, busiest stores",
   args: {
-    interval: valueArg("duration", "Time between updates (default: 2s, or 1s when it prints once)"),
+    interval: durationArg("Time between updates (default: 2s, or 1s when it prints once)"),
     once: { type: "boolean", description: "Print once and exit" },
   },
   examples: ["bodega top", "bodega top --interval 5s", "bodega top --once", "bodega top --json"],
@@ -32,7 +31,7 @@ export default defineCommand({
   async run(args, console) {
     const canDraw = console.stdoutIsTerminal && console.env.TERM !== "dumb";
     const isLive = canDraw && !args.once && !console.json && !console.quiet;
-    const intervalMs = parseDuration("--interval", args.interval ?? (isLive ? "2s" : "1s"));
+    const intervalMs = args.interval ?? (isLive ? 2000 : 1000);
     if (intervalMs < 1000 || intervalMs > maxIntervalMs) {
       throw invalidFlag("--interval", "must be from 1s to 1h");
     }

@@ -1,7 +1,6 @@
 import type { Ctx } from "../../../server/context.ts";
 import { checkInTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, type PositionalArg, valueArg } from "../../framework/args.ts";
-import { clearEmpty } from "../../framework/parse-values.ts";
 
 export const userArg = {
   type: "positional",
@@ -30,11 +29,11 @@ export async function findUser(ctx: Ctx, user: string | undefined): Promise<stri
   return resolveUserId(ctx, user);
 }
 
-/** The user's fields for the service; an empty flag clears its field. */
+/** The user's fields for the service. */
 export function readUserFlags(args: ArgValues<typeof userFlags>) {
   return {
-    name: clearEmpty(args.name),
-    phone: clearEmpty(args.phone),
+    name: args.name,
+    phone: args.phone,
     role: args.role,
     lang: args.lang,
     email_verified: args["email-verified"] && args["email-verified"] === "yes",

@@ -3,7 +3,7 @@ import { withTenant } from "../../context/context.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseCount, refuseTogether } from "../../framework/parse-values.ts";
+import { refuseTogether } from "../../framework/parse-values.ts";
 import { passwordFlags, passwordGroups, readSecretLine, takePassword } from "../../secrets/passwords.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
@@ -68,11 +68,10 @@ const list = defineCommand({
   },
   examples: ["bodega user list -n demo --role staff", "bodega user list -n demo --query ada --limit 100000 --json"],
   async run(args, console) {
-    const limit = parseCount("--limit", args.limit);
-    const filter = { q: args.query, role: args.role, status: args.status };
+    const { query: q, role, status, limit } = args;
     const { listUsers } = await import("../../../server/modules/users/list.ts");
     const { records, hasMore } = await withTenant(args, console, (ctx) =>
-      collectPages<User>(limit, (page) => listUsers(ctx, { ...filter, ...page })),
+      collectPages<User>(limit, (page) => listUsers(ctx, { q, role, status, ...page })),
     );
     await printList(console, records.map(toUserRecord), {
       id: (user) => user.user_id,

@@ -4,7 +4,6 @@ import { checkInTenant, withTenant } from "../../context/context.ts";
 import { choiceArg, type PositionalArg, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseCount } from "../../framework/parse-values.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
@@ -151,9 +150,8 @@ const deliveries = defineCommand({
   ],
   notes: ["Successful deliveries are kept for 7 days, failed ones for 30."],
   async run(args, console) {
-    const limit = parseCount("--limit", args.limit);
     const { listDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
-    const { status } = args;
+    const { status, limit } = args;
     const deliveries = await withWebhook(args, console, (ctx, id) => listDeliveries(ctx, id, { status, limit }));
     await printList(console, deliveries, {
       id: (delivery) => delivery.delivery_id,
