@@ -6,6 +6,7 @@ import type { Ctx, SystemCtx } from "../../server/context.ts";
 import { nameDatabase } from "../../server/db/failure.ts";
 import type { Database } from "../../server/db/session.ts";
 import { notFound, wrongState } from "../../server/errors.ts";
+import type { NameKind } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
 import { type DatabaseFlags, readDatabaseFlags } from "./read-config.ts";
@@ -62,6 +63,15 @@ export function withTenant<T>(
 export function checkInTenant(find: (ctx: Ctx, text: string) => Promise<unknown>) {
   return (text: string, values: object, console: Console) =>
     withTenant(values as DatabaseFlags & { namespace: string }, console, (ctx) => find(ctx, text));
+}
+
+/** The argument that names a record of a store. `find` throws notFound for an unknown one. */
+export function recordArg<const Kind extends NameKind>(
+  completes: Kind,
+  description: string,
+  find: (ctx: Ctx, name: string) => Promise<unknown>,
+) {
+  return { type: "positional", required: true, completes, description, check: checkInTenant(find) } as const;
 }
 
 /**

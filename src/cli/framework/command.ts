@@ -33,7 +33,7 @@ interface CommandDefinition<T extends CommandArgs> {
   examples: readonly string[];
   notes?: readonly string[];
   longRunning?: boolean;
-  /** What the command did, printed above its record: `{name}` is a field, `{revoked token}` a count with its noun. */
+  /** Says what the command did, unless in a dry run: `{name}` is a field of the record, `{revoked token}` a count. */
   done?: string;
   oneOf?: OneOf & { ways: { readonly [K in keyof T]?: string } };
   /**
@@ -52,7 +52,10 @@ export function defineCommand<const T extends CommandArgs>(definition: CommandDe
     meta,
     args,
     run: ({ args: values, data: console }) =>
-      definition.run(values as unknown as ArgValues<T> & SharedValues, { ...(console as Console), done }),
+      definition.run(values as unknown as ArgValues<T> & SharedValues, {
+        ...(console as Console),
+        done: values["dry-run"] === true ? undefined : done,
+      }),
   });
   return { ...command, meta, args, examples, notes, longRunning, oneOf };
 }

@@ -2,19 +2,13 @@ import { dirname, relative } from "node:path";
 import { quoteWord } from "../../server/values/shell-quote.ts";
 import { isExecutable } from "./build-info.ts";
 
-/** The flags that name the database. */
-export interface GivenFlags {
-  "data-dir"?: unknown;
-  "database-url"?: unknown;
-}
-
 /** A sentence that ends in a command: `To see it: bodega key show app_…`. */
 const endsInCommand = /^(?<prose>[\s\S]*: )bodega (?<words>[^"]+)$/;
 
 const namesDatabase = / --(?:data-dir|database-url)[ =]/;
 
 /** Builds command lines for remedies, with the flags that name the database unless they are there already. */
-export function commandLine(args: GivenFlags): (words: string) => string {
+export function commandLine(args: Readonly<Record<string, unknown>>): (words: string) => string {
   const given = (["data-dir", "database-url"] as const).flatMap((name) => {
     const value = args[name];
     return typeof value === "string" ? [` --${name} '${value.replaceAll("'", "'\\''")}'`] : [];

@@ -1,20 +1,11 @@
-import { commandLine, type GivenFlags } from "./command-line.ts";
+import { commandLine } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A terminal with the effects of the shared flags. */
 export type Console = ReturnType<typeof createConsole>;
 
-/** The flags of every command that change how it prints and asks. */
-interface ConsoleFlags extends GivenFlags {
-  json?: boolean;
-  quiet?: boolean;
-  yes?: boolean;
-  input?: boolean;
-  color?: boolean;
-}
-
 /** Applies the shared flags. Colours need a terminal, and neither NO_COLOR (any non-empty value) nor TERM=dumb. */
-export function createConsole(terminal: Terminal, flags: ConsoleFlags) {
+export function createConsole(terminal: Terminal, flags: Readonly<Record<string, unknown>>) {
   const { env } = terminal;
   // The library of prompts reads this variable.
   if (flags.color === false) env.NO_COLOR = "1";

@@ -55,6 +55,7 @@ export default defineCommand({
     "The running server sends it within a second and retries for the duration of --ttl. Without a server it stays queued.",
     "Browsers need no settings. Android needs BODEGA_FCM_CREDENTIALS and iOS BODEGA_APNS_KEY in the server's environment.",
   ],
+  done: "Queued the notification.",
   async run(args, console) {
     const { "dry-run": isDryRun, namespace } = args;
     const fields = readMessage(args);
@@ -72,7 +73,7 @@ export default defineCommand({
       if (args.everyone) await confirmAction(console, `Send the notification to ${devices} of store ${namespace}?`);
       return sendMessage(ctx, prepared);
     });
-    await printMessage({ ...console, done: isDryRun ? undefined : "Queued the notification." }, message);
+    await printMessage(console, message);
     await warnOfUndeliverable(console, message);
     if (sumOf(message.recipients) === 0) await info(console, "No device matches.");
     if (!isDryRun) await info(console, `Check the delivery: bodega notify show -n ${namespace} ${message.id}`);

@@ -3,15 +3,13 @@ import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { withTenant } from "../../context/context.ts";
 import { type FlagArg, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { orderArg } from "./commands.ts";
+import { findOrder, orderArgs } from "./commands.ts";
 import { formatAmount, formatCustomer, printOrder } from "./print.ts";
 
-const orderArgs = { order: orderArg, namespace: requiredNamespaceArg };
 const dryRunArg = {
   type: "boolean",
   description: "Show the changed order and save nothing",
@@ -32,10 +30,9 @@ async function changeOrder(
   const isDryRun = args["dry-run"] === true;
   if (!isDryRun) requireAnswer(console, question.replace("{amount} of ", "").replace("{order}", `order ${args.order}`));
   const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
-  const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
   const { getOrderView } = await import("../../../server/modules/orders/views.ts");
   const view = await withTenant(args, console, async (ctx) => {
-    const id = await resolveOrderId(ctx, args.order);
+    const id = await findOrder(ctx, args.order);
     const change = async (tx: Ctx) => {
       await act(tx, (await getOrderView(tx, id)).order);
       return getOrderView(tx, id);
@@ -51,7 +48,7 @@ async function changeOrder(
     );
     return inTransaction(ctx, change);
   });
-  await printOrder({ ...console, done: isDryRun ? undefined : console.done }, view);
+  await printOrder(console, view);
   if (isDryRun) await info(console, "Dry run: nothing was saved.");
 }
 

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../../server/context.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
-import { checkInTenant, withTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, type PositionalArg } from "../../framework/args.ts";
+import { recordArg, withTenant } from "../../context/context.ts";
+import { type ArgValues, type CommandArgs, choiceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import {
   limitArg,
@@ -17,15 +17,16 @@ import { printJson, printList } from "../../terminal/output.ts";
 import { findUser } from "../user/args.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
 
-export const orderArg = {
-  type: "positional",
-  required: true,
-  completes: "order",
-  description: "Id or number of the order",
-  check: checkInTenant(async (ctx, text) =>
-    (await import("../../../server/modules/orders/resolve.ts")).resolveOrderId(ctx, text),
-  ),
-} as const satisfies PositionalArg;
+/** The id of the order with this id or number. Errors: notFound. */
+export async function findOrder(ctx: Ctx, name: string): Promise<string> {
+  const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
+  return resolveOrderId(ctx, name);
+}
+
+export const orderArgs = {
+  order: recordArg("order", "Id or number of the order", findOrder),
+  namespace: requiredNamespaceArg,
+};
 
 const orderFilterFlags = {
   status: choiceArg(["pending", "paid", "completed", "cancelled", "expired"], "Filter by status"),
@@ -79,12 +80,11 @@ const list = defineCommand({
 const show = defineCommand({
   name: "show",
   description: "Show an order with its lines, refunds and address",
-  args: { order: orderArg, namespace: requiredNamespaceArg },
+  args: orderArgs,
   examples: ["bodega order show -n demo 17", "bodega order show -n demo ord_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
   async run(args, console) {
-    const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
     const { getOrderView } = await import("../../../server/modules/orders/views.ts");
-    const load = async (ctx: Ctx) => getOrderView(ctx, await resolveOrderId(ctx, args.order));
+    const load = async (ctx: Ctx) => getOrderView(ctx, await findOrder(ctx, args.order));
     await printOrder(console, await withTenant(args, console, load));
   },
 });

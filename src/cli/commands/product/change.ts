@@ -11,10 +11,9 @@ import { parseDecimal } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { productArg } from "./commands.ts";
+import { findStockItem, productArgs } from "./commands.ts";
 import { printProduct } from "./print.ts";
 
-const productArgs = { product: productArg, namespace: requiredNamespaceArg };
 const fieldArgs = {
   title: valueArg("text", "Title"),
   price: {
@@ -98,8 +97,7 @@ const deleteCommand = defineCommand({
 
 /** The id of a product that is named by its id, slug or own SKU. Errors: UsageError for the SKU of one variant. */
 async function findWhole(ctx: Ctx, name: string): Promise<string> {
-  const { resolveStockItem } = await import("../../../server/modules/products/resolve.ts");
-  const { productId, variantId } = await resolveStockItem(ctx, name);
+  const { productId, variantId } = await findStockItem(ctx, name);
   if (variantId === null) return productId;
   const hint = `To change the product with all of its variants: ${productId}`;
   throw invalidFlag("<product>", `is one variant of a product (${name})`, hint);
@@ -132,16 +130,15 @@ const stock = defineCommand({
     const isDryRun = args["dry-run"];
     const { changeStock } = await import("../../../server/modules/products/stock.ts");
     const { getProduct } = await import("../../../server/modules/products/service.ts");
-    const { resolveStockItem } = await import("../../../server/modules/products/resolve.ts");
     const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
     const { json } = await withTenant(args, console, (ctx) =>
       (isDryRun ? inDryRun : inTransaction)(ctx, async (tx) => {
-        const item = await resolveStockItem(tx, args.product);
+        const item = await findStockItem(tx, args.product);
         await changeStock(tx, item, args.change);
         return getProduct(tx, item.productId);
       }),
     );
-    await printProduct({ ...console, done: isDryRun ? undefined : console.done }, JSON.parse(json));
+    await printProduct(console, JSON.parse(json));
     if (isDryRun) await info(console, "Dry run: nothing was saved.");
   },
 });

@@ -1,6 +1,8 @@
+import type { Ctx } from "../../../server/context.ts";
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
-import { checkInTenant, withTenant } from "../../context/context.ts";
-import { choiceArg, type PositionalArg, valueArg } from "../../framework/args.ts";
+import type { StockItem } from "../../../server/modules/products/stock.ts";
+import { recordArg, withTenant } from "../../context/context.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
 import { exportArgs, fileFormatArg, formatOf, readExportFormat, writeExport } from "../../terminal/export-file.ts";
@@ -10,15 +12,16 @@ import { invalidFlag } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
 import { openSource } from "./product-file.ts";
 
-export const productArg = {
-  type: "positional",
-  required: true,
-  completes: "product",
-  description: "Id, slug or SKU of the product, or SKU of one of its variants",
-  check: checkInTenant(async (ctx, text) =>
-    (await import("../../../server/modules/products/resolve.ts")).resolveStockItem(ctx, text),
-  ),
-} as const satisfies PositionalArg;
+/** The product or variant with this id, slug or SKU. Errors: notFound, conflict if ambiguous. */
+export async function findStockItem(ctx: Ctx, name: string): Promise<StockItem> {
+  const { resolveStockItem } = await import("../../../server/modules/products/resolve.ts");
+  return resolveStockItem(ctx, name);
+}
+
+export const productArgs = {
+  product: recordArg("product", "Id, slug or SKU of the product, or SKU of one of its variants", findStockItem),
+  namespace: requiredNamespaceArg,
+};
 
 const productStatusArg = choiceArg(["draft", "published", "archived"], "Filter by status");
 
@@ -72,17 +75,16 @@ const list = defineCommand({
 const show = defineCommand({
   name: "show",
   description: "Show a product with its variants",
-  args: { product: productArg, namespace: requiredNamespaceArg },
+  args: productArgs,
   examples: [
     "bodega product show -n demo desk-lamp",
     "bodega product show -n demo LAMP-1",
     "bodega product show -n demo prod_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
   ],
   async run(args, console) {
-    const { resolveProductId } = await import("../../../server/modules/products/resolve.ts");
     const { getProduct } = await import("../../../server/modules/products/service.ts");
     const { json } = await withTenant(args, console, async (ctx) =>
-      getProduct(ctx, await resolveProductId(ctx, args.product)),
+      getProduct(ctx, (await findStockItem(ctx, args.product)).productId),
     );
     await printProduct(console, JSON.parse(json) as ProductDocument);
   },

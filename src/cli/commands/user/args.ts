@@ -1,14 +1,8 @@
 import type { Ctx } from "../../../server/context.ts";
-import { checkInTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, type PositionalArg, valueArg } from "../../framework/args.ts";
+import { recordArg } from "../../context/context.ts";
+import { type ArgValues, type CommandArgs, choiceArg, valueArg } from "../../framework/args.ts";
 
-export const userArg = {
-  type: "positional",
-  required: true,
-  completes: "user",
-  description: "Id or email of the user",
-  check: checkInTenant(findUser),
-} as const satisfies PositionalArg;
+export const userArg = recordArg("user", "Id or email of the user", findUser);
 
 /** Fields of a user besides the email. */
 export const userFlags = {

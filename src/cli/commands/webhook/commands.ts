@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
-import { checkInTenant, withTenant } from "../../context/context.ts";
-import { choiceArg, type PositionalArg, type SharedValues, valueArg } from "../../framework/args.ts";
+import { recordArg, withTenant } from "../../context/context.ts";
+import { choiceArg, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
@@ -12,31 +12,23 @@ import { saveSecretArg } from "../key/args.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
-const webhookIdArg = {
-  type: "positional",
-  required: true,
-  completes: "webhook",
-  description: "Id or URL of the webhook",
-  check: checkInTenant(async (ctx, text) =>
-    (await import("../../../server/modules/webhooks/resolve.ts")).resolveWebhookId(ctx, text),
-  ),
-} as const satisfies PositionalArg;
+/** The id of the webhook with this id or URL. Errors: notFound, conflict for a URL of several. */
+async function findWebhook(ctx: Ctx, name: string): Promise<string> {
+  const { resolveWebhookId } = await import("../../../server/modules/webhooks/resolve.ts");
+  return resolveWebhookId(ctx, name);
+}
 
-const webhookArgs = { webhook_id: webhookIdArg, namespace: requiredNamespaceArg };
+const webhookArgs = {
+  webhook_id: recordArg("webhook", "Id or URL of the webhook", findWebhook),
+  namespace: requiredNamespaceArg,
+};
 
-/**
- * Runs work on the webhook with this id or URL.
- * @throws notFound for an unknown webhook, conflict for a URL of several.
- */
 function withWebhook<T>(
   args: SharedValues & { namespace: string; webhook_id: string },
   console: Console,
   work: (ctx: Ctx, id: string) => Promise<T>,
 ): Promise<T> {
-  return withTenant(args, console, async (ctx) => {
-    const { resolveWebhookId } = await import("../../../server/modules/webhooks/resolve.ts");
-    return work(ctx, await resolveWebhookId(ctx, args.webhook_id));
-  });
+  return withTenant(args, console, async (ctx) => work(ctx, await findWebhook(ctx, args.webhook_id)));
 }
 
 /** Creates a signing secret and delivers it once: to a file, or on standard output. */
