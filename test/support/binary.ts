@@ -1,5 +1,15 @@
 import { afterAll } from "bun:test";
-import { linkSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { copyExecutable } from "./executable.ts";
@@ -107,9 +117,50 @@ function describeBinary(dir: string, path: string, servers: Serving[]): Binary {
   return { dir, path, env, run, feed, json, serve, serveBy };
 }
 
-/** A tenant with a published key of all scopes, made through the terminal. */
-export async function openShop(binary: Binary, namespace = "demo") {
+interface OpenShop {
+  namespace: string;
+  key: IssuedKey;
+  auth: string;
+}
+
+interface ModelShop {
+  shop: OpenShop;
+  files: { name: string; bytes: Buffer }[];
+}
+
+/** The first shop with the usual name, with the machine's clock and with a test's. */
+const models = new Map<boolean, Promise<ModelShop>>();
+
+/**
+ * A tenant with a published key of all scopes, made through the terminal. A new data directory gets a copy of the first
+ * shop with the usual name, because the commands take ten times as long.
+ */
+export async function openShop(binary: Binary, namespace = "demo"): Promise<OpenShop> {
+  const dataDir = join(binary.dir, "bodega-data");
+  if (namespace !== "demo" || existsSync(dataDir) || binary.env.BODEGA_DATABASE_URL !== undefined) {
+    return makeShop(binary, namespace);
+  }
+  const hasClock = binary.env.FAKE_CLOCK_FILE !== undefined;
+  const model = models.get(hasClock);
+  if (model === undefined) {
+    const made = makeShop(binary, namespace).then((shop) => ({ shop, files: readFiles(dataDir) }));
+    models.set(hasClock, made);
+    return (await made).shop;
+  }
+  const { shop, files } = await model;
+  mkdirSync(dataDir, { mode: 0o700 });
+  for (const { name, bytes } of files) writeFileSync(join(dataDir, name), bytes, { mode: 0o600 });
+  return shop;
+}
+
+async function makeShop(binary: Binary, namespace: string): Promise<OpenShop> {
   await binary.json("tenant", "create", namespace, "--currency", "EUR");
   const key = await binary.json<IssuedKey>("key", "issue", "-n", namespace, "--name", "web", "--publish");
   return { namespace, key, auth: `Bearer ${key.app_id}:${key.app_secret}` };
+}
+
+/** The files of a data directory that no process has open; SQLite makes the index of the WAL anew. */
+function readFiles(dataDir: string): ModelShop["files"] {
+  const names = readdirSync(dataDir).filter((name) => !name.endsWith("-shm"));
+  return names.map((name) => ({ name, bytes: readFileSync(join(dataDir, name)) }));
 }
