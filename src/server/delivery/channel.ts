@@ -1,4 +1,11 @@
+import type { SystemCtx } from "../context.ts";
 import type { Source } from "./scheduler.ts";
+
+/** Dependencies of a channel that a server sends by. */
+export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
+  /** Tells operators that a receiver fails, that it works again, or that a delivery has failed for good. */
+  notice?: ((level: "info" | "warn", message: string) => void) | undefined;
+}
 
 /** How an attempt ended. */
 export interface Answer {

@@ -8,7 +8,7 @@ import { type OriginPattern, parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
 /** A tenant as the request path needs it. */
-export type KnownTenant = Tenant & { suspended: boolean };
+export type KnownTenant = Tenant & { suspended: number };
 
 /** A key as the request path needs it, with times in epoch milliseconds. */
 export interface KnownKey {
@@ -23,10 +23,6 @@ export interface KnownKey {
   secrets: { id: string; hash: Uint8Array; expiresAt: number; lastUsedAt: number }[];
 }
 
-interface TenantRow extends Tenant {
-  status: string;
-}
-
 interface KeyRow {
   id: string;
   tenant_id: string;
@@ -39,8 +35,8 @@ interface KeyRow {
   secrets: string;
 }
 
-const selectTenant = statement<TenantRow>(sql`
-  select ${workColumns}, status from ${tenants} where namespace = ${param("namespace")}`);
+const selectTenant = statement<KnownTenant>(sql`
+  select ${workColumns}, status <> 'active' as suspended from ${tenants} where namespace = ${param("namespace")}`);
 const selectKey = statement<KeyRow>(sql`
   select id, tenant_id, scopes, (active = 1 and published = 1 and revoked_at is null) as usable, expires_at,
     enforce_origins, allow_no_origin,
@@ -144,9 +140,9 @@ async function readKnown(db: Database, namespace: string, appId: string | undefi
   const reads = [bind(selectTenant, { namespace })];
   if (appId !== undefined) reads.push(bind(selectKey, { appId }));
   const [tenants, keys] = await db.batch(reads, "read");
-  const tenantRow = tenants?.rows[0] as unknown as TenantRow | undefined;
+  const tenant = (tenants?.rows[0] ?? null) as unknown as KnownTenant | null;
   const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
-  return { tenant: tenantRow ? toTenant(tenantRow) : null, key: keyRow ? toKey(keyRow) : null };
+  return { tenant, key: keyRow ? toKey(keyRow) : null };
 }
 
 /** Whether a tenant of this name exists, suspended or not. */
@@ -157,10 +153,6 @@ export async function hasTenant(db: Database, namespace: string): Promise<boolea
 function keep<T>(kept: Map<string, T>, name: string, value: T): void {
   if (kept.size >= maxKept) kept.clear();
   kept.set(name, value);
-}
-
-function toTenant({ status, ...tenant }: TenantRow): KnownTenant {
-  return { ...tenant, suspended: status !== "active" };
 }
 
 function toKey(row: KeyRow): KnownKey {

@@ -1,9 +1,7 @@
-import type { Session } from "../../db/session.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
-import type { Answer, Attempt, Channel } from "../../delivery/channel.ts";
+import type { Answer, Attempt, Channel, ChannelDeps } from "../../delivery/channel.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
-import type { Vault } from "../../security/vault.ts";
 import type { FromAddress } from "../../values/email.ts";
 import { composeMail, findRecipient } from "./compose.ts";
 import { type MailContents, openContents } from "./outbox.ts";
@@ -27,15 +25,9 @@ const policy: SchedulerPolicy = {
   circuits: { opensAfter: { failed: 1, silent: 1 }, maxScore: 1, scoreLostBy: "silence", maxRetryAfterMs: 0 },
 };
 
-export interface MailDeps {
-  db: Session;
-  vault: Vault;
-  /** Epoch milliseconds. */
-  now: () => number;
+export interface MailDeps extends ChannelDeps {
   smtp: SmtpServer;
   from: FromAddress;
-  /** Tells operators that the mail server fails, that it works again, or that a mail has failed for good. */
-  notice?: (level: "info" | "warn", message: string) => void;
 }
 
 /** An engine that sends the mail of the outbox. */

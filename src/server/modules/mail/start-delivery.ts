@@ -1,20 +1,15 @@
 import type { Database } from "../../db/session.ts";
+import type { ChannelDeps } from "../../delivery/channel.ts";
 import { startPolling } from "../../delivery/poller.ts";
-import type { Vault } from "../../security/vault.ts";
 import { parseFromAddress } from "../../values/email.ts";
 
 /**
  * Sends the mail of the outbox for as long as a server runs; undefined without a mail server.
- * @param deps smtpUrl, mailFrom: as configured; now: epoch milliseconds.
+ * @param deps smtpUrl, mailFrom: as configured.
  */
-export async function startMailDelivery(deps: {
-  db: Database;
-  vault: Vault;
-  now: () => number;
-  smtpUrl: string | undefined;
-  mailFrom: string | undefined;
-  notice: (level: "info" | "warn", message: string) => void;
-}): Promise<{ stop(): Promise<void> } | undefined> {
+export async function startMailDelivery(
+  deps: Required<ChannelDeps> & { db: Database; smtpUrl: string | undefined; mailFrom: string | undefined },
+): Promise<{ stop(): Promise<void> } | undefined> {
   const { db, smtpUrl: url, mailFrom, notice } = deps;
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   if (url === undefined || from === null) return undefined;

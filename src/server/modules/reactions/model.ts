@@ -12,10 +12,6 @@ const id = Type.String({ maxLength: 100, description: "Id of the resource, such 
 /** Body of a POST. */
 export const ReactionInput = input("ReactionInput", { resource_type: type, resource_id: id, ...visitorPart });
 
-/** The visitor token, which may also be in the query of a POST or in the body of a DELETE. */
-export const VisitorQuery = closed(visitorPart);
-export const VisitorInput = input("VisitorInput", visitorPart);
-
 /** Query of a DELETE. */
 export const ReactionQuery = closed({ resource_type: type, resource_id: id, ...visitorPart });
 

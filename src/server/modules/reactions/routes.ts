@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { anyone } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute, type Route } from "../../http/route.ts";
+import { VisitorInput, VisitorQuery } from "../visitors/actor.ts";
 import {
   AddedReaction,
   Reaction,
@@ -10,8 +11,6 @@ import {
   ReactionQuery,
   ReactionState,
   ReactionsQuery,
-  VisitorInput,
-  VisitorQuery,
 } from "./model.ts";
 import { getReaction, listReactions, react, unreact } from "./service.ts";
 

@@ -39,15 +39,8 @@ const selectEntry = statement<{ json: string; points: number; kind: string; vers
   select ${entryJson} as json, points, kind, (select version from ${rewardBalances} where ${ofUser}) as version
   from ${rewardEntries} where ${ofUser} and source = ${param("source")}`);
 
-/** A reply about an account. */
-interface RewardsReply {
-  json: string;
-  version?: number;
-  status?: number;
-}
-
 /** A user's balance, its value, and the points that expire next. Errors: notFound, validationFailed. */
-export async function getRewards(ctx: Ctx, customerId?: string, subject?: string): Promise<RewardsReply> {
+export async function getRewards(ctx: Ctx, customerId?: string, subject?: string) {
   const userId = await requireSubject(ctx, customerId, subject);
   const values = { tenantId: ctx.tenant.id, userId, now: toTimestamp(ctx.now()) };
   const row = await get(ctx.db, selectAccount, values);
@@ -72,7 +65,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
 }
 
 /** Spends points of a user. A repeated `source` returns the first entry. Errors: notEnoughPoints, conflict. */
-export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: string): Promise<RewardsReply> {
+export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: string) {
   const userId = await requireSubject(ctx, input.customer_id, subject);
   return book(ctx, { userId, kind: "redeem", points: -input.points, source: input.source }, async (tx, source) => {
     const note = input.note === undefined ? null : requireText("note", input.note, 500);
@@ -84,7 +77,7 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
  * Adds points to an account, or subtracts them. A repeated `source` returns the first entry.
  * @throws forbidden for the actor's own account and for users that the actor may not manage, notEnoughPoints, conflict.
  */
-export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string): Promise<RewardsReply> {
+export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string) {
   const { points } = input;
   if (points === 0) throw invalidField("points", "must not be 0");
   const note = requireText("note", input.note, 500);
@@ -115,7 +108,7 @@ function book(
   ctx: Ctx,
   entry: { userId: string; kind: "redeem" | "adjust"; points: number; source: string | undefined },
   write: (tx: Ctx, source: string) => Promise<boolean>,
-): Promise<RewardsReply> {
+) {
   const { userId, source: given } = entry;
   if (given !== undefined) requireText("source", given, 200);
   const prefix = isSelf(ctx, userId) ? customerPrefix : storePrefix;

@@ -24,8 +24,8 @@ import {
   requireStoredUser,
   requireUserId,
 } from "./guards.ts";
-import { type UserColumns, userColumns } from "./input.ts";
-import type { Role, User, UserInput } from "./model.ts";
+import { userColumns } from "./input.ts";
+import type { User, UserInput } from "./model.ts";
 import { users } from "./table.ts";
 
 const selectUser = statement<RenderedUser>(sql`select ${userJson} as json from ${users} where ${oneUser}`);
@@ -40,13 +40,7 @@ const insertUser = statement<RenderedUser>(sql`
 const removeUser = statement(sql`delete from ${users} where ${guardedUser}`);
 
 /** A checked new user, with the hash of their password. */
-export interface NewUser {
-  columns: UserColumns;
-  email: string;
-  emailKey: string;
-  role: Role;
-  passwordHash: string | null;
-}
+export type NewUser = Awaited<ReturnType<typeof prepareUser>>;
 
 /**
  * Creates a user, a customer unless the role says otherwise. `password_hash` imports a hash of another system; without
@@ -61,7 +55,7 @@ export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | 
 export async function prepareUser(
   ctx: Pick<Ctx, "actor"> & Partial<Pick<Ctx, "tenant">>,
   input: UserInput & { lang?: string | undefined },
-): Promise<NewUser> {
+) {
   const { password, password_hash: imported, ...fields } = input;
   const { email, emailKey, ...columns } = userColumns(fields);
   if (email === undefined || emailKey === undefined) throw invalidField("email", "is required");

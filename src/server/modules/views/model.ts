@@ -14,9 +14,6 @@ const resource = {
 /** The viewed resource and the visitor. */
 export const ViewInput = input("ViewInput", { ...resource, ...visitorPart });
 
-/** The visitor in the query, where the rest is in the body. */
-export const ViewVisitorQuery = closed(visitorPart);
-
 export const ViewsQuery = closed({
   ...resource,
   ...visitorPart,

@@ -1,7 +1,8 @@
 import { anyone } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { ViewInput, ViewState, Views, ViewsQuery, ViewVisitorQuery } from "./model.ts";
+import { VisitorQuery } from "../visitors/actor.ts";
+import { ViewInput, ViewState, Views, ViewsQuery } from "./model.ts";
 import { getViews, noteView } from "./service.ts";
 
 const tag = "Views";
@@ -21,7 +22,7 @@ export const viewRoutes = [
     tag,
     summary: "Count a view, once per viewer and day",
     access: [anyone],
-    query: ViewVisitorQuery,
+    query: VisitorQuery,
     body: ViewInput,
     plainText: true,
     reply: { data: ViewState },

@@ -4,13 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { newId } from "../../values/ids.ts";
-
-/** The user or visitor who likes, bookmarks or views. */
-export interface ContentActor {
-  id: string;
-  /** The token of a visitor created by this call, returned once. */
-  visitor?: string;
-}
+import { closed, input } from "../../values/schema.ts";
 
 /**
  * The caller of a read: the authenticated user, otherwise the visitor of a valid token, otherwise null. An invalid
@@ -32,10 +26,13 @@ export function findVisitor({ vault, tenant }: Ctx, token: string): string | nul
 }
 
 /**
- * The caller of a write: as `findActor`, with a new visitor instead of null.
+ * The caller of a write: as `findActor`, with a new visitor and their token instead of null.
  * @throws unavailable on a server without the database's key.
  */
-export function requireActor({ actor, vault, tenant }: Ctx, visitor: string | undefined): ContentActor {
+export function requireActor(
+  { actor, vault, tenant }: Ctx,
+  visitor: string | undefined,
+): { id: string; visitor?: string } {
   if (actor.kind === "user") return { id: actor.userId };
   const id = visitor === undefined ? null : readVisitor(vault, tenant.id, visitor);
   return id === null ? mintVisitor(vault, tenant.id) : { id };
@@ -54,7 +51,7 @@ const idLength = 30;
  * Creates a visitor of one tenant. Nothing is stored: the token is the id with a signature of the server, so it cannot
  * be forged and is invalid in other stores.
  */
-export function mintVisitor(vault: Vault, tenantId: string): Required<ContentActor> {
+export function mintVisitor(vault: Vault, tenantId: string) {
   const id = newId("vis");
   return { id, visitor: `${id}-${sign(vault, tenantId, id)}` };
 }
@@ -81,6 +78,10 @@ export const visitorPart = {
     }),
   ),
 };
+
+/** The visitor token where it may also be in the query of a POST, or in the body of a DELETE. */
+export const VisitorQuery = closed(visitorPart);
+export const VisitorInput = input("VisitorInput", visitorPart);
 
 /** The token of a new visitor. */
 export const newVisitor = Type.Optional(

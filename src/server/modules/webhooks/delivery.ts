@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
-import type { Database, Session } from "../../db/session.ts";
+import type { Database } from "../../db/session.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
-import type { Answer, Channel } from "../../delivery/channel.ts";
+import type { Answer, Channel, ChannelDeps } from "../../delivery/channel.ts";
 import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
@@ -11,7 +11,6 @@ import { DeliveryFailure, isDown, readRetryAfter } from "../../delivery/outbound
 import { postMessage } from "../../delivery/outbound/post.ts";
 import { startPolling } from "../../delivery/poller.ts";
 import type { SchedulerPolicy, Source } from "../../delivery/scheduler.ts";
-import type { Vault } from "../../security/vault.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
@@ -86,13 +85,7 @@ interface DeliveryTask extends Claim {
   event_at: string;
 }
 
-export interface WebhookDeps {
-  db: Session;
-  vault: Vault;
-  /** Epoch milliseconds. */
-  now: () => number;
-  /** Tells operators that a receiver fails, that it works again, or that a delivery has failed for good. */
-  notice?: ((level: "info" | "warn", message: string) => void) | undefined;
+export interface WebhookDeps extends ChannelDeps {
   /** How long an attempt may take, in milliseconds. */
   timeoutMs?: number;
   lookup?: Lookup;

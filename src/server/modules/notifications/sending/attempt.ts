@@ -1,9 +1,7 @@
 import type { PushPlatform } from "../../../config/push-config.ts";
-import type { Session } from "../../../db/session.ts";
-import type { Answer, Attempt } from "../../../delivery/channel.ts";
+import type { Answer, Attempt, ChannelDeps } from "../../../delivery/channel.ts";
 import { RefusedAddress } from "../../../delivery/outbound/address.ts";
 import { describeFailure, isDown } from "../../../delivery/outbound/attempt-failure.ts";
-import type { Vault } from "../../../security/vault.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { composePayload } from "../messages/compose.ts";
 import { openTarget, type PushProvider, type Target } from "../providers/provider.ts";
@@ -18,17 +16,11 @@ const hurried = 0.4;
 /** Push services require a contact address; this one is sent where none is configured. */
 const noContact = "mailto:push@store.invalid";
 
-export interface PushDeps {
-  db: Session;
-  vault: Vault;
-  /** Epoch milliseconds. */
-  now: () => number;
+export interface PushDeps extends ChannelDeps {
   /** By platform; nothing is sent to a platform without one. */
   providers: Partial<Record<PushPlatform, PushProvider>>;
   /** Address that push services may write to; the store's own page where it is undefined. */
   contact?: string | undefined;
-  /** Tells operators that a push service fails, that it works again, or that a platform has no provider. */
-  notice?: ((level: "info" | "warn", message: string) => void) | undefined;
   /** How long an attempt may take, in milliseconds. */
   timeoutMs?: number;
 }

@@ -1,7 +1,7 @@
 import type { Config } from "../../../config/config.ts";
 import type { Database } from "../../../db/session.ts";
 import { type RetrySchedule, retryDelayMs } from "../../../delivery/backoff.ts";
-import type { Channel } from "../../../delivery/channel.ts";
+import type { Channel, ChannelDeps } from "../../../delivery/channel.ts";
 import { DeliveryEngine } from "../../../delivery/engine.ts";
 import { startPolling } from "../../../delivery/poller.ts";
 import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
@@ -88,14 +88,14 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
 /** Sends push notifications for as long as a server runs. Any number of servers may do so at once. */
 export function startPushDelivery(
   config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush" | "pushProviders">,
-  deps: Pick<PushDeps, "vault" | "now"> & { db: Database; notice: (level: "info" | "warn", message: string) => void },
+  deps: ChannelDeps & { db: Database },
 ): { stop(): Promise<void> } {
   const { allowPrivatePush: allowPrivate, pushProviders: accounts } = config;
   const readKeys = () => ensureVapidKeys(deps);
   const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate });
   const engine = createPushEngine({ ...deps, providers, contact: contactOf(config) });
   return startPolling(deps.db, engine, () =>
-    deps.notice("warn", "the database does not answer; push notifications stay queued"),
+    deps.notice?.("warn", "the database does not answer; push notifications stay queued"),
   );
 }
 
