@@ -203,6 +203,11 @@ export function invalidField(field: string, message: string): AppError {
   return validationFailed([{ field, message }]);
 }
 
+/** An error about one field, which its message names: `fieldFault(conflict, "email", "belongs to another user")`. */
+export function fieldFault(error: Constructor, field: string, message: string, cause?: unknown): AppError {
+  return error(`${field}: ${message}`, { details: [{ field, message }], cause });
+}
+
 /** The code of a system error, such as EACCES. */
 export function errnoOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "unknown";

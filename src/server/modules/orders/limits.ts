@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
-import { outOfStock, tooManyRequests } from "../../errors.ts";
+import { fieldFault, outOfStock, tooManyRequests } from "../../errors.ts";
 import { products, productVariants } from "../products/table.ts";
 import { addressSubject, countHit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
@@ -68,7 +68,6 @@ export async function requireShare(tx: Ctx, buyer: string, id: string): Promise<
   if (share === 100) return;
   const excess = await get(tx.db, selectExcess, { tenantId, buyer, id, share });
   if (!excess) return;
-  const field = `items.${excess.position}.quantity`;
   const message = `unpaid orders of one customer can reserve at most ${excess.most}`;
-  throw outOfStock(`${field}: ${message}`, { details: [{ field, message }] });
+  throw fieldFault(outOfStock, `items.${excess.position}.quantity`, message);
 }

@@ -1,4 +1,4 @@
-import { invalidField, wrongState } from "../../errors.ts";
+import { fieldFault, invalidField, wrongState } from "../../errors.ts";
 import type { StockItem } from "../products/stock.ts";
 import { shareOf } from "./amounts.ts";
 import type { RefundInput } from "./model.ts";
@@ -65,10 +65,8 @@ function askedQuantities(lines: readonly PaidLine[], asked: NonNullable<RefundIn
       throw invalidField(`lines.${index}.quantity`, "must be a whole number of at least 1");
     }
     if (quantity > remaining(line)) {
-      const field = `lines.${index}.quantity`;
       const left = remaining(line) === 0 ? "nothing is" : `only ${remaining(line)}`;
-      const message = `${left} left to refund of ${line.name}`;
-      throw wrongState(`${field}: ${message}`, { details: [{ field, message }] });
+      throw fieldFault(wrongState, `lines.${index}.quantity`, `${left} left to refund of ${line.name}`);
     }
     quantities.set(id, quantity);
   }

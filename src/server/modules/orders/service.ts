@@ -3,7 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, notFound, preconditionFailed } from "../../errors.ts";
+import { conflict, fieldFault, notFound, preconditionFailed } from "../../errors.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Rendered } from "../products/rendering.ts";
@@ -74,9 +74,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
     return await change(ctx, paying, { id, ifMatch, reference }, bookPayment);
   } catch (error) {
     if (!isUniqueViolation(error, "orders.payment_reference")) throw error;
-    const message = "belongs to another order";
-    const details = [{ field: "payment_reference", message }];
-    throw conflict(`payment_reference: ${message}.`, { details, cause: error });
+    throw fieldFault(conflict, "payment_reference", "belongs to another order", error);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { input, output } from "../../values/schema.ts";
+import { newPassword } from "../users/model.ts";
 
 const email = Type.String({ minLength: 1, maxLength: 320 });
 
@@ -25,11 +26,7 @@ export const ResetPassword = input("ResetPassword", {
     description: "The six digits from the mail, as a string, because they may begin with zeros.",
     examples: ["012345"],
   }),
-  password: Type.String({
-    minLength: 1,
-    maxLength: 1024,
-    description: "At least 16 characters with lowercase, uppercase, digit and special character.",
-  }),
+  password: newPassword,
 });
 
 export const ResetPasswordReply = output("ResetPasswordReply", { password_changed: Type.Literal(true) });

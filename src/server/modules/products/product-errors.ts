@@ -1,5 +1,5 @@
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
-import { AppError, conflict, invalidField } from "../../errors.ts";
+import { AppError, conflict, fieldFault, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 
 /** The faults of a product or variant that cannot be ordered, or put on a wishlist. */
@@ -10,7 +10,7 @@ export const notForSale = {
 
 /** The conflict error for a value that must be unique. */
 export function taken(field: string, cause?: unknown, message = "is taken by another product"): AppError {
-  return conflict(`${field}: ${message}.`, { details: [{ field, message }], cause });
+  return fieldFault(conflict, field, message, cause);
 }
 
 /** Runs a write of products or variants. A violated constraint becomes the error of its field. */

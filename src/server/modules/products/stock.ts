@@ -2,7 +2,7 @@ import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
-import { type AppError, invalidField, outOfStock } from "../../errors.ts";
+import { type AppError, fieldFault, invalidField, outOfStock } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
@@ -113,8 +113,7 @@ function cannotReserve(found: Availability | undefined, wanted: WantedItem, fiel
   if (found.currency !== currency)
     return invalidField(name, `has a price in ${found.currency}, but the store sells in ${currency}`);
   const left = Math.max(found.available ?? 0, 0);
-  const detail = { field: `${field}.quantity`, message: left === 0 ? "is out of stock" : `only ${left} in stock` };
-  return outOfStock(`${detail.field}: ${detail.message}`, { details: [detail] });
+  return fieldFault(outOfStock, `${field}.quantity`, left === 0 ? "is out of stock" : `only ${left} in stock`);
 }
 
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;

@@ -3,7 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { keysetList, timeFilters } from "../../db/keyset-list.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, forbidden, invalidField } from "../../errors.ts";
+import { conflict, fieldFault, forbidden, invalidField } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { newId } from "../../values/ids.ts";
 import { largestMinor, toAmount } from "../../values/money.ts";
@@ -118,8 +118,7 @@ function book(
     const booked = await get(tx.db, selectEntry, { tenantId: tx.tenant.id, userId, source });
     if (!booked) throw new Error("An entry was written but cannot be read");
     if (booked.kind !== entry.kind || booked.points !== entry.points) {
-      const message = "belongs to another entry of the account";
-      throw conflict(`source: ${message}.`, { details: [{ field: "source", message }] });
+      throw fieldFault(conflict, "source", "belongs to another entry of the account");
     }
     return { json: booked.json, version: booked.version, status: isNew ? 201 : 200 };
   });

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, input, nullable, output, timestamp } from "../../values/schema.ts";
+import { newPassword } from "../users/model.ts";
 
 const password = Type.String({ minLength: 1, maxLength: 1024 });
 
@@ -23,12 +24,7 @@ export type LoginInput = Static<typeof LoginInput>;
 
 export const PasswordChange = input("PasswordChange", {
   current_password: password,
-  password: Type.String({
-    minLength: 1,
-    maxLength: 1024,
-    description:
-      "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
-  }),
+  password: newPassword,
 });
 export type PasswordChange = Static<typeof PasswordChange>;
 

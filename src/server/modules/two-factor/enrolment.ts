@@ -78,7 +78,7 @@ export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Prom
   return verifyThenAct(ctx, user, { spend }, async (tx) => {
     const codes = await replaceRecoveryCodes(tx, user.id);
     await recordAudit(tx, { event: "two_factor.enabled", subject: user.id });
-    await mailTwoFactorChange(tx, user);
+    await mailTwoFactorChange(tx, user, "enabled");
     return codes;
   });
 }
@@ -100,7 +100,7 @@ export async function disableTwoFactor(ctx: Ctx, given: PasswordAndOtpProof): Pr
   await verifyBothThenAct(ctx, user, given, async (tx) => {
     await removeTwoFactor(tx, user.id);
     await recordAudit(tx, { event: "two_factor.disabled", subject: user.id });
-    await mailTwoFactorChange(tx, user);
+    await mailTwoFactorChange(tx, user, "disabled");
   });
 }
 

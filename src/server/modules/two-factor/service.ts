@@ -72,7 +72,7 @@ export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
     if (!(await removeTwoFactor(tx, userId))) return false;
     await recordAudit(tx, { event: "two_factor.reset", subject: userId });
     const user = wasOn ? await findSignInUserById(tx.db, tx.tenant.id, userId) : undefined;
-    if (user) await mailTwoFactorChange(tx, user);
+    if (user) await mailTwoFactorChange(tx, user, "disabled");
     return true;
   });
 }
@@ -94,9 +94,9 @@ async function spendTimedCode(ctx: Ctx, userId: string, digits: string): Promise
 }
 
 /** Mails a user that their second factor was changed, in the transaction of the change, to their present address. */
-export async function mailTwoFactorChange(ctx: Ctx, user: SignInUser): Promise<void> {
+export async function mailTwoFactorChange(ctx: Ctx, user: SignInUser, state: "enabled" | "disabled"): Promise<void> {
   const { email, name, lang } = user;
-  await queueMail(ctx, { kind: "two_factor_changed", to: { email, name, lang }, values: {} });
+  await queueMail(ctx, { kind: "two_factor_changed", to: { email, name, lang }, values: { state } });
 }
 
 const howMany = 10;

@@ -4,7 +4,7 @@ import { compiledOnce } from "../../db/compiled-once.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { type CompiledStatement, get, type Params, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, forbidden, invalidField } from "../../errors.ts";
+import { conflict, fieldFault, forbidden, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -130,8 +130,7 @@ export async function endVoidCodes(tx: Ctx, before: StoredUser, { emailKey, stat
 export function explainUserConflict(error: unknown): unknown {
   if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (!isUniqueViolation(error, "users.email_key")) return error;
-  const message = "belongs to another user";
-  return conflict(`email: ${message}.`, { details: [{ field: "email", message }], cause: error });
+  return fieldFault(conflict, "email", "belongs to another user", error);
 }
 
 /** SQL for a user as JSON text, in the order of the API; for statements on the table without an alias. */

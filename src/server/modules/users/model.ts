@@ -17,6 +17,8 @@ const password = Type.String({
   maxLength: 1024,
   description: "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
 });
+/** A password that replaces another. */
+export const newPassword = Type.String({ ...password, minLength: 1 });
 const phone = Type.String({ maxLength: 32, expects: "a phone number of at most 32 characters" });
 const name = Type.String({ minLength: 1, maxLength: 200 });
 const addressLine = Type.String({ minLength: 1, maxLength: 200 });
