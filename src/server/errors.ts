@@ -198,7 +198,6 @@ export function validationFailed(fault: string | FieldError[], options: ErrorOpt
   return new AppError("validationFailed", message, { ...options, details: fault });
 }
 
-/** The error for input with one invalid field. */
 export function invalidField(field: string, message: string): AppError {
   return validationFailed([{ field, message }]);
 }
@@ -213,7 +212,6 @@ export function errnoOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "unknown";
 }
 
-/** The HTTP status of an error. */
 export function statusOf(kind: ErrorKind): number {
   return table[kind].status;
 }
@@ -223,7 +221,6 @@ export function codeOf(kind: ErrorKind): ErrorCode {
   return table[kind].code;
 }
 
-/** The remedy of an error; undefined where there is none. */
 export function remedyOf(kind: ErrorKind): string | undefined {
   return texts[kind][1];
 }

@@ -17,7 +17,6 @@ import { createUser, setPassword } from "../modules/users/service.ts";
 import type { Vault } from "../security/vault.ts";
 import demoProducts from "./demo-products.json" with { type: "json" };
 
-/** The namespace of the demo store. */
 export const demoNamespace = "demo";
 const namespace = demoNamespace;
 const email = "ada@example.com";

@@ -1,7 +1,6 @@
 import { wrongState } from "../errors.ts";
 import restrictions from "./systemd-restrictions.json" with { type: "json" };
 
-/** The parts of a systemd unit. */
 export interface UnitOptions {
   /** The program, as an absolute path, and its first arguments. */
   command: readonly string[];

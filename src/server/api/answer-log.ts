@@ -4,7 +4,6 @@ import { AppError, codeOf } from "../errors.ts";
 import { describeFault, type LogRequest, levelOf } from "../logging/request-log.ts";
 import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 
-/** Dependencies of logging. */
 export interface LogDeps {
   now: () => number;
   log: LogRequest;

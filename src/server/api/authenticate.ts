@@ -10,7 +10,6 @@ import { hasScope } from "../security/scopes.ts";
 import type { CountAttempt } from "./attempts.ts";
 import { type AppCredentials, type Sent, type TokenCredentials, tokenCredentialsOf } from "./credentials.ts";
 
-/** Dependencies of authentication. */
 export interface AuthDeps {
   db: Session;
   countAttempt: CountAttempt;

@@ -11,7 +11,6 @@ export function takesKey({ method, path, secret }: Route): boolean {
   return method === "POST" && !path.startsWith("/auth/") && secret !== true;
 }
 
-/** The status of a route's success. */
 export function successStatus(route: Route, answer: Reply): number {
   return answer.status ?? route.reply.status ?? 200;
 }

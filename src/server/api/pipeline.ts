@@ -26,7 +26,6 @@ import { mayNameCaller, readSent, type Sent, takeCommon } from "./credentials.ts
 import { allowOrigin, requestIdOf } from "./headers.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
 
-/** Dependencies of the pipeline. */
 export interface PipelineDeps extends AuthDeps, LogDeps {
   db: Database;
   lookup: CredentialLookup;

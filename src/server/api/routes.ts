@@ -15,7 +15,6 @@ import { userRoutes } from "../modules/users/routes.ts";
 import { viewRoutes } from "../modules/views/routes.ts";
 import { wishlistRoutes } from "../modules/wishlist/routes.ts";
 
-/** All routes of the API. */
 export const routes: readonly Route[] = [
   ...eventRoutes,
   ...orderRoutes,

@@ -68,7 +68,6 @@ function mountPage(
   server.all(path, answer, { parse: "none" });
 }
 
-/** How a request arrived. */
 export function describeArrival(request: Request): Pick<RecentRequest, "request_id" | "at" | "host" | "forwarded"> {
   const forwarded: Record<string, string> = {};
   for (const name of forwardedHeaders) {

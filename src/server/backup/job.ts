@@ -20,7 +20,6 @@ export interface BackupStep {
   total?: number;
 }
 
-/** The result of a backup. */
 export interface BackupReport {
   /** A path, an `s3://` address, or `-`. */
   backup: string;

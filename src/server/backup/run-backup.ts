@@ -56,7 +56,6 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   return outcome;
 }
 
-/** Removes the unfinished files of a backup. */
 export function removeUnfinished({ dataDir }: Pick<Config, "dataDir">, { location, id }: BackupJob): void {
   removeIfPossible(stagingFolder(dataDir, id));
   if (location.kind === "folder") removeIfPossible(partialPath(location.path, id));

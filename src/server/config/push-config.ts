@@ -32,10 +32,8 @@ const apnsForms = {
 } as const;
 type ApnsName = keyof typeof apnsForms;
 
-/** The options where nothing is configured. */
 export const defaultPushOptions: PushOptions = { allowPrivate: false, platforms: ["web"] };
 
-/** Makes the options from the configuration. */
 export function pushOptions(config: { allowPrivatePush: boolean; pushProviders: PushProviders }): PushOptions {
   const { fcm, apns } = config.pushProviders;
   const platforms: PushPlatform[] = ["web", ...(apns ? ["ios" as const] : []), ...(fcm ? ["android" as const] : [])];

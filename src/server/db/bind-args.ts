@@ -47,12 +47,10 @@ export function bindArgs(count: number, args: InArgs | undefined): BoundValue[] 
   return bound;
 }
 
-/** The SQL of a statement. */
 export function sqlOf(stmt: InStatement): string {
   return typeof stmt === "string" ? stmt : stmt.sql;
 }
 
-/** The arguments of a statement. */
 export function argsOf(stmt: InStatement): InArgs | undefined {
   return typeof stmt === "string" ? undefined : stmt.args;
 }

@@ -11,7 +11,6 @@ import type { Database } from "./session.ts";
 
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;
 
-/** Which database to open. */
 export interface DatabaseOptions {
   /** Directory of the local files; created with mode 0700. */
   dataDir: string;

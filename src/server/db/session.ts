@@ -26,7 +26,6 @@ export interface Session extends Executor {
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }
 
-/** An open database. */
 export interface Database extends Session {
   readonly kind: "file" | "server";
   /** Runs statements as one write transaction with foreign keys off, as rebuilding a table needs. */

@@ -70,7 +70,6 @@ export class CircuitBreakers {
     this.#now = options.now;
   }
 
-  /** The circuit of a receiver in a pool. */
   stateOf(receiver: string, pool: number): Readonly<Circuit> {
     return this.#receivers.get(receiver)?.circuits[pool] ?? untried;
   }

@@ -26,7 +26,6 @@ import { type Report, Run, type RunOptions } from "./run.ts";
 
 /** Checks of the data directory, which run before its database is opened. */
 const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
-/** Checks of what the configuration says. */
 const configChecks: readonly EnvironmentCheck[] = [server, backups, mail, tls, publicUrl, push];
 /** All checks of the environment after those. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [

@@ -29,7 +29,6 @@ export interface Finding {
   fix?(): Promise<void>;
 }
 
-/** A finding in a report. */
 export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
   group: Group;
   check: string;
@@ -73,7 +72,6 @@ export type EnvironmentCheck = { id: string; about: string; ofStores?: boolean }
   | { needsDatabase: true; run(subject: StoreSubject): Promise<Finding[]> }
 );
 
-/** Makes a finding. */
 export function finding(severity: Severity, subject: string, message: string, remedy: string | null): Finding {
   return { severity, subject, message, remedy };
 }

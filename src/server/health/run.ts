@@ -17,7 +17,6 @@ import {
 } from "./finding.ts";
 import { checkRecords } from "./records/check-records.ts";
 
-/** The result of a run. */
 export interface Report {
   /** Whether no error remains, and with `strict` no warning. */
   ok: boolean;
@@ -76,7 +75,6 @@ export class Run {
     });
   }
 
-  /** Runs one check of the database. */
   readonly databaseStep = (check: string, work: () => Promise<Finding[]>) => this.add("database", check, work);
 
   /** Runs checks concurrently. An error of one of them is a finding. */

@@ -20,7 +20,6 @@ export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
   return { json: JSON.stringify(data), ...rest };
 }
 
-/** A reply about a record with a version. */
 export function replyRecord(record: { version: number }): Reply {
   return reply(record, { version: record.version });
 }
@@ -51,7 +50,6 @@ export function baseHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** The envelope of a success. */
 export function successResponse(
   requestId: string,
   answer: Reply,

@@ -9,7 +9,6 @@ export interface RequestLogEntry {
   method: string;
   path: string;
   status: number;
-  /** The code of the error, if any. */
   code?: number | undefined;
   ms: number;
   /** Milliseconds until the caller was authenticated; only at the level `debug`. */

@@ -20,7 +20,6 @@ interface StatusDeps {
   registry: WorkerRegistry | undefined;
 }
 
-/** The status of a server with all of its workers. */
 export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
   const { version, url, workers, readOwn, readDatabase, registry } = deps;
   const own = readOwn();

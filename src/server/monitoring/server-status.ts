@@ -7,7 +7,6 @@ export interface LatencyHistogram {
   sum_ms: number;
 }
 
-/** One process of a server. */
 export interface ProcessStatus {
   /** `main`, or the number of a worker, from `1`. */
   name: string;
@@ -48,7 +47,6 @@ export interface TenantStatus {
   errors: number;
 }
 
-/** One delivery queue. */
 export interface QueueStatus {
   waiting: number;
   /** Deliveries that failed for good within the last day. */

@@ -35,7 +35,6 @@ interface RegistryOptions {
   notice?: (level: "info" | "warn" | "error", message: string) => void;
 }
 
-/** The workers of a server and their counts. */
 export class WorkerRegistry {
   readonly #workers = new Set<Worker>();
   readonly #options: Required<RegistryOptions>;

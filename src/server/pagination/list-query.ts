@@ -22,7 +22,6 @@ export const fieldsPart = {
   ),
 };
 
-/** The query of one record. */
 export const FieldsQuery = closed(fieldsPart);
 
 /** Query parameters of every list. */

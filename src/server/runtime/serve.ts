@@ -22,7 +22,6 @@ import { openServerVault, prepareDatabase } from "./prepare-database.ts";
 import { graceMs, lastLinesMs, limitShutdown, nextStopSignal } from "./shutdown.ts";
 import { startWorkers } from "./workers.ts";
 
-/** The process that a server runs in. */
 interface ServerProcess {
   version: string;
   env: Environment;

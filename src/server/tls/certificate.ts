@@ -57,7 +57,6 @@ export async function readChain(path: string): Promise<{ cert: string; leaf: X50
   }
 }
 
-/** Whether a certificate covers the host of a URL. */
 export function coversHost({ leaf }: Certificate, url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
   return (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined;

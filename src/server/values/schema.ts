@@ -1,11 +1,9 @@
 import { type SchemaOptions, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 
-/** A type that may also be null. */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A time in replies. */
 export const timestamp = Type.String({ format: "date-time", description: "RFC 3339, UTC." });
 
 /** An object of a query or body, which refuses other fields. */
@@ -23,7 +21,6 @@ export function output<P extends TProperties>($id: string, properties: P) {
   return Type.Object(properties, { $id });
 }
 
-/** One of these texts. */
 export function oneOf<const T extends string>(texts: readonly T[], options: SchemaOptions = {}) {
   return Type.Union(
     texts.map((text) => Type.Literal(text)),

@@ -80,7 +80,6 @@ function pageSql({ name, columns, key }: TablePlan, limit: number, isFirst: bool
   return `SELECT ${columns.map(quote).join(", ")} FROM ${quote(name)}${after} ORDER BY ${names} LIMIT ${limit}`;
 }
 
-/** SQL that inserts this many rows. */
 export function insertSql({ name, columns }: TablePlan, rows: number): string {
   const row = `(${columns.map(() => "?").join(", ")})`;
   const values = new Array(rows).fill(row).join(", ");

@@ -52,7 +52,7 @@ export class ServerDatabase implements Database {
   async transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
     const lockDeadlineMs = this.#lockDeadlineMs;
     const begin = () => this.#client.transaction("write");
-    return this.#transactions.run(() => new ServerTransaction({ begin, lockDeadlineMs }).run(fn), {
+    return this.#transactions.run(() => new ServerTransaction(begin, lockDeadlineMs).run(fn), {
       timeoutMs: lockDeadlineMs,
     });
   }

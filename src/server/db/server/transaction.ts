@@ -6,26 +6,23 @@ import { bindForServer, retryWhileBusy } from "./calls.ts";
 
 const timeoutMs = 5000;
 
-interface ServerTransactionOptions {
-  begin: () => Promise<Transaction>;
-  /** How long the first statement may wait for the server's lock, in milliseconds. */
-  lockDeadlineMs: number;
-}
-
 /**
  * An interactive transaction on a server. BEGIN travels with the first statement, and both are repeated while the database
  * is locked: nothing has run by then. After 5 s it is closed, as the server would do itself.
  */
 export class ServerTransaction implements Session {
-  readonly #options: ServerTransactionOptions;
+  readonly #begin: () => Promise<Transaction>;
+  readonly #lockDeadlineMs: number;
   readonly #expiry = Promise.withResolvers<never>();
   #timer: Timer | undefined;
   #begun: Promise<unknown> | undefined;
   #inner: Transaction | undefined;
   #hasEnded = false;
 
-  constructor(options: ServerTransactionOptions) {
-    this.#options = options;
+  /** @param lockDeadlineMs how long the first statement may wait for the server's lock. */
+  constructor(begin: () => Promise<Transaction>, lockDeadlineMs: number) {
+    this.#begin = begin;
+    this.#lockDeadlineMs = lockDeadlineMs;
     this.#expiry.promise.catch(() => {});
     this.#allow(timeoutMs);
   }
@@ -53,13 +50,13 @@ export class ServerTransaction implements Session {
   async batch(stmts: InStatement[]): Promise<Result[]> {
     this.#assertOpen();
     const bound = stmts.map(bindForServer);
-    const { begin, lockDeadlineMs } = this.#options;
+    const lockDeadlineMs = this.#lockDeadlineMs;
     if (this.#begun === undefined) {
       // The time that it waits for the lock does not count.
       this.#allow(lockDeadlineMs + timeoutMs);
       const first = retryWhileBusy(async () => {
         this.#assertOpen();
-        this.#inner = await begin();
+        this.#inner = await this.#begin();
         return this.#inner.batch(bound);
       }, lockDeadlineMs);
       this.#begun = first.catch(() => {}).then(() => this.#allow(timeoutMs));

@@ -9,7 +9,6 @@ export type Lookup = (name: string) => Promise<string[]>;
 export const lookupAddresses: Lookup = async (name) =>
   (await lookupName(name, { all: true, order: "ipv4first" })).map(({ address }) => address);
 
-/** An address that is not allowed. */
 export class RefusedAddress extends DeliveryFailure {}
 
 /**

@@ -21,7 +21,6 @@ export interface Post {
   ca?: string | undefined;
 }
 
-/** The answer of a receiver. */
 export interface PostAnswer {
   status: number;
   /** The header Retry-After, unparsed. */

@@ -15,7 +15,6 @@ export interface AppKey {
 /** A key with its secret, as issue and rotate return it. */
 export type IssuedAppKey = AppKey & { app_secret: string };
 
-/** A key with its details. */
 export interface AppKeyDetails extends AppKey {
   expires_at: string | null;
   revoked_at: string | null;

@@ -12,7 +12,6 @@ export interface EntryVerdict {
   why: string;
 }
 
-/** A verdict with its explanation. */
 export interface OriginExplanation extends OriginVerdict {
   /** Results in the order of the list; empty where there is no web origin to compare. */
   entries: EntryVerdict[];

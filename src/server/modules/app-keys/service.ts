@@ -25,7 +25,6 @@ const insertKey = statement(sql`
   insert into ${appKeys} (id, tenant_id, name, scopes, active, published, expires_at, created_at, updated_at)
   values (${param("appId")}, ${param("tenantId")}, ${param("name")}, ${param("scopes")}, 1, ${param("published")},
     ${param("expiresAt")}, ${param("now")}, ${param("now")})`);
-/** Stores the hash of a secret. */
 export const insertSecret = statement(sql`
   insert into ${appKeySecrets} (id, tenant_id, app_id, hash, created_at)
   values (${param("id")}, ${param("tenantId")}, ${param("appId")}, ${param("hash")}, ${param("now")})`);
@@ -116,7 +115,6 @@ export function unpublishKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetai
   return setFlag(ctx, appId, { change: setPublished, value: false, event: "key.unpublished" });
 }
 
-/** Activates a deactivated key. */
 export function activateKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return setFlag(ctx, appId, { change: setActive, value: true, event: "key.activated" });
 }
@@ -148,7 +146,6 @@ export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow>
   return row;
 }
 
-/** The error for a change of a revoked key. */
 export function keyRevoked({ app_id, namespace }: Pick<AppKey, "app_id" | "namespace">): AppError {
   return wrongState(`Key ${app_id} is revoked. Issue a new one: bodega key issue -n ${namespace}`);
 }
@@ -180,7 +177,6 @@ function toDetails({ tenant_id: _, ...row }: KeyRow, now: number): AppKeyDetails
   };
 }
 
-/** The key of a stored row with its secret. */
 export function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
   const { app_id, expires_at, revoked_at, last_used_at, secrets, ...rest } = toDetails(row, 0);
   return { app_id, app_secret, ...rest };

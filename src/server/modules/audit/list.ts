@@ -34,7 +34,6 @@ export interface AuditFilter {
   since?: string | undefined;
   /** RFC 3339; exclusive. */
   until?: string | undefined;
-  /** Only failures. */
   failures?: boolean | undefined;
   /** Only rows before this `seq`. */
   before?: number | undefined;

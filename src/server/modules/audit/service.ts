@@ -105,7 +105,6 @@ const acts = {
 type Acts = typeof acts;
 /** An event of the audit log, such as `login.failed`. */
 export type AuditEvent = { [Group in keyof Acts]: `${Group}.${Acts[Group][number]}` }[keyof Acts];
-/** All events of the audit log. */
 export const auditEvents = Object.entries(acts).flatMap(([group, names]) => names.map((name) => `${group}.${name}`));
 
 /** A row of the audit log without its `seq` and its hash. */

@@ -3,7 +3,6 @@ import { fieldsPart, listParts } from "../../pagination/list-query.ts";
 import { closed, input, timestamp } from "../../values/schema.ts";
 import { eventTypes } from "./types.ts";
 
-/** A change in a store. */
 export const Event = input("Event", {
   id: Type.String({ description: "Unique in the store. A repeated webhook delivery has the same id." }),
   type: Type.String({ examples: ["order.paid"], description: `One of ${eventTypes.join(", ")}.` }),

@@ -4,7 +4,6 @@ import { defineRoute } from "../../http/route.ts";
 import { listEvents } from "./list.ts";
 import { Event, EventListQuery } from "./model.ts";
 
-/** The change feed. */
 export const eventRoutes = [
   defineRoute("GET", "/events/", "listEvents", {
     tag: "Events",

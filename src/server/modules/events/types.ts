@@ -31,7 +31,6 @@ export function parsePatterns(field: string, given: readonly string[]): string[]
   return patterns;
 }
 
-/** The event types that match any of the patterns. */
 export function matchTypes(patterns: readonly string[]): string[] {
   return eventTypes.filter((type) => ["*", type, kindOf(type)].some((pattern) => patterns.includes(pattern)));
 }

@@ -14,7 +14,6 @@ const selectStore = statement<MailStore & { email: string | null; name: string |
     on u.tenant_id = t.id and u.email_key = ${param("emailKey")} and u.status = 'active'
   where t.id = ${param("tenantId")}`);
 
-/** The recipient of a mail. */
 export interface Addressee {
   email: string;
   name: string | null;

@@ -77,7 +77,6 @@ export async function queueMail(
   return id;
 }
 
-/** Seals contents for one row. */
 export function sealContents(vault: Vault, id: string, contents: MailContents): string {
   return vault.seal("mail", id, JSON.stringify(contents));
 }

@@ -9,7 +9,6 @@ import { type MailStore, renderMail } from "./render.ts";
 import { type SmtpServer, smtpOptions } from "./smtp.ts";
 import { runSmtpSession, type SmtpSession } from "./smtp-session.ts";
 
-/** How a test mail was sent. */
 export interface TestMail extends SmtpSession {
   to: string;
   from: string;

@@ -40,7 +40,6 @@ export const OrderInput = input("OrderInput", {
 });
 export type OrderInput = Static<typeof OrderInput>;
 
-/** Body of a payment. */
 export const PaymentInput = input("PaymentInput", {
   payment_reference: Type.Optional(
     Type.String({
@@ -52,7 +51,6 @@ export const PaymentInput = input("PaymentInput", {
 });
 export type PaymentInput = Static<typeof PaymentInput>;
 
-/** Body of a refund. */
 export const RefundInput = input("RefundInput", {
   lines: Type.Optional(
     Type.Array(
@@ -108,7 +106,6 @@ const OrderRefund = Type.Object({
   created_at: timestamp,
 });
 
-/** An order in replies. */
 export const Order = output("Order", {
   id: id("`ord_…`; sorts by creation time."),
   number: Type.Integer({ minimum: 1, description: "Number of the order in its store, without gaps." }),

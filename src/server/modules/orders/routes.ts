@@ -22,7 +22,6 @@ const change = {
   conditional: true,
 } as const;
 
-/** The order endpoints. */
 export const orderRoutes = [
   defineRoute("GET", "/orders/", "listOrders", {
     ...read,

@@ -10,7 +10,6 @@ import { orders } from "./table.ts";
 /** Context of a transaction on orders; background jobs have no actor. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
-/** SQL condition: the order with the id in the tenant. */
 export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
@@ -47,7 +46,6 @@ export const orderJson = sql.raw(`json_object(
   'version', version, 'created_at', created_at, 'updated_at', updated_at, 'expires_at', expires_at,
   'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at)`);
 
-/** One visible order. */
 export const selectOrder = statement<Rendered>(sql`
   select ${orderJson} as json, version from ${orders} where ${thisOrder} and ${visible}`);
 

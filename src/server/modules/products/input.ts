@@ -10,7 +10,6 @@ import { maxTitle, type ProductPatch } from "./model.ts";
 import { isSlug } from "./slug.ts";
 import { maxStock } from "./variants/variant-model.ts";
 
-/** How many languages a product can be translated into. */
 export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
 const maxDescription = 50_000;

@@ -40,7 +40,6 @@ export interface ReservedItem extends StockItem {
   priceMinor: number;
   currency: string;
   currencyDigits: number;
-  /** Whether stock of the item is counted. */
   isCounted: boolean;
 }
 

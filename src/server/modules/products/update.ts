@@ -12,7 +12,6 @@ import { languageChain, pathOf, servedJson, servedLanguage } from "./translation
 
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
-/** A write of a product. */
 export interface ProductChange {
   columns: ProductColumns;
   /** Merge as PATCH does, or replace as PUT does. */
@@ -136,7 +135,6 @@ export function ownLanguageError(translations: string | undefined, lang: string)
   return invalidField(`translations.${lang}`, "is the product's own language. Send its texts in title and description");
 }
 
-/** The error of a field that a product with variants does not have. */
 export function variantFieldError(field: string): AppError {
   return invalidField(field, "must be set on each variant, because this product has variants");
 }

@@ -59,7 +59,6 @@ function waitFor(oldest: number | null | undefined, { now, windowMs }: { now: nu
   return Math.max(1, (oldest ?? now) + windowMs - now);
 }
 
-/** Removes all hits of a subject. */
 export async function clearLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<void> {
   await run(ctx.db, removeKey, { key: `${limit.name}:${subject}` });
 }

@@ -9,10 +9,8 @@ export type ReactionKind = "like" | "bookmark";
 const type = Type.String({ maxLength: 40, description: `One of: ${resourceTypes.join(", ")}.` });
 const id = Type.String({ maxLength: 100, description: "Id of the resource, such as `prod_…`." });
 
-/** Body of a POST. */
 export const ReactionInput = input("ReactionInput", { resource_type: type, resource_id: id, ...visitorPart });
 
-/** Query of a DELETE. */
 export const ReactionQuery = closed({ resource_type: type, resource_id: id, ...visitorPart });
 
 const { fields: _, ...pageParts } = listParts;

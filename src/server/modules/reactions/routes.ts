@@ -57,5 +57,4 @@ function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
   ];
 }
 
-/** The endpoints of likes and bookmarks. */
 export const reactionRoutes = [...routesOf("like", "Like"), ...routesOf("bookmark", "Bookmark")];

@@ -15,7 +15,6 @@ const source = Type.Optional(
 
 const kind = oneOf(["earn", "redeem", "reverse", "expire", "adjust"]);
 
-/** A user's account in replies. */
 export const Rewards = output("Rewards", {
   user_id: Type.String(),
   balance: Type.Integer({ minimum: 0, description: "Points that can be spent now." }),
@@ -32,7 +31,6 @@ export const Rewards = output("Rewards", {
   updated_at: nullable(timestamp),
 });
 
-/** A ledger entry in replies. */
 export const RewardEntry = output("RewardEntry", {
   id: Type.String({ description: "`rwd_…`" }),
   user_id: Type.String(),

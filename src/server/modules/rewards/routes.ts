@@ -12,7 +12,6 @@ const book = {
   errors: ["notFound", "conflict", "notEnoughPoints"],
 } as const;
 
-/** The rewards endpoints. */
 export const rewardRoutes = [
   defineRoute("GET", "/rewards/", "getRewards", {
     ...read,

@@ -98,7 +98,6 @@ export async function listTenants(
   return rows.filter(({ namespace, title, domain }) => [namespace, title, domain].some(holds)).map(toDetails);
 }
 
-/** Whether there is any tenant. */
 export async function hasTenants(db: Session): Promise<boolean> {
   return (await all(db, selectNamespaces, { most: 1 })).length > 0;
 }
@@ -159,7 +158,6 @@ export function suspendTenant(ctx: SystemCtx, namespace: string): Promise<Tenant
   return setStatus(ctx, namespace, "suspended");
 }
 
-/** Resumes a suspended store. */
 export function resumeTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
   return setStatus(ctx, namespace, "active");
 }

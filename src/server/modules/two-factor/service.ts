@@ -125,7 +125,6 @@ export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<st
   return codes.map((code) => `${code.slice(0, characters / 2)}-${code.slice(characters / 2)}`);
 }
 
-/** Deletes all recovery codes of a user. */
 export function removeRecoveryCodes(ctx: Ctx, userId: string): Promise<number> {
   return run(ctx.db, deleteCodes, { tenantId: ctx.tenant.id, userId });
 }

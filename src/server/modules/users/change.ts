@@ -141,7 +141,6 @@ export const userJson = sql`json_object(
     select 1 from ${twoFactor} f where f.user_id = ${users}.id and f.confirmed_at is not null), 'true', 'false')),
   'last_login_at', last_login_at, 'version', version, 'created_at', created_at, 'updated_at', updated_at)`;
 
-/** A row with one user as JSON. */
 export interface RenderedUser {
   json: string;
 }

@@ -6,7 +6,6 @@ import { isId } from "../../values/ids.ts";
 import type { Role, UserStatus } from "./model.ts";
 import { users } from "./table.ts";
 
-/** The condition for one user of one tenant. */
 export const oneUser = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 
 // Conditions are part of the writing statements: between a read and a write, another write could happen.
@@ -62,7 +61,6 @@ export function requireUserId(id: string): void {
   if (!isId("usr", id)) throw noSuchUser(id);
 }
 
-/** The error about an unknown user. */
 export function noSuchUser(id?: string): AppError {
   return notFound("user", id);
 }
@@ -93,7 +91,6 @@ export function requireManageable(ctx: Pick<Ctx, "actor">, role: Role): void {
   throw forbidden(`${who} customers only.`);
 }
 
-/** Whether the actor is this user. */
 export function isSelf(ctx: Ctx, userId: string): boolean {
   return ctx.actor.kind === "user" && ctx.actor.userId === userId;
 }

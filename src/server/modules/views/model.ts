@@ -11,7 +11,6 @@ const resource = {
   resource_id: Type.String({ maxLength: 100 }),
 };
 
-/** The viewed resource and the visitor. */
 export const ViewInput = input("ViewInput", { ...resource, ...visitorPart });
 
 export const ViewsQuery = closed({
@@ -32,11 +31,9 @@ const state = {
   count: Type.Integer({ minimum: 0, description: "Number of all views. New views are added within a second." }),
 };
 
-/** The reply to a view. */
 export const ViewState = output("ViewState", state);
 export type ViewState = Static<typeof ViewState>;
 
-/** Total and series. */
 export const Views = output("Views", {
   ...state,
   days: Type.Array(

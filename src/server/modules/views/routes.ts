@@ -7,7 +7,6 @@ import { getViews, noteView } from "./service.ts";
 
 const tag = "Views";
 
-/** The view endpoints. */
 export const viewRoutes = [
   defineRoute("GET", "/views/", "getViews", {
     tag,

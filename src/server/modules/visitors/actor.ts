@@ -83,7 +83,6 @@ export const visitorPart = {
 export const VisitorQuery = closed(visitorPart);
 export const VisitorInput = input("VisitorInput", visitorPart);
 
-/** The token of a new visitor. */
 export const newVisitor = Type.Optional(
   Type.String({ description: "Token of a new visitor, returned only once. Send it with later calls." }),
 );

@@ -50,7 +50,6 @@ export const WishlistItem = output("WishlistItem", {
   updated_at: timestamp,
 });
 
-/** Reply to a removal. */
 export const RemovedWishlistItem = Type.Object(
   { id: Type.String(), product_id: Type.String(), deleted: Type.Literal(true) },
   { $id: "RemovedWishlistItem" },

@@ -23,7 +23,6 @@ function keyOf(params: { product_id: string }, query: { customer_id?: string }, 
   return { product: params.product_id, customerId: query.customer_id, subject };
 }
 
-/** The wishlist endpoints. */
 export const wishlistRoutes = [
   defineRoute("GET", "/wishlist/", "listWishlist", {
     ...read,

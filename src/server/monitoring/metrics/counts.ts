@@ -56,7 +56,6 @@ export function addLatencies(all: readonly LatencyHistogram[]): LatencyHistogram
   };
 }
 
-/** The sum of one number of each row. */
 export function sumOf<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
   return rows.reduce((sum, row) => sum + numberOf(row), 0);
 }

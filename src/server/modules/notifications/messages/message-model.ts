@@ -69,7 +69,6 @@ export const AcceptedMessage = output("AcceptedNotification", {
 });
 export type AcceptedMessage = Static<typeof AcceptedMessage>;
 
-/** A message of the store. */
 export const Message = output("Notification", { id: Type.String({ description: "`msg_…`" }), ...messageParts });
 
 /** A message of the store, and the states of its deliveries. */

@@ -3,7 +3,6 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:h
 /** Answers of push services are one line; longer ones are cut. */
 const maxText = 4096;
 
-/** An answer by HTTP/2. */
 export interface Http2Answer {
   status: number;
   /** The header Retry-After, unparsed. */

@@ -40,7 +40,6 @@ export const pushPolicy: SchedulerPolicy = {
   },
 };
 
-/** An engine that sends the push notifications of all stores. */
 export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
   const { notice = () => {} } = deps;
   const missing = new Set<string>();

@@ -17,7 +17,6 @@ const selectPage = statement<{ id: string; created_at: string; json: string }>(s
   order by created_at, id limit ${param("max")}`);
 const countChosen = statement<{ found: number }>(sql`select count(*) as found from ${products} where ${chosen}`);
 
-/** Which products to export. */
 type ExportFilter = { status?: "draft" | "published" | "archived" | null | undefined };
 
 /** The store's products as JSON texts in pages, oldest first. No product appears twice. */

@@ -28,7 +28,6 @@ const selectByVariantSku = statement<Found>(sql`
   select rendered as json, sku from ${products} where ${living}
     and id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`);
 
-/** The outcome of one product. */
 export type ImportOutcome = "created" | "updated" | "unchanged";
 
 /**

@@ -9,7 +9,6 @@ const batchSize = 500;
 const maxTransactionMs = 100;
 const maxErrors = 100;
 
-/** How to import. */
 export interface ImportOptions {
   /** Whether to stop at an invalid product or to skip it. Earlier products are written in both cases. */
   onError: "stop" | "skip";
