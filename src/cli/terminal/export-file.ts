@@ -6,11 +6,11 @@ import { internalError } from "../../server/errors.ts";
 import type { Console } from "./console.ts";
 import { escapeJson } from "./escape.ts";
 import { info, printJson } from "./output.ts";
-import { startProgress } from "./progress.ts";
+import { withProgress } from "./progress.ts";
 import { confirmAction } from "./prompt.ts";
+import { onExit } from "./terminal.ts";
 import { invalidFlag, UsageError } from "./usage-error.ts";
 
-const terminatedExitCode = 143;
 const endings = { csv: "csv", tsv: "csv", txt: "csv", ndjson: "ndjson", jsonl: "ndjson" } as const;
 
 /** `--format` of a command that reads or writes a file. */
@@ -74,25 +74,22 @@ export async function writeExport(
 ): Promise<void> {
   const isStandard = output === "-";
   const target = isStandard ? standardOutput(console) : await openFile(console, output, mode);
-  const progress = startProgress(
-    isStandard && console.stdoutIsTerminal ? { ...console, screen: undefined } : console,
-    total,
-  );
+  const screen = isStandard && console.stdoutIsTerminal ? undefined : console.screen;
   let count = 0;
   try {
-    if (header !== "") await target.write(header);
-    for await (const page of pages) {
-      await target.write(page.text);
-      count += page.count;
-      progress.show(count, `${count} ${noun}`);
-      if (isStandard && !console.hasReader()) break;
-    }
-    await target.finish();
+    await withProgress({ ...console, screen }, total, async (show) => {
+      if (header !== "") await target.write(header);
+      for await (const page of pages) {
+        await target.write(page.text);
+        count += page.count;
+        show(count, `${count} ${noun}`);
+        if (isStandard && !console.hasReader()) break;
+      }
+      await target.finish();
+    });
   } catch (error) {
     await target.discard();
     throw error;
-  } finally {
-    progress.end();
   }
   const { path } = target;
   if (console.json) await printJson(console, { exported: count, format, output: path });
@@ -115,11 +112,7 @@ async function openFile(console: Console, given: string, mode: number) {
   const file = await open(place, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode).catch((error) => {
     throw invalidFlag("--output", `cannot be created (${error.code}): ${path}`);
   });
-  const removePart = () => rmSync(place, { force: true });
-  // Without a listener, SIGTERM ends the process without its exit handlers.
-  const terminate = () => process.exit(terminatedExitCode);
-  if (isPlain) process.once("exit", removePart).once("SIGTERM", terminate);
-  const forget = () => void process.off("exit", removePart).off("SIGTERM", terminate);
+  const stopCleanUp = isPlain ? onExit(() => rmSync(place, { force: true })) : () => {};
   const failed = (cause: NodeJS.ErrnoException) => {
     throw internalError(`${path} could not be written (${cause.code}).`, { cause });
   };
@@ -131,11 +124,11 @@ async function openFile(console: Console, given: string, mode: number) {
   return {
     path,
     write: (text: string) => file.writeFile(text).catch(failed),
-    finish: () => publish().then(forget, failed),
+    finish: () => publish().then(stopCleanUp, failed),
     async discard() {
       await file.close().catch(() => {});
       if (isPlain) await rm(place, { force: true });
-      forget();
+      stopCleanUp();
     },
   };
 }

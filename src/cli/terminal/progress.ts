@@ -1,30 +1,32 @@
 import type { Console } from "./console.ts";
 import { truncateText } from "./table.ts";
 
-/** A line on standard error that shows how far a long command is. */
-export interface Progress {
-  /** @param done out of the total; `note` is printed after the bar. */
-  show(done: number, note: string): void;
-  end(): void;
-}
+/** Shows how far work is: how much is done of its total, and a note after the bar. */
+export type ShowProgress = (done: number, note: string) => void;
 
 const barWidth = 30;
 const minIntervalMs = 100;
 const clearLine = "\r\u001b[K";
 
-/** Begins a progress line at a terminal, and otherwise nothing. Without a total only the note is shown. */
-export function startProgress({ screen, quiet, json }: Console, total: number | undefined): Progress {
-  if (!screen || quiet || json) return { show() {}, end() {} };
+/** Runs long work with a progress line at a terminal. Without a total only the note is shown. */
+export async function withProgress<T>(
+  { screen, quiet, json }: Console,
+  total: number | undefined,
+  work: (show: ShowProgress) => Promise<T>,
+): Promise<T> {
+  if (!screen || quiet || json) return work(() => {});
   let drawnAt = Number.NEGATIVE_INFINITY;
-  return {
-    show(done, note) {
-      const now = performance.now();
-      if (now - drawnAt < minIntervalMs) return;
-      drawnAt = now;
-      screen.write(clearLine + truncateText(drawBar(done, total) + note, screen.columns - 1));
-    },
-    end: () => void screen.write(clearLine),
+  const show: ShowProgress = (done, note) => {
+    const now = performance.now();
+    if (now - drawnAt < minIntervalMs) return;
+    drawnAt = now;
+    screen.write(clearLine + truncateText(drawBar(done, total) + note, screen.columns - 1));
   };
+  try {
+    return await work(show);
+  } finally {
+    screen.write(clearLine);
+  }
 }
 
 function drawBar(done: number, total: number | undefined): string {

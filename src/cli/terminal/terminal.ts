@@ -7,6 +7,7 @@ import { formatBytes } from "../../server/values/bytes.ts";
 export type Terminal = ReturnType<typeof openTerminal>;
 
 const interruptedExitCode = 130;
+const terminatedExitCode = 143;
 const defaultColumns = 80;
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -96,6 +97,14 @@ export function openTerminal(host: NodeJS.Process) {
     /** Leaves SIGINT and SIGTERM to the command, for one that runs until it is stopped. */
     releaseSignals: () => void host.off("SIGINT", interrupt),
   };
+}
+
+/** Has `cleanUp` run when the process ends, also by SIGTERM. Returns a function that undoes this. */
+export function onExit(cleanUp: () => void): () => void {
+  // Without a listener, SIGTERM ends the process without its exit handlers.
+  const terminate = () => process.exit(terminatedExitCode);
+  process.once("exit", cleanUp).once("SIGTERM", terminate);
+  return () => void process.off("exit", cleanUp).off("SIGTERM", terminate);
 }
 
 /** A program that is started with an output closed finds /dev/null there as well. */

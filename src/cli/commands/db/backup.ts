@@ -8,7 +8,7 @@ import { parseCount } from "../../framework/parse-values.ts";
 import { ownCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
-import { startProgress } from "../../terminal/progress.ts";
+import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { CancelledError, invalidFlag, UsageError } from "../../terminal/usage-error.ts";
 
@@ -82,18 +82,15 @@ async function showProgress(
 ): Promise<BackupReport> {
   const stop = new AbortController();
   console.onInterrupt(() => stop.abort(new CancelledError()));
-  const progress = startProgress(console, 2 * halfway);
-  try {
-    return await work(({ step, done = 0, total = 0 }) => {
+  return withProgress(console, 2 * halfway, (show) =>
+    work(({ step, done = 0, total = 0 }) => {
       const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
       if (step === "waiting") {
-        progress.show(0, "waiting for another backup");
+        show(0, "waiting for another backup");
         if (!console.screen) void info(console, "Waiting until another backup of this data directory ends.");
-      } else progress.show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
-    }, stop.signal);
-  } finally {
-    progress.end();
-  }
+      } else show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
+    }, stop.signal),
+  );
 }
 
 async function printReport(

@@ -7,12 +7,12 @@ import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
-import { type Progress, startProgress } from "../../terminal/progress.ts";
+import { type ShowProgress, withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { layOutTable } from "../../terminal/table.ts";
+import { onExit } from "../../terminal/terminal.ts";
 import { CancelledError } from "../../terminal/usage-error.ts";
 
-const terminatedExitCode = 143;
 const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
 
 export default defineCommand({
@@ -58,8 +58,7 @@ export default defineCommand({
     const { signal } = stop;
     const folder = await makeRestoreTempDir(config.dataDir, !isDryRun);
     const remove = () => folder.remove();
-    const terminate = () => process.exit(terminatedExitCode);
-    process.once("exit", remove).once("SIGTERM", terminate);
+    const forget = onExit(remove);
     try {
       const plan = await makePlan({ source, config, folder: folder.path }, console, signal);
       const summary = summarize(args.backup, plan);
@@ -69,7 +68,7 @@ export default defineCommand({
       const { kept, keyRestored } = outcome;
       await printResult(console, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
     } finally {
-      process.off("exit", remove).off("SIGTERM", terminate);
+      forget();
       remove();
     }
   },
@@ -82,10 +81,10 @@ async function makePlan(
 ): Promise<RestorePlan> {
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
-  return showProgress(console, signal, async (progress) => {
+  return showProgress(console, signal, async (show) => {
     const onStep = (step: FetchStep) => {
-      if (step.step === "checking") progress.show(100, "checking");
-      else progress.show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
+      if (step.step === "checking") show(100, "checking");
+      else show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
     };
     const fetched = await fetchBackup(source, { config, folder, stdin: () => process.stdin, onStep, signal });
     await stopIfAborted(signal);
@@ -108,8 +107,8 @@ async function apply(
 ) {
   const { applyRestore } = await import("../../../server/backup/restore/restore.ts");
   const actor = { kind: "terminal", account: accountName() } as const;
-  return showProgress(console, signal, (progress) => {
-    const onProgress = (done: number, total: number) => progress.show((done / Math.max(total, 1)) * 100, "loading");
+  return showProgress(console, signal, (show) => {
+    const onProgress = (done: number, total: number) => show((done / Math.max(total, 1)) * 100, "loading");
     return applyRestore(plan, config, { actor, withKey, signal, onProgress });
   });
 }
@@ -117,17 +116,14 @@ async function apply(
 async function showProgress<T>(
   console: Console,
   signal: AbortSignal,
-  work: (progress: Progress) => Promise<T>,
+  work: (show: ShowProgress) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const progress = startProgress(console, 100);
   try {
-    return await work(progress);
+    return await withProgress(console, 100, work);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
-  } finally {
-    progress.end();
   }
 }
 

@@ -3,7 +3,7 @@ import type { Report } from "../../../server/health/run.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
-import { startProgress } from "../../terminal/progress.ts";
+import { withProgress } from "../../terminal/progress.ts";
 import { wrapCommand, wrapWords } from "../../terminal/wrap.ts";
 
 type Finding = Report["findings"][number];
@@ -35,18 +35,16 @@ export async function runAndPrint(
   view: View,
   run: (onProgress: Progress) => Promise<Report>,
 ): Promise<number> {
-  const progress = startProgress(console, 100);
-  let state = { percent: 0, note: "" };
-  const draw = () => progress.show(state.percent, state.note);
-  // A check may begin right after the line was drawn, and then take long.
-  const timer = setInterval(draw, redrawMs);
-  const report = await run((done, total, running) => {
-    const note = running.length > 0 ? `Checking: ${running.join(", ")}` : state.note;
-    state = { percent: (100 * done) / total, note };
-    draw();
-  }).finally(() => {
-    clearInterval(timer);
-    progress.end();
+  const report = await withProgress(console, 100, (show) => {
+    let state = { percent: 0, note: "" };
+    const draw = () => show(state.percent, state.note);
+    // A check may begin right after the line was drawn, and then take long.
+    const timer = setInterval(draw, redrawMs);
+    return run((done, total, running) => {
+      const note = running.length > 0 ? `Checking: ${running.join(", ")}` : state.note;
+      state = { percent: (100 * done) / total, note };
+      draw();
+    }).finally(() => clearInterval(timer));
   });
   if (console.json) await printJson(console, report);
   else if (console.quiet) {

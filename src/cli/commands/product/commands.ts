@@ -7,7 +7,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
 import { exportArgs, fileFormatArg, formatOf, readExportFormat, writeExport } from "../../terminal/export-file.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
-import { startProgress } from "../../terminal/progress.ts";
+import { withProgress } from "../../terminal/progress.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
 import { openSource } from "./product-file.ts";
@@ -134,7 +134,6 @@ const importProduct = defineCommand({
     const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
     const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
     const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");
-    const progress = startProgress(console, source.size);
     let read = 0;
     async function* counted() {
       for await (const piece of source.bytes) {
@@ -147,19 +146,19 @@ const importProduct = defineCommand({
     console.onInterrupt(() => stop.abort());
     const isDryRun = args["dry-run"];
     try {
-      const result = await withTenant(args, console, (ctx) =>
-        importProducts(ctx, items, {
-          onError: args["on-error"],
-          isDryRun,
-          signal: stop.signal,
-          onProgress: ({ created, updated, unchanged, failed }) =>
-            progress.show(read, `${created + updated + unchanged + failed} products, ${failed} with errors`),
-        }),
+      const result = await withProgress(console, source.size, (show) =>
+        withTenant(args, console, (ctx) =>
+          importProducts(ctx, items, {
+            onError: args["on-error"],
+            isDryRun,
+            signal: stop.signal,
+            onProgress: ({ created, updated, unchanged, failed }) =>
+              show(read, `${created + updated + unchanged + failed} products, ${failed} with errors`),
+          }),
+        ),
       );
-      progress.end();
       return await printImport(console, result, isDryRun);
     } catch (error) {
-      progress.end();
       if (!(error instanceof ImportFailure)) throw error;
       await printImport(console, error.result, isDryRun);
       throw error.cause;
