@@ -86,8 +86,7 @@ async function chooseOnlyStore({ args }: Command, values: GivenValues, console: 
 
 async function findNames(kind: string, values: GivenValues, console: Console) {
   const { findNames: find } = await import("./completion/complete.ts");
-  const { namespace, ...flags } = values as Record<"data-dir" | "database-url" | "namespace", string | undefined>;
-  return find(flags, console, { kind, prefix: "", namespace });
+  return find(kind, values as Parameters<typeof find>[1], console);
 }
 
 /** `--json` counts even when the rest of the line cannot be parsed, so that its error is JSON too. */

@@ -26,8 +26,8 @@ export async function printCompletions(
 ): Promise<void> {
   const console = createConsole(terminal, {});
   const find: FindByPrefix = async (kind, prefix) => {
-    const { namespace = console.env.BODEGA_NAMESPACE, ...flags } = findDatabaseFlags(words, console.env.HOME);
-    return findNames(flags, console, { kind, prefix, namespace: namespace || undefined });
+    const flags = findDatabaseFlags(words, console.env.HOME);
+    return findNames(kind, { ...flags, namespace: flags.namespace ?? console.env.BODEGA_NAMESPACE }, console, prefix);
   };
   const print = async () => {
     const found = await complete(await readLine(tree, words), tree, current, find);
@@ -41,15 +41,16 @@ export async function printCompletions(
  * @throws the errors of opening a database.
  */
 export async function findNames(
-  flags: DatabaseFlags,
+  kind: string,
+  flags: DatabaseFlags & { namespace?: string | undefined },
   console: Console,
-  wanted: { kind: string; prefix: string; namespace: string | undefined },
+  prefix = "",
 ): Promise<OfferedName[]> {
   const { databaseUrl, dataDir } = readDatabaseFlags(flags, console);
   if (databaseUrl === undefined && !existsSync(databaseFile(dataDir))) return [];
   return withDatabase(flags, console, async (db) => {
     const { completeNames } = await import("../../server/admin/complete-names.ts");
-    return completeNames(db, wanted);
+    return completeNames(db, { kind, prefix, namespace: flags.namespace || undefined });
   });
 }
 

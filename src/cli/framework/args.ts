@@ -87,17 +87,13 @@ export const sharedArgs = {
   input: { type: "boolean", default: true, description: "Ask no questions, even at a terminal" },
   color: { type: "boolean", default: true, description: "Print without colours (also when NO_COLOR is set)" },
   "data-dir": {
-    type: "string",
-    valueHint: "dir",
+    ...valueArg("dir", "Data directory (default: bodega-data)"),
     configEnv: "BODEGA_DATA_DIR",
     completes: "directory",
-    description: "Data directory (default: bodega-data)",
   },
   "database-url": {
-    type: "string",
-    valueHint: "url",
+    ...valueArg("url", "Address of a libSQL server to use instead of a database file"),
     configEnv: "BODEGA_DATABASE_URL",
-    description: "Address of a libSQL server to use instead of a database file",
   },
   help: { type: "boolean", alias: "h", description: "Show this help" },
 } as const satisfies CommandArgs;
@@ -131,12 +127,10 @@ export function fileArg(description: string) {
 
 /** `-n/--namespace`, for commands that work within one tenant. */
 export const namespaceArg = {
-  type: "string",
+  ...valueArg("namespace", "Namespace of the store"),
   alias: "n",
-  valueHint: "namespace",
   env: "BODEGA_NAMESPACE",
   completes: "namespace",
-  description: "Namespace of the store",
 } as const satisfies FlagArg;
 
 /** Flags that can be given before the command: the shared ones and the namespace. */

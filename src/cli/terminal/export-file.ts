@@ -48,7 +48,7 @@ export function formatOf(path: string): "csv" | "ndjson" | undefined {
   return Object.hasOwn(endings, ending) ? endings[ending as keyof typeof endings] : undefined;
 }
 
-interface Export {
+interface Export<T> {
   output: string;
   format: "csv" | "ndjson";
   /** Permissions of a new file; a file that is replaced keeps its own. */
@@ -59,7 +59,8 @@ interface Export {
   noun: string;
   /** The total number of records, if known. */
   total?: number | undefined;
-  pages: AsyncIterable<{ text: string; count: number }>;
+  pages: AsyncIterable<readonly T[]>;
+  render(page: readonly T[]): string;
 }
 
 /**
@@ -68,9 +69,9 @@ interface Export {
  * @throws UsageError when the file cannot be created, or exists and the console cannot ask; CancelledError for a no;
  * internalError when it cannot be written; the errors of the pages.
  */
-export async function writeExport(
+export async function writeExport<T>(
   console: Console,
-  { output, format, mode = 0o666, header, noun, total, pages }: Export,
+  { output, format, mode = 0o666, header, noun, total, pages, render }: Export<T>,
 ): Promise<void> {
   const isStandard = output === "-";
   const target = isStandard ? standardOutput(console) : await openFile(console, output, mode);
@@ -80,8 +81,8 @@ export async function writeExport(
     await withProgress({ ...console, screen }, total, async (show) => {
       if (header !== "") await target.write(header);
       for await (const page of pages) {
-        await target.write(page.text);
-        count += page.count;
+        await target.write(render(page));
+        count += page.length;
         show(count, `${count} ${noun}`);
         if (isStandard && !console.hasReader()) break;
       }

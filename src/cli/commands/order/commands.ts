@@ -118,17 +118,15 @@ const exportOrder = defineCommand({
     const format = readExportFormat(console, args);
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
+    const { output } = args;
+    const header = format === "csv" ? orderCsvHeader : "";
     const writeNdjson = (views: readonly OrderView[]) =>
       views.map(({ order }) => `${JSON.stringify(order)}\n`).join("");
-    const writeRows = format === "csv" ? orderCsvRows : writeNdjson;
+    const render = format === "csv" ? orderCsvRows : writeNdjson;
     await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...(await readOrderFilter(ctx, args)), sort: "created_at" });
-      async function* texts() {
-        for await (const views of pages) yield { text: writeRows(views), count: views.length };
-      }
-      const header = format === "csv" ? orderCsvHeader : "";
       // Only the owner can read the file: orders contain names and addresses.
-      await writeExport(console, { output: args.output, format, mode: 0o600, header, noun: "orders", pages: texts() });
+      await writeExport(console, { output, format, mode: 0o600, header, noun: "orders", pages, render });
     });
   },
 });

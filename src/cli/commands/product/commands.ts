@@ -194,15 +194,12 @@ const exportProduct = defineCommand({
       "../../../server/modules/products/transfer/export.ts"
     );
     const writeProduct = format === "csv" ? writeCsvProduct : (json: string) => `${json}\n`;
+    const render = (page: readonly string[]) => page.map(writeProduct).join("");
     await withTenant(args, console, async (ctx) => {
       const total = console.screen && (await countProducts(ctx, { status }));
-      async function* texts() {
-        for await (const page of exportProducts(ctx, { status })) {
-          yield { text: page.map(writeProduct).join(""), count: page.length };
-        }
-      }
+      const pages = exportProducts(ctx, { status });
       const header = format === "csv" ? csvHeader : "";
-      await writeExport(console, { output, format, header, noun: "products", total, pages: texts() });
+      await writeExport(console, { output, format, header, noun: "products", total, pages, render });
     });
   },
 });
