@@ -8,16 +8,6 @@ import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 
-/** The readiness of a server, or why it did not answer. */
-interface Health {
-  status: "ready" | "not ready" | "unreachable";
-  url: string;
-  /** HTTP status of the answer; null when there was none. */
-  http_status: number | null;
-  message: string;
-  took_ms: number;
-}
-
 /** Lines of `top` above its tables. */
 const summaryRows = 8;
 
@@ -82,7 +72,7 @@ async function findServer(args: DatabaseFlags & { host?: string; port?: string }
  * a flag.
  * @param isOwn true for the server of this machine: its certificate is for its public name, so it is not verified.
  */
-async function probeHealth(base: string, timeoutMs: number, isOwn: boolean): Promise<Health> {
+async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
   const { isCut, health } = await askReady(base, timeoutMs, isOwn);
   if (!isCut || !/^http:/i.test(base)) return health;
   // For another server this only finds out whether the port speaks TLS, so the certificate does not matter.
@@ -93,12 +83,13 @@ async function probeHealth(base: string, timeoutMs: number, isOwn: boolean): Pro
 
 /**
  * Requests `/health/ready` without following redirects, because the login page of a proxy is not a healthy server.
- * @returns also `isCut`: the server accepted the connection and closed it, as a TLS port does for plain HTTP.
+ * @returns the health, whose HTTP status is null without an answer, and `isCut`: the server accepted the connection and
+ * closed it, as a TLS port does for plain HTTP.
  */
-async function askReady(base: string, timeoutMs: number, isOwn: boolean): Promise<{ isCut: boolean; health: Health }> {
+async function askReady(base: string, timeoutMs: number, isOwn: boolean) {
   const url = `${base.replace(/\/+$/, "")}/health/ready`;
   const started = performance.now();
-  const describe = (status: Health["status"], http_status: number | null, message: string): Health => {
+  const describe = (status: "ready" | "not ready" | "unreachable", http_status: number | null, message: string) => {
     return { status, url, http_status, message, took_ms: Math.round(performance.now() - started) };
   };
   try {

@@ -1,5 +1,4 @@
-import { type ShopSetup, setUpShop } from "../../../server/admin/create-shop.ts";
-import type { Config } from "../../../server/config/config.ts";
+import { setUpShop } from "../../../server/admin/create-shop.ts";
 import { addToEnvFile, type EnvFileChange, envFilePath } from "../../../server/config/env-file.ts";
 import { internalError } from "../../../server/errors.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
@@ -7,34 +6,19 @@ import { beginContext } from "../../context/context.ts";
 import { commandLine, quoteWords } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { givesPassword, type InitArgs, wantsRandomPassword } from "./flags.ts";
-import { type MailAnswer, readMailFlags } from "./mail.ts";
+import { readMailFlags } from "./mail.ts";
 import { type Plan, readInitConfig } from "./plan.ts";
-import { type RunMode, startService, type Unit, writeUnit } from "./unit.ts";
+import { startService, writeUnit } from "./unit.ts";
 
 /** The result of `init`. */
-export interface Outcome {
-  config: Config;
-  setup: ShopSetup;
-  /** New secrets that are in no file, and are printed. */
-  secrets: { key: string | undefined; password: string | undefined };
-  /** Paths of the files that new secrets were written to. */
-  files: { key: string | undefined; password: string | undefined };
-  mail: MailAnswer | null;
-  settings: EnvFileChange;
-  run: RunMode;
-  /** Whether a server of this data directory runs already. */
-  isRunning: boolean;
-  unit: (Unit & { written: boolean; started: boolean }) | null;
-  /** One sentence for each flag whose value differs from the existing one, which is kept. */
-  kept: string[];
-}
+export type Outcome = Awaited<ReturnType<typeof createShop>>;
 
 /**
  * Creates the missing parts of the store in one transaction, then writes the secrets to their files.
  * @throws AppError of the services, when nothing was created; internalError when a secret could not be written to
  * its file, with the commands that replace it.
  */
-export async function createShop(args: InitArgs, console: Console, plan: Plan): Promise<Outcome> {
+export async function createShop(args: InitArgs, console: Console, plan: Plan) {
   const { config, answers, unit } = plan;
   const { namespace, store, owner, key } = answers;
   const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };
@@ -42,20 +26,24 @@ export async function createShop(args: InitArgs, console: Console, plan: Plan): 
   const flags = { ...args, "data-dir": config.dataDir };
   const setup = await beginContext(flags, console, (ctx) => setUpShop(ctx, { namespace, store, owner: prepared, key }));
   const { made } = setup;
-  const outcome: Outcome = {
+  const outcome = {
     config,
     setup,
+    /** New secrets that are in no file, and are printed. */
     secrets: {
       key: made.key && setup.key !== null && "app_secret" in setup.key ? setup.key.app_secret : undefined,
       password: made.owner && owner?.isRandom ? owner.password : undefined,
     },
-    files: { key: undefined, password: undefined },
+    /** Paths of the files that new secrets were written to. */
+    files: {} as { key?: string; password?: string },
     mail: answers.mail,
-    settings: { path: envFilePath(config.dataDir), written: [], kept: [] },
+    settings: { path: envFilePath(config.dataDir), written: [], kept: [] } as EnvFileChange,
     run: answers.run,
+    /** Whether a server of this data directory runs already. */
     isRunning: answers.isRunning,
     unit: unit && { ...unit, written: false, started: false },
-    kept: [],
+    /** One sentence for each flag whose value differs from the existing one, which is kept. */
+    kept: [] as string[],
   };
   try {
     for (const name of ["key", "password"] as const) {

@@ -12,9 +12,6 @@ interface MailServer {
   mailFrom: string;
 }
 
-/** `isTested`: the server has accepted a test mail. */
-export type MailAnswer = MailServer & { isTested: boolean };
-
 /** The store that the test mail is about. `to` is its recipient; undefined sends it to the sender. */
 interface TestMail {
   title: string;
@@ -39,10 +36,10 @@ interface ServerAnswers extends MailServer {
 }
 
 /**
- * The mail server, after it has accepted a test mail; null for none.
+ * The mail server, and whether it has accepted a test mail; null for none.
  * @throws unavailable or wrongState when it refuses the test mail and the console cannot ask.
  */
-export async function takeMail(args: InitArgs, console: Console, mail: TestMail): Promise<MailAnswer | null> {
+export async function takeMail(args: InitArgs, console: Console, mail: TestMail) {
   const given = readMailFlags(args, console);
   if (given === null) {
     if (!console.canAsk) return null;

@@ -9,7 +9,7 @@ import { describeServerProcess } from "../serve/server-process.ts";
 import type { InitArgs } from "./flags.ts";
 
 /** How the server runs after `init`: `systemd` installs a service. */
-export type RunMode = "serve" | "systemd" | "none";
+type RunMode = "serve" | "systemd" | "none";
 
 const systemUnits = "/etc/systemd/system";
 
