@@ -49,8 +49,8 @@ const list = defineCommand({
         { header: "STATE", value: (key) => keyState(key, now), state: true },
         { header: "SCOPES", value: (key) => formatValue(key.scopes) },
         { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
-        { header: "LAST USED", value: (key) => formatRelativeTime(key.last_used_at, now) },
-        { header: "EXPIRES", value: (key) => formatRelativeTime(key.expires_at, now), priority: 1 },
+        { header: "LAST USED", value: (key) => key.last_used_at ?? "never" },
+        { header: "EXPIRES", value: (key) => key.expires_at ?? "never", priority: 1 },
       ],
     });
     await warnOfKeys(console, keys, now);

@@ -19,25 +19,25 @@ const soonMs = 30 * dayMs;
 
 /** Prints a key as JSON, as its id, or as its fields. */
 export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
-  return console.json ? printJson(console, key) : printRecord(console, toFields(key, Date.now()), "app_id");
+  return console.json ? printJson(console, key) : printRecord(console, toFields(key), "app_id");
 }
 
 /** A key as people read it, with its new secret if it has one. */
-function toFields(key: AppKeyDetails & { app_secret?: string }, now: number): object {
+function toFields(key: AppKeyDetails & { app_secret?: string }): object {
   const { app_id, app_secret, namespace, name, scopes, origins, enforce_origins, allow_no_origin } = key;
   return {
     app_id,
     ...(app_secret !== undefined && { app_secret }),
     namespace,
     name,
-    state: keyState(key, now),
+    state: keyState(key, Date.now()),
     scopes,
     origins: enforce_origins ? origins : "any",
     ...(enforce_origins && { without_origin: allow_no_origin ? "allowed" : "rejected" }),
-    created: formatTime(key.created_at, now),
-    expires: formatTime(key.expires_at, now),
-    ...(key.revoked_at !== null && { revoked: formatTime(key.revoked_at, now) }),
-    last_used: formatTime(key.last_used_at, now),
+    created: key.created_at,
+    expires: key.expires_at ?? "never",
+    ...(key.revoked_at !== null && { revoked: key.revoked_at }),
+    last_used: key.last_used_at ?? "never",
   };
 }
 
@@ -127,7 +127,7 @@ export function deliverKey(
     secretField: "app_secret",
     separator: ":",
     renew: ({ app_id }: IssuedAppKey) => `key rotate ${app_id} --yes`,
-    show: (key: object) => toFields({ ...details, ...key }, Date.now()),
+    show: (key: object) => toFields({ ...details, ...key }),
   } as const;
   return deliverSecret(console, args["save-secret-to"], shape, () =>
     withContext(args, console, async (ctx) => {
