@@ -19,19 +19,42 @@ const numbered: ((n: number) => string)[] = [
   (n) => String.fromCodePoint(0x4e00 + (n % 20_000)),
 ];
 
+/** A kind of text, and how to write one of about `size` characters. */
+export interface AdversarialKind {
+  name: string;
+  write: (size: number) => string;
+}
+
 /**
- * Texts of about `size` characters that make a parser slow which looks at a part of them again and again: runs, also
- * between characters that do not belong to them, and parts that are all different. Each is named.
+ * Texts that make a parser slow which looks at a part of them again and again: runs, also between characters that do
+ * not belong to them, and parts that are all different.
  */
+export const adversarialKinds: AdversarialKind[] = [
+  ...units.flatMap((unit) => {
+    const repeat = (size: number) => unit.repeat(Math.ceil(size / unit.length));
+    return [
+      { name: `${JSON.stringify(unit)} repeated`, write: repeat },
+      {
+        name: `${JSON.stringify(unit)} repeated between other characters`,
+        write: (size: number) => `1${repeat(size)}1!`,
+      },
+    ];
+  }),
+  ...numbered.map((part) => ({
+    name: `${JSON.stringify(part(1))} and so on`,
+    write(size: number) {
+      const parts: string[] = [];
+      for (let n = 0, length = 0; length < size; n++) {
+        const next = part(n);
+        parts.push(next);
+        length += next.length;
+      }
+      return parts.join("");
+    },
+  })),
+];
+
+/** One text of about `size` characters of each kind. */
 export function* adversarialTexts(size: number): Generator<[name: string, text: string]> {
-  for (const unit of units) {
-    const run = unit.repeat(Math.ceil(size / unit.length));
-    yield [`${JSON.stringify(unit)} repeated`, run];
-    yield [`${JSON.stringify(unit)} repeated between other characters`, `1${run}1!`];
-  }
-  for (const part of numbered) {
-    let text = "";
-    for (let n = 0; text.length < size; n++) text += part(n);
-    yield [`${JSON.stringify(part(1))} and so on`, text];
-  }
+  for (const { name, write } of adversarialKinds) yield [name, write(size)];
 }
