@@ -1,3 +1,4 @@
+import { findUnknownSettings } from "../../config/unknown-settings.ts";
 import { locateFailure } from "../../db/failure.ts";
 import { isServerRunning } from "../../db/local/server-lock.ts";
 import { AppError, unavailable } from "../../errors.ts";
@@ -68,5 +69,14 @@ export const tls = {
       const remedy = `Write the certificate chain to ${files.cert} and its key to ${files.key}. A running server reloads them.`;
       return [finding("error", files.cert, error.message, remedy)];
     }
+  },
+} satisfies EnvironmentCheck;
+
+export const settings = {
+  id: "settings",
+  about: "Every BODEGA_ variable of the environment and of bodega.env is a setting.",
+  async run({ config: { dataDir }, env }) {
+    const found = findUnknownSettings(env, dataDir);
+    return found.map(({ subject, message }) => finding("warning", subject, message, "Correct or remove it."));
   },
 } satisfies EnvironmentCheck;

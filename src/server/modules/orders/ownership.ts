@@ -1,6 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import { forbidden } from "../../errors.ts";
-import { noSuchUser } from "../users/guards.ts";
+import { forbidden, notFound } from "../../errors.ts";
 
 /** Whether the caller is a customer or a visitor. */
 export function isCustomer({ actor }: Pick<Ctx, "actor">): boolean {
@@ -26,6 +25,6 @@ export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefine
   const own = ownOnly(ctx);
   const named = customerId ?? subject ?? null;
   if (own === null) return named;
-  if (named !== null && named !== own) throw noSuchUser(named);
+  if (named !== null && named !== own) throw notFound("user", named);
   return own;
 }

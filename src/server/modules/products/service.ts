@@ -117,13 +117,7 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   return served;
 }
 
-/** Conditions of a write to a product, which is named by id or slug. */
-interface WriteOptions {
-  /** The version that the product must have; null for any. */
-  ifMatch: number | null;
-  /** The language of the given texts. */
-  lang?: string | undefined;
-}
+type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;
 
 /**
  * Replaces all fields of a product but the slug. Variants are kept; if there are any, so are the product's own stock

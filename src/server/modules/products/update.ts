@@ -17,7 +17,7 @@ export interface ProductChange {
   /** Merge as PATCH does, or replace as PUT does. */
   merge: boolean;
   /** The language of the given texts, if the caller named one. */
-  lang: string | undefined;
+  lang?: string | undefined;
   /** The version that the product must have; null for any. */
   ifMatch: number | null;
 }

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { keysetList } from "../../db/keyset-list.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
-import { invalidField, wrongState } from "../../errors.ts";
+import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
@@ -16,7 +16,6 @@ import {
   resourceTypes,
 } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
-import { noSuchUser } from "../users/guards.ts";
 import { users } from "../users/table.ts";
 import { findActor, refuseSubject, requireActor } from "../visitors/actor.ts";
 import type { AddedReaction, ReactionKind, ReactionState, ReactionsQuery } from "./model.ts";
@@ -84,7 +83,7 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
   ]);
   const state = selected?.rows[0] as unknown as State;
   if (!state.isShown) throw noSuchResource(resource);
-  if (!state.hasActor) throw noSuchUser();
+  if (!state.hasActor) throw notFound("user");
   if (!state.isActive) throw wrongState(`You have ${maxOfActor} ${kind}s, the maximum.`);
   return visitor === undefined ? toReply(state) : { ...toReply(state), visitor };
 }

@@ -79,8 +79,9 @@ export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
 
 /** Deletes secret and recovery codes, in the transaction of the act. False when there was no secret. */
 export async function removeTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
-  await removeRecoveryCodes(ctx, userId);
-  return (await run(ctx.db, deleteTwoFactor, { tenantId: ctx.tenant.id, userId })) > 0;
+  const key = { tenantId: ctx.tenant.id, userId };
+  await run(ctx.db, deleteCodes, key);
+  return (await run(ctx.db, deleteTwoFactor, key)) > 0;
 }
 
 async function spendTimedCode(ctx: Ctx, userId: string, digits: string): Promise<boolean> {
@@ -120,13 +121,10 @@ const useCode = statement(sql`
 export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<string[]> {
   const codes = Array.from({ length: howMany }, makeCode);
   const hashes = JSON.stringify(codes.map((code) => hashOf(ctx, userId, code)));
-  await removeRecoveryCodes(ctx, userId);
-  await run(ctx.db, insertCodes, { tenantId: ctx.tenant.id, userId, hashes });
+  const key = { tenantId: ctx.tenant.id, userId };
+  await run(ctx.db, deleteCodes, key);
+  await run(ctx.db, insertCodes, { ...key, hashes });
   return codes.map((code) => `${code.slice(0, characters / 2)}-${code.slice(characters / 2)}`);
-}
-
-export function removeRecoveryCodes(ctx: Ctx, userId: string): Promise<number> {
-  return run(ctx.db, deleteCodes, { tenantId: ctx.tenant.id, userId });
 }
 
 /** Normalises a typed recovery code to its stored form; null for a text that cannot be one. */

@@ -45,7 +45,7 @@ const selectStanding = statement<StoredUser>(sql`
 export async function requireStoredUser(tx: Ctx, id: string): Promise<StoredUser> {
   requireUserId(id);
   const stored = await get(tx.db, selectStanding, { tenantId: tx.tenant.id, id });
-  if (!stored) throw noSuchUser(id);
+  if (!stored) throw notFound("user", id);
   requireManageable(tx, stored.role);
   return stored;
 }
@@ -58,11 +58,7 @@ export function explainRefusal(stored: StoredUser, ifMatch: number | null): AppE
 
 /** Refuses texts that cannot be an id, such as one with NUL, before they reach the database. */
 export function requireUserId(id: string): void {
-  if (!isId("usr", id)) throw noSuchUser(id);
-}
-
-export function noSuchUser(id?: string): AppError {
-  return notFound("user", id);
+  if (!isId("usr", id)) throw notFound("user", id);
 }
 
 const everyone: readonly Role[] = ["customer", "staff", "owner"];
@@ -122,9 +118,9 @@ export async function requireSubject(
   if (named === undefined) throw invalidField("user_id", "is required: it names the user that the call is about");
   if (named === own) return named;
   // Customers must not learn whether another user exists.
-  if (actor.kind === "user" && actor.role === "customer") throw noSuchUser(named);
+  if (actor.kind === "user" && actor.role === "customer") throw notFound("user", named);
   requireUserId(named);
   const user = await get(ctx.db, selectId, { tenantId: ctx.tenant.id, id: named });
-  if (!user) throw noSuchUser(named);
+  if (!user) throw notFound("user", named);
   return user.id;
 }

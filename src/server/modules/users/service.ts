@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { forbidden, invalidField } from "../../errors.ts";
+import { forbidden, invalidField, notFound } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -18,7 +18,6 @@ import {
   guardedUser,
   guardValues,
   isSelf,
-  noSuchUser,
   oneUser,
   requireManageable,
   requireStoredUser,
@@ -111,7 +110,7 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
 export async function getUser(ctx: Ctx, id: string): Promise<User> {
   requireUserId(id);
   const row = await get(ctx.db, selectUser, { tenantId: ctx.tenant.id, id });
-  if (!row) throw noSuchUser(id);
+  if (!row) throw notFound("user", id);
   return toUser(row);
 }
 

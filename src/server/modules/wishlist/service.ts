@@ -10,7 +10,7 @@ import type { Rendered } from "../products/rendering.ts";
 import { findProductId } from "../products/resolve.ts";
 import { products, productVariants } from "../products/table.ts";
 import { languageChain } from "../products/translation.ts";
-import { noSuchUser, requireSubject } from "../users/guards.ts";
+import { requireSubject } from "../users/guards.ts";
 import { users } from "../users/table.ts";
 import { itemJson, itemTables } from "./list.ts";
 import { maxNote, type WishlistReplacement } from "./model.ts";
@@ -65,11 +65,6 @@ const selectObstacles = statement<Obstacles>(sql`select
   exists (select 1 ${candidate} and ${isOnSale}) as isOnSale,
   exists (select 1 ${candidate} and ${isVariantOfIt}) as hasVariant`);
 
-/** An item after a write; `isNew` if the write added it. */
-interface SavedItem extends Rendered {
-  isNew: boolean;
-}
-
 /** An item on the list of `customer_id`, or of the `user_id` that an app key sends. `product` is an id or slug. */
 export interface ItemKey {
   customerId: string | undefined;
@@ -83,14 +78,14 @@ interface WishlistChoice extends WishlistReplacement {
 }
 
 /**
- * Adds a product at its current price. An item that exists is returned unchanged.
+ * Adds a product at its current price. An item that exists is returned unchanged; `isNew` says whether it did not.
  * @throws validationFailed naming the field of an item that is not sold, wrongState when the list is full, notFound.
  */
 export async function addToWishlist(
   ctx: Ctx,
   owner: Omit<ItemKey, "product">,
   { product_id: productId, ...choice }: WishlistChoice & { product_id: string },
-): Promise<SavedItem> {
+) {
   const notSold = invalidField("product_id", notForSale.product);
   const userId = await requireSubject(ctx, owner.customerId, owner.subject);
   if (!isId("prod", productId)) throw notSold;
@@ -108,7 +103,7 @@ export async function putOnWishlist(
   { product, customerId, subject }: ItemKey,
   choice: WishlistChoice,
   ifMatch: number | null,
-): Promise<SavedItem> {
+) {
   const userId = await requireSubject(ctx, customerId, subject);
   const productId = await findProductId(ctx, product);
   const { saved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
@@ -170,7 +165,7 @@ async function write(
 }
 
 function cannotSave(obstacles: Obstacles, notSold: AppError): AppError {
-  if (!obstacles.hasUser) return noSuchUser();
+  if (!obstacles.hasUser) return notFound("user");
   if (!obstacles.isOnSale) return notSold;
   if (!obstacles.hasVariant) return noSuchVariant();
   return wrongState(`The wishlist already has ${maxItems} products, the maximum.`);

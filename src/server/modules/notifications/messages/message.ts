@@ -22,19 +22,13 @@ const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 export type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
 
 /** A checked message, and the devices that match now. */
-export interface PreparedMessage {
-  content: MessageContent;
-  recipients: Recipients;
-  counts: Record<PushPlatform, number>;
-  /** In milliseconds. */
-  ttlMs: number;
-}
+export type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
 
 /**
  * Checks a message and counts its devices. It runs before the transaction, because counting takes time in a large store.
  * @throws validationFailed naming the field, notFound for an unknown user.
  */
-export async function prepareMessage(ctx: Ctx, request: MessageRequest): Promise<PreparedMessage> {
+export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   const content = checkContent(request);
   const { ttl = messageBounds.ttl } = request;
   if (!(Number.isInteger(ttl) && ttl >= messageBounds.leastTtl && ttl <= messageBounds.maxTtl)) {

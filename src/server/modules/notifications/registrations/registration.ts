@@ -85,12 +85,6 @@ const selectProof = statement<{ platform: PushPlatform; secretHash: string }>(sq
   select platform, secret_hash as secretHash from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
 
-/** The input of a registration, the requested language, and the `user_id` that an app key sent, which is refused. */
-export interface RegistrationRequest extends RegistrationInput {
-  lang: string | undefined;
-  subject: string | undefined;
-}
-
 /** Values that a client needs before it registers: the key that browsers subscribe with, and the platforms of this server. */
 export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
   const vapid_public_key = await findVapidPublicKey(ctx);
@@ -103,7 +97,7 @@ export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
 
 /**
  * Registers a browser or device. If its endpoint or token is registered already, that registration gets a new secret,
- * and its user, language and topics are replaced.
+ * and its user, language and topics are replaced. `subject`, the `user_id` that an app key sent, is refused.
  * @returns the registration with its secret, which is shown only here, and whether it is new.
  * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests, tokenExpired when
  * the token has ended meanwhile, conflict when the endpoint is registered with other keys and `management_secret` is not
@@ -111,7 +105,14 @@ export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
  */
 export async function registerDevice(
   ctx: Ctx,
-  { lang, subject, platform, topics = [], management_secret: knownSecret, ...given }: RegistrationRequest,
+  {
+    lang,
+    subject,
+    platform,
+    topics = [],
+    management_secret: knownSecret,
+    ...given
+  }: RegistrationInput & Record<"lang" | "subject", string | undefined>,
 ): Promise<NewRegistration & { isNew: boolean }> {
   refuseSubject(subject);
   const { allowPrivate } = ctx.push ?? defaultPushOptions;
