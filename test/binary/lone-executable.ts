@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { linkOrCopy } from "../support/executable.ts";
 
 export const root = join(import.meta.dir, "..", "..");
 
@@ -17,7 +18,7 @@ export interface LoneExecutable {
   remove(): void;
 }
 
-/** Copies dist/bodega to an empty directory. Throws when it is not built, or when it could find a node_modules. */
+/** Puts dist/bodega into an empty directory. Throws when it is not built, or when it could find a node_modules. */
 export function isolateExecutable(): LoneExecutable {
   const built = join(root, "dist", "bodega");
   if (!existsSync(built)) throw new Error("dist/bodega is missing: run `bun run build` first.");
@@ -28,7 +29,7 @@ export function isolateExecutable(): LoneExecutable {
   const [dir, home, temp] = ["work", "home", "temp"].map((name) => join(base, name)) as [string, string, string];
   for (const folder of [dir, home, temp]) mkdirSync(folder);
   const path = join(dir, "bodega");
-  copyFileSync(built, path);
+  linkOrCopy(built, path);
   const env = { PATH: "/usr/bin:/bin", HOME: home, TMPDIR: temp };
 
   async function run(args: string[], more: Record<string, string> = {}): Promise<Outcome> {

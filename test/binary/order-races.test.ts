@@ -6,7 +6,7 @@ import { type ServedShop, useServedShops } from "../support/served-shop.ts";
 
 const { startServedShop } = useServedShops();
 const buyers = 64;
-const attempts = 25;
+const attempts = 8;
 const stock = 50;
 
 /** Runs work this many times at once. */

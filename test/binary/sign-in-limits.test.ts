@@ -30,10 +30,10 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     for (const { code } of replies) expect([undefined, 5209]).toContain(code);
   });
 
-  test("a thousand valid app-key calls from one address are never limited, even during failures from there", async () => {
+  test("hundreds of valid app-key calls from one address are never limited, even during failures from there", async () => {
     const address = newAddress();
     for (let n = 0; n < 12; n++) await shop.call("GET /products/", { address, auth: "Bearer x:y" });
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 6; round++) {
       const replies = await Promise.all([...Array(50)].map(() => shop.call("GET /products/", { address })));
       expect(replies.filter(({ status }) => status !== 200)).toEqual([]);
     }
@@ -48,6 +48,16 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
       );
       expect(replies.filter(({ status }) => status !== 200)).toEqual([]);
     }
+  });
+
+  test("values in X-Forwarded-For before the proxy's own change nothing", async () => {
+    const address = newAddress();
+    const codes: (number | undefined)[] = [];
+    for (let n = 0; n < 12; n++) {
+      const headers = { "x-forwarded-for": `${newAddress()}, ${address}` };
+      codes.push((await shop.callAnonymously("POST /auth/password/forgot/", { ...forgot, headers })).code);
+    }
+    expect(codes).toEqual([...Array(10).fill(undefined), 5209, 5209]);
   });
 });
 
@@ -66,22 +76,5 @@ describe("without --trusted-proxy", () => {
     expect(codes).toEqual([...Array(10).fill(undefined), 5209, 5209]);
     const headers = { forwarded: "for=203.0.113.9", "x-real-ip": "203.0.113.9" };
     expect((await shop.callAnonymously("POST /auth/password/forgot/", { ...forgot, headers })).code).toBe(5209);
-  });
-});
-
-describe("behind a proxy that is trusted", () => {
-  let shop: ServedShop;
-  beforeAll(async () => {
-    shop = await startServedShop({ fakeClock: false });
-  });
-
-  test("values in X-Forwarded-For before the proxy's own change nothing", async () => {
-    const address = newAddress();
-    const codes: (number | undefined)[] = [];
-    for (let n = 0; n < 12; n++) {
-      const headers = { "x-forwarded-for": `${newAddress()}, ${address}` };
-      codes.push((await shop.callAnonymously("POST /auth/password/forgot/", { ...forgot, headers })).code);
-    }
-    expect(codes).toEqual([...Array(10).fill(undefined), 5209, 5209]);
   });
 });

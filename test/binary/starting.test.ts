@@ -12,7 +12,6 @@ describe("the announcement", () => {
     const binary = installBinary();
     const elsewhere = makeDir();
     for (const [flags, expected] of [
-      [[], join(binary.dir, "bodega-data")],
       [["--data-dir", "some/../other/place"], join(binary.dir, "other/place")],
       [["--data-dir", elsewhere, "--workers", "2"], elsewhere],
     ] as const) {
@@ -34,19 +33,29 @@ describe("the announcement", () => {
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   const flags = ["--workers", String(workers)];
 
-  test("a port in use is refused, and its owner is not disturbed", async () => {
+  test("a port in use is refused, and so are data in use, also under another path; their owner is not disturbed", async () => {
     const [first, second] = [installBinary(), installBinary()];
     const server = await first.serve(...flags);
-    const { code, stdout, stderr } = await second.run("serve", "--port", String(server.port), ...flags);
-    expect(code).toBe(4);
-    expect(stdout).toBe("");
-    expect(stderr).toContain(`127.0.0.1:${server.port} is in use`);
-    checkDiscretion(stderr);
+    const dataDir = join(first.dir, "bodega-data");
+    const free = ["--port", "0"];
+    const inUse = `Another server uses ${dataDir}`;
+    for (const [binary, more, message] of [
+      [second, ["--port", String(server.port), ...flags], `127.0.0.1:${server.port} is in use`],
+      [first, free, inUse],
+      [first, [...free, "--workers", "2"], inUse],
+      [second, [...free, "--data-dir", dataDir], inUse],
+    ] as const) {
+      const { code, stdout, stderr } = await binary.run("serve", ...more);
+      expect({ code, stdout, stderr }).toEqual({ code: 4, stdout: "", stderr: expect.stringContaining(message) });
+      checkDiscretion(stderr);
+    }
     for (let attempt = 0; attempt < 8; attempt++) {
       const { status } = await fetch(`${server.url}/health/ready`, { keepalive: false });
       expect(status).toBe(200);
     }
     expect(await server.end()).toBe(0);
+    const next = await first.serve(...flags);
+    expect(await next.end()).toBe(0);
   });
 
   test("a server whose database file is moved away stops, and its last writes can be put back", async () => {
@@ -98,22 +107,5 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     rmSync(join(binary.dir, "bodega-data/bodega.db-wal"));
     expect(await server.exited).toBe(4);
     expect((await binary.run("tenant", "list")).code).toBe(0);
-  });
-
-  test("a second server on the same data is refused, also under another path", async () => {
-    const binary = installBinary();
-    const server = await binary.serve(...flags);
-    const dataDir = join(binary.dir, "bodega-data");
-    for (const more of [[], ["--workers", "2"], ["--data-dir", dataDir]]) {
-      const { code, stdout, stderr } = await binary.run("serve", "--port", "0", ...more);
-      expect(code).toBe(4);
-      expect(stdout).toBe("");
-      expect(stderr).toContain(`Another server uses ${dataDir}`);
-      checkDiscretion(stderr);
-    }
-    expect((await fetch(`${server.url}/health/ready`)).status).toBe(200);
-    expect(await server.end()).toBe(0);
-    const next = await binary.serve(...flags);
-    expect(await next.end()).toBe(0);
   });
 });

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { copyExecutable } from "./executable.ts";
+import { placeExecutable } from "./executable.ts";
 import { type Serving, watchServer } from "./serving.ts";
 
 /** The result of a finished command. */
@@ -77,8 +77,8 @@ export function useBinaries(): Binaries {
   function installBinary(): Binary {
     const dir = makeDir();
     const path = join(dir, "bodega");
-    // It has more than a hundred megabytes, so all other copies are links to the first.
-    if (firstPath === undefined) copyExecutable(path);
+    // It has more than a hundred megabytes, so all others are links to the first.
+    if (firstPath === undefined) placeExecutable(path);
     else linkSync(firstPath, path);
     firstPath ??= path;
     return describeBinary(dir, path, servers);

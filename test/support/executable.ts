@@ -1,4 +1,4 @@
-import { constants, copyFileSync, readdirSync, statSync } from "node:fs";
+import { constants, copyFileSync, linkSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
@@ -6,12 +6,21 @@ const built = join(root, "dist", "bodega");
 const sources = ["src", "drizzle", "scripts", "package.json", "bun.lock"];
 
 /**
- * Copies the built executable to `path`, and builds it first where it is missing or older than its source.
+ * Puts the built executable at `path`, and builds it first where it is missing or older than its source.
  * @throws Error with the builder's message when it cannot be built.
  */
-export function copyExecutable(path: string): void {
+export function placeExecutable(path: string): void {
   if (lastChange([built]) <= lastChange(sources.map((name) => join(root, name)))) build();
-  copyFileSync(built, path, constants.COPYFILE_FICLONE);
+  linkOrCopy(built, path);
+}
+
+/** A second name for a file of a hundred megabytes, or a copy where the two places are on different file systems. */
+export function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  }
 }
 
 function build(): void {

@@ -58,6 +58,8 @@ export interface ServedShop {
   callAnonymously: Call;
   /** A client of another store in the same server. */
   clientOf: (other: { namespace: string; auth?: string }) => Call;
+  /** Ends the server, and starts another with the same data. */
+  restart: (options: Pick<ServedShopOptions, "workers" | "flags">) => Promise<ServedShop>;
   createUser: (fields?: Record<string, unknown>) => Promise<ServedUser>;
   /** Logs in, and fails unless that succeeds. */
   signIn: (user: ServedUser, more?: Record<string, unknown>) => Promise<Session>;
@@ -105,12 +107,14 @@ export function useServedShops(): { startServedShop: (options?: ServedShopOption
       BODEGA_MAIL_FROM: "Shop <shop@example.com>",
     });
     const shop = await openShop(binary);
-    const flags = options.flags ?? ["--trusted-proxy", "127.0.0.1/32"];
-    const server = await binary.serve("--workers", String(options.workers ?? 1), ...flags);
-    return describeShop(binary, server, clock, mailbox, shop);
+    return describeShop(binary, await serve(binary, options), clock, mailbox, shop);
   }
 
   return { startServedShop };
+}
+
+function serve(binary: Binary, { workers = 1, flags = ["--trusted-proxy", "127.0.0.1/32"] }: ServedShopOptions) {
+  return binary.serve("--workers", String(workers), ...flags);
 }
 
 function describeShop(
@@ -165,6 +169,10 @@ function describeShop(
       const { id } = await requireSuccess("The user", await call<ServedUser>("POST /users/", { body }));
       const { email, password } = body;
       return { id, email, password, login: { email, password } };
+    },
+    async restart(options) {
+      await server.end();
+      return describeShop(binary, await serve(binary, options), clock, mailbox, { namespace, key, auth });
     },
     signIn,
     totp,
