@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { copyDatabase } from "../../src/server/db/local/backup.ts";
 import { startCheckpointer } from "../../src/server/db/local/checkpoint.ts";
@@ -142,6 +142,22 @@ describe("the WAL", () => {
     await Bun.sleep(50);
     expect(db.walBytes()).toBeGreaterThan(0);
     await checkpointer.stop();
+    expect(db.walBytes()).toBe(0);
+  });
+
+  test("stays as it is when the disk cannot read it, because the engine would spoil the file", async () => {
+    await fill(200);
+    const wal = join(dir, "bodega.db-wal");
+    const content = readFileSync(wal);
+    const attempt = db.checkpoint();
+    // A directory can be opened, but not read.
+    renameSync(wal, `${wal}.aside`);
+    mkdirSync(wal);
+    await expect(attempt).rejects.toThrow("The disk cannot read the WAL.");
+    rmdirSync(wal);
+    renameSync(`${wal}.aside`, wal);
+    expect(readFileSync(wal)).toEqual(content);
+    expect(await db.checkpoint()).toBe(true);
     expect(db.walBytes()).toBe(0);
   });
 

@@ -10,6 +10,7 @@ import { watchFile } from "./file-watch.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
+import { readToEnd } from "./sync-file.ts";
 import { WriteQueue, type WriteQueueOptions } from "./write-queue.ts";
 import { WriteSession } from "./write-session.ts";
 
@@ -57,6 +58,7 @@ export class FileDatabase implements Database {
   readonly #isWalIndexInPlace: () => boolean;
   #checkpoints: CheckpointParts | undefined;
   #isClosed = false;
+  #isWalReadable = true;
 
   /** Opens the file, creating it where needed. Errors: unavailable when it cannot be opened. */
   constructor(libsql: Libsql, path: string, options: FileDatabaseOptions = {}) {
@@ -186,6 +188,8 @@ export class FileDatabase implements Database {
     const hasWal = this.queue.commits > 0 || this.walBytes() > largeWalBytes;
     if (hasWal && (await this.#options.isServerRunning?.()) === false) await this.checkpoint().catch(() => false);
     this.#isClosed = true;
+    // The last connection to close would empty the WAL. The end of the process closes them without that.
+    if (!this.#isWalReadable) return;
     this.#checkpoints?.connection.close();
     this.#checkpoints?.readersLock.close();
     this.reader.close();
@@ -204,9 +208,21 @@ export class FileDatabase implements Database {
     try {
       // It would wait for a snapshot of this process in vain.
       this.reader.dropSnapshot();
+      this.#requireReadableWal();
       return connection.run("PRAGMA wal_checkpoint(TRUNCATE)").rows[0]?.[0] === 0;
     } finally {
       readersLock.release();
+    }
+  }
+
+  /** The engine ignores a failed read of the WAL, and would overwrite pages of the file with whatever its buffer holds. */
+  #requireReadableWal(): void {
+    try {
+      readToEnd(`${this.path}-wal`);
+      this.#isWalReadable = true;
+    } catch (cause) {
+      this.#isWalReadable = false;
+      throw unavailable("The disk cannot read the WAL.", { cause, isInternal: true });
     }
   }
 

@@ -1,11 +1,24 @@
-import { closeSync, copyFileSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { closeSync, copyFileSync, fsyncSync, openSync, readSync, renameSync } from "node:fs";
 import { giveToOwner } from "../../config/data-dir.ts";
+
+const chunkBytes = 64 * 1024;
 
 /** Waits until a file, or the entries of a directory, are on the disk. */
 export function syncFile(path: string): void {
   const file = openSync(path, "r");
   try {
     fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads a file to its end, so that the system has all of it in memory. Errors are those of the disk. */
+export function readToEnd(path: string): void {
+  const file = openSync(path, "r");
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  try {
+    for (let at = 0, bytes = -1; bytes !== 0; at += bytes) bytes = readSync(file, chunk, 0, chunk.length, at);
   } finally {
     closeSync(file);
   }
