@@ -12,8 +12,10 @@ import {
 import { usePromisedShapes } from "./json-shapes.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { useSharedTerminal } from "./shared-terminal.ts";
 
 const copyShop = usePreparedShop({ hasSecondStore: true });
+const runAtSharedTerminal = useSharedTerminal();
 const expectShape = await usePromisedShapes();
 const commands = (await listCalledCommands())
   .filter(
@@ -40,7 +42,9 @@ describe("missing arguments are prompted for at a terminal, and the answers work
     const { line } = leaveOutRequired(called, shop);
     const args = [...line, ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
     const questions = listQuestions(called, shop);
-    const { code, screen } = await runAtTerminal(args, questions, { env: shop.env, columns: 200 });
+    const { code, screen } = called.call.alone
+      ? await runAtTerminal(args, questions, { env: shop.env, columns: 200 })
+      : await runAtSharedTerminal(args, questions, shop.env);
     expect({ code, screen }).toEqual({ code: called.call.code ?? 0, screen: expect.any(String) });
     for (const [question] of questions) expect(stripEscapes(screen)).toContain(question);
     expectShape(name, readAnswer(screen));

@@ -1,0 +1,78 @@
+import { afterAll } from "bun:test";
+import { join } from "node:path";
+import { makeDir, type Step } from "./run-bodega.ts";
+
+/** A command line for `terminal-program.ts`; after its output comes `end` with the exit code and a semicolon. */
+export interface TerminalCall {
+  args: string[];
+  env: Record<string, string | undefined>;
+  end: string;
+}
+
+type RunAtTerminal = (
+  args: string[],
+  steps: Step[],
+  env: TerminalCall["env"],
+) => Promise<{ code: number | null; screen: string }>;
+
+/**
+ * Call it at the top of a test file. The returned function runs a command at a real pseudo-terminal of 200 columns, as
+ * `runAtTerminal` does, but all commands in one process. What a process does at its end, such as ctrl-D, needs
+ * `runAtTerminal`.
+ */
+export function useSharedTerminal(): RunAtTerminal {
+  let child: Bun.Subprocess | undefined;
+  let calls = 0;
+  let screen = "";
+  let onOutput = (_type: (keys: string) => void) => {};
+
+  afterAll(async () => {
+    child?.kill("SIGKILL");
+    await child?.exited;
+  });
+
+  function start(): Bun.Subprocess {
+    const decoder = new TextDecoder();
+    return Bun.spawn([process.execPath, join(import.meta.dir, "terminal-program.ts")], {
+      env: { PATH: process.env.PATH, TERM: "xterm" },
+      cwd: makeDir(),
+      ipc() {},
+      terminal: {
+        cols: 200,
+        rows: 40,
+        data(terminal, bytes) {
+          screen += decoder.decode(bytes, { stream: true });
+          onOutput((keys) => terminal.write(keys));
+        },
+      },
+    });
+  }
+
+  return async (args, steps, env) => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) child = start();
+    const running = child;
+    const end = `\u0001end of call ${++calls}: `;
+    const left = [...steps];
+    const { promise: ended, resolve } = Promise.withResolvers<number>();
+    let seen = 0;
+    screen = "";
+    onOutput = (type) => {
+      const at = screen.indexOf(end);
+      if (at !== -1 && screen.endsWith(";")) {
+        const code = Number(screen.slice(at + end.length, -1));
+        screen = screen.slice(0, at);
+        return resolve(code);
+      }
+      const [expect, send] = left[0] ?? [];
+      if (expect === undefined || send === undefined || !screen.slice(seen).includes(expect)) return;
+      left.shift();
+      seen = screen.length;
+      type(send);
+    };
+    const timer = setTimeout(() => running.kill("SIGKILL"), 10_000);
+    running.send({ args, env: { TERM: "xterm", ...env }, end } satisfies TerminalCall);
+    const code = await Promise.race([ended, running.exited.then(() => null)]);
+    clearTimeout(timer);
+    return { code, screen };
+  };
+}
