@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { closeSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
@@ -25,6 +27,23 @@ async function inspectOrders(dataDir: string) {
   } finally {
     await database.close();
   }
+}
+
+/**
+ * Waits for a commit, for a second at most. It does so without a pause, because the replies are sent soon after SQLite has
+ * written the commit to the header of the WAL's index.
+ */
+function awaitCommit(dataDir: string): void {
+  const file = openSync(join(dataDir, "bodega.db-shm"), "r");
+  const readHeader = () => {
+    const header = Buffer.alloc(48);
+    readSync(file, header, 0, header.length, 0);
+    return header;
+  };
+  const before = readHeader();
+  const deadline = performance.now() + 1000;
+  while (readHeader().equals(before) && performance.now() < deadline);
+  closeSync(file);
 }
 
 test.each([1, 2])(
@@ -70,6 +89,7 @@ test.each([1, 2])(
       });
       const enough = 50 + Math.random() * 100;
       await until("some orders", () => keys.length > enough);
+      awaitCommit(dataDir);
       signalAll("SIGSTOP");
       // From here on no client reads a reply.
       leaving.abort();
