@@ -54,7 +54,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
       expect(status).toBe(200);
     }
     expect(await server.end()).toBe(0);
-    const next = await first.serve(...flags);
+    const next = await first.serve();
     expect(await next.end()).toBe(0);
   });
 
@@ -86,7 +86,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(server.log()).toContain(`is kept as ${aside}`);
 
     renameSync(`${file}.moved`, file);
-    const second = await binary.serve(...flags);
+    const second = await binary.serve();
     const line = `${aside} has the last writes to a database file that was removed or replaced.`;
     await until("the line of the log", () => second.log().includes(line));
     expect(await count(second)).toBe(0);
@@ -94,7 +94,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect((await binary.run("doctor")).stdout).toContain("rename the WAL to bodega.db-wal");
     renameSync(aside, `${file}-wal`);
     rmSync(`${file}-shm`, { force: true });
-    const third = await binary.serve(...flags);
+    const third = await binary.serve();
     expect(await count(third)).toBe(1);
     expect(await third.end()).toBe(0);
   });

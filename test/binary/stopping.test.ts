@@ -74,7 +74,6 @@ describe.concurrent("requests in flight are finished", () => {
     ["SIGTERM", 1],
     ["SIGINT", 1],
     ["SIGTERM", 2],
-    ["SIGINT", 2],
   ] as const)(
     "after %s to a server with %d worker(s), and the end is 0",
     async (signal, workers) => {
