@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import type { TenantInput } from "../../../src/server/modules/tenants/input.ts";
 import { openAccount } from "../../support/account.ts";
-import type { Shop } from "../../support/factories.ts";
-import { actOn, makeOrder, type OrderReply, stockOf, unlimitedOrders } from "../../support/orders.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
+import { actOn, makeOrder, type OrderReply, readEvents, stockOf, unlimitedOrders } from "../../support/orders.ts";
+import { findInconsistencies } from "../../support/record-check.ts";
 import { checkAccount, givePoints } from "../../support/rewards.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 import { makeUser } from "../../support/users.ts";
@@ -150,6 +151,77 @@ onEachDatabase((suite) => {
     const back = await actOn(shop, order, "refund");
     expect([back.points_earned, back.points_reversed, back.refunded_minor]).toEqual([100, 30, 10_000]);
     expect(await checkAccount(shop, eve.id)).toBe(0);
+  });
+
+  /** A customer whose paid orders have earned so many points, and who has spent 100 on each of so many unpaid ones. */
+  async function openSpent(earned: number[], unpaid: number) {
+    const shop = await suite.shop();
+    const { id: one } = await shop.createProduct({ price: 1 });
+    const { id: eve } = await makeUser(shop);
+    const order = (quantity: number, points = 0) =>
+      makeOrder(shop, [{ product_id: one, quantity }], { customer_id: eve, use_points: points });
+    const paid: OrderReply[] = [];
+    for (const points of earned) paid.push(await actOn(shop, await order(points), "pay"));
+    const spent: OrderReply[] = [];
+    while (spent.length < unpaid) spent.push(await order(2, 100));
+    const reversed = async () => {
+      const all = await Promise.all(paid.map(({ id }) => shop.call<OrderReply>(`GET /orders/${id}/`)));
+      return all.map(({ data }) => data.points_reversed);
+    };
+    const balance = async () => {
+      expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
+      return checkAccount(shop, eve);
+    };
+    return { shop, paid, spent, reversed, balance };
+  }
+
+  for (const how of ["cancelled", "expired"]) {
+    test(`points that come back from ${how} orders are reversed up to what refunds could not reverse`, async () => {
+      const { shop, paid, spent, reversed, balance } = await openSpent([60, 140], 2);
+      for (const order of paid) expect((await actOn(shop, order, "refund")).points_reversed).toBe(0);
+      const [first, last] = spent as [OrderReply, OrderReply];
+      const before = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
+      const events = (await readEvents(shop, "order.refunded")).length;
+      if (how === "cancelled") {
+        await Promise.all([1, 2].map(() => shop.call(`POST /orders/${first.id}/cancel/`)));
+        // 100 points came back, less than what is owed for both.
+        expect([await balance(), await reversed()]).toEqual([0, [60, 40]]);
+        await actOn(shop, last, "cancel");
+      } else {
+        suite.app.clock.advance(hour);
+        await Promise.all([expireDueOrders(suite.app.system), expireDueOrders(suite.app.system)]);
+      }
+      expect([await balance(), await reversed()]).toEqual([0, [60, 140]]);
+      const after = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
+      expect(after.data.version).toBe(before.data.version + 2);
+      expect(await readEvents(shop, "order.refunded")).toHaveLength(events + 3);
+    });
+  }
+
+  test("what a partial refund could not reverse is reversed once its points come back, and the rest is kept", async () => {
+    const { shop, paid, spent, reversed, balance } = await openSpent([100], 1);
+    const [first, last] = [...paid, ...spent] as [OrderReply, OrderReply];
+    const body = { lines: [{ line_id: first.items[0]?.id, quantity: 40 }] };
+    await actOn(shop, first, "refund", { body });
+    expect([await balance(), await reversed()]).toEqual([0, [0]]);
+    await actOn(shop, last, "cancel");
+    expect([await balance(), await reversed()]).toEqual([60, [40]]);
+    await actOn(shop, first, "refund");
+    expect([await balance(), await reversed()]).toEqual([0, [100]]);
+  });
+
+  test("points that a refund returns are reversed for the refund of another order", async () => {
+    const { shop, paid, spent, reversed, balance } = await openSpent([100], 1);
+    const [first, last] = [...paid, ...spent] as [OrderReply, OrderReply];
+    expect((await actOn(shop, last, "pay")).points_earned).toBe(1);
+    await actOn(shop, first, "refund");
+    expect([await balance(), await reversed()]).toEqual([0, [1]]);
+    const body = { lines: [{ line_id: last.items[0]?.id, quantity: 1 }] };
+    expect((await actOn(shop, last, "refund", { body })).points_returned).toBe(50);
+    expect([await balance(), await reversed()]).toEqual([0, [51]]);
+    const whole = await actOn(shop, last, "refund");
+    expect([whole.points_returned, whole.points_reversed]).toEqual([100, 1]);
+    expect([await balance(), await reversed()]).toEqual([0, [100]]);
   });
 
   test("an order paid entirely with points has a total of 0, and each refunded item returns its share of points", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/server/context.ts";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { AppError } from "../../../src/server/errors.ts";
@@ -47,11 +47,11 @@ interface Walk {
 
 let database: TestDatabase;
 let app: TestApp;
-beforeAll(async () => {
+beforeEach(async () => {
   database = await openTestDatabase("file");
   app = startTestApp({ db: database.db });
 });
-afterAll(async () => {
+afterEach(async () => {
   await app.stop();
   await database.close();
 });
@@ -68,6 +68,31 @@ test(`${steps} steps of a random walk keep stock, points, money and numbers cons
     expect((await findInconsistencies(walk.ctx)).inconsistencies).toEqual([]);
   } catch (error) {
     throw new Error(`The walk with BODEGA_TEST_SEED=${seed} went wrong at step ${step}.`, { cause: error });
+  }
+}, 120_000);
+
+test("whatever the order, no points are left when all orders are cancelled or refunded in the end", async () => {
+  const walk = await beginWalk();
+  walk.ctx = { ...walk.ctx, tenant: { ...walk.ctx.tenant, pointsDays: null, pointsRate: 5000 } };
+  const { ctx, shop, orders, users, pick } = walk;
+  try {
+    for (let step = 0; step < 600; step++) {
+      const dice = pick(100);
+      if (dice < 38) await order(walk);
+      else if (dice < 42) await expire(walk);
+      else await change(walk, dice, step);
+    }
+    const used = [...orders.values()].filter((one) => one.points_used > 0);
+    expect(used.length).toBeGreaterThan(20);
+    const ids = [...orders.keys()].map((id) => ({ id, place: pick(1e6) })).sort((a, b) => a.place - b.place);
+    for (const { id } of ids) {
+      await attempt(cancelOrder(ctx, id));
+      await attempt(refundOrder(ctx, id));
+    }
+    expect(await Promise.all(users.map((userId) => checkAccount(shop, userId)))).toEqual(users.map(() => 0));
+    expect((await findInconsistencies(ctx)).inconsistencies).toEqual([]);
+  } catch (error) {
+    throw new Error(`The walk with BODEGA_TEST_SEED=${seed} went wrong.`, { cause: error });
   }
 }, 120_000);
 
@@ -123,7 +148,7 @@ async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 async function takeStep(walk: Walk, step: number): Promise<void> {
-  const { ctx, pick, orders, users } = walk;
+  const { ctx, pick, users } = walk;
   const dice = pick(100);
   if (dice < 38) return order(walk);
   if (dice < 42) {
@@ -133,6 +158,12 @@ async function takeStep(walk: Walk, step: number): Promise<void> {
     return;
   }
   if (dice < 45) return expire(walk);
+  await change(walk, dice, step);
+}
+
+/** Tries to pay, cancel, fulfil or refund one of the last orders. */
+async function change(walk: Walk, dice: number, step: number): Promise<void> {
+  const { ctx, pick, orders } = walk;
   const ids = [...orders.keys()];
   const before = orders.get(ids[Math.max(ids.length - 1 - pick(40), 0)] ?? "");
   if (!before) return;

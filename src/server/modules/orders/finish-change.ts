@@ -2,16 +2,14 @@ import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
-import { moneyJson } from "../../values/money.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { compileEvent } from "../events/service.ts";
 import type { EventType } from "../events/types.ts";
 import { isToldEvent } from "../notifications/messages/compose.ts";
 import { compileNotice } from "../notifications/messages/outbox.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { moveStock, type StockItem, type StockReason } from "../products/stock.ts";
-import { returnPoints } from "../rewards/ledger.ts";
-import { type OrderCtx, readOrder, thisOrder } from "./statements.ts";
+import { returnSpentPoints } from "./return-points.ts";
+import { insertEvent, type OrderCtx, readOrder, thisOrder } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
 
 /** Notifications about an order are not sent later than this. */
@@ -32,14 +30,6 @@ const selectCounted = statement<StockItem & { quantity: number }>(sql`
   select product_id as productId, variant_id as variantId, sum(quantity) as quantity from ${orderLines}
   where tenant_id = ${param("tenantId")} and order_id = ${param("id")} and is_counted
   group by product_id, variant_id order by product_id, variant_id`);
-const insertEvent = compileEvent({
-  type: sql`${param("type")}`,
-  subject: sql`id`,
-  data: sql.raw(`json_object('number', number, 'status', status,
-    'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
-    'total', ${moneyJson("total_minor", "currency_digits")}, 'currency', currency)`),
-  from: sql`from ${orders} where ${thisOrder}`,
-});
 // No personal data: notifications appear on locked screens.
 const insertNotice = compileNotice(sql`
   select tenant_id, user_id, json_object('type', ${param("type")}, 'order_id', id, 'number', number,
@@ -79,7 +69,7 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
 export async function closeUnpaid(tx: OrderCtx, order: ChangedOrder, how: "cancel" | "expire"): Promise<Rendered> {
   const { id, user_id: userId, points_used: points } = order;
   if (userId !== null && points > 0) {
-    await returnPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id });
+    await returnSpentPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id, cause: id });
   }
   const event = how === "cancel" ? "order.cancelled" : "order.expired";
   return finishChange(tx, id, { event, stock: ["release", how] });

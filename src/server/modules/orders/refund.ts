@@ -9,12 +9,13 @@ import { checkNote } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { moveStock } from "../products/stock.ts";
-import { returnPoints, reversePoints } from "../rewards/ledger.ts";
+import { reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
 import { finishChange } from "./finish-change.ts";
 import type { RefundInput } from "./model.ts";
 import { requireStore } from "./ownership.ts";
 import { type PaidLine, planRefund, type RefundPlan } from "./refund-plan.ts";
+import { returnSpentPoints } from "./return-points.ts";
 import { orderStateError, requireOrderId, selectState, thisOrder, touched } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
 
@@ -119,8 +120,8 @@ async function cannotRefund(tx: Ctx, values: { tenantId: string; id: string; ifM
 }
 
 /**
- * Returns used points by the refunded share of the goods, and reverses earned ones by that of the total. A later refund
- * reverses those that the customer has spent.
+ * Returns used points by the refunded share of the goods, and reverses earned ones by that of the total. Those
+ * that the customer has spent are reversed by a later refund, or when another order returns points.
  */
 async function movePoints(tx: Ctx, ids: { id: string; refundId: string }, order: PaidOrder, plan: RefundPlan) {
   const userId = order.user_id;
@@ -132,8 +133,8 @@ async function movePoints(tx: Ctx, ids: { id: string; refundId: string }, order:
   const toReverse = Math.max(reversible - order.points_reversed, 0);
   const booking = { userId, orderId: ids.id };
   const source = `order:${ids.id}:refund:${ids.refundId}`;
-  const returning = { ...booking, points: returned, source: `${source}:return` };
-  if (returned > 0) await returnPoints(tx, returning, order.points_returned);
+  const returning = { ...booking, points: returned, source: `${source}:return`, cause: ids.refundId };
+  if (returned > 0) await returnSpentPoints(tx, returning, order.points_returned);
   const reversed =
     toReverse > 0 ? await reversePoints(tx, { ...booking, points: toReverse, source: `${source}:reverse` }) : 0;
   return { returned, reversed };

@@ -4,6 +4,7 @@ import { bind, param, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { moneyJson } from "../../values/money.ts";
+import { compileEvent } from "../events/service.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { orders } from "./table.ts";
 
@@ -15,6 +16,16 @@ export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${pa
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
 /** SQL assignments of every write, after which an order is not pending. */
 export const touched: SQL = sql`version = version + 1, updated_at = ${param("now")}, buyer = null`;
+
+/** Records an event about an order. */
+export const insertEvent = compileEvent({
+  type: sql`${param("type")}`,
+  subject: sql`id`,
+  data: sql.raw(`json_object('number', number, 'status', status,
+    'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
+    'total', ${moneyJson("total_minor", "currency_digits")}, 'currency', currency)`),
+  from: sql`from ${orders} where ${thisOrder}`,
+});
 
 /** `'total', 19.99, 'total_minor', 1999` for each amount. */
 function amounts(...names: string[]): string {

@@ -1,0 +1,43 @@
+import { sql } from "drizzle-orm";
+import { all, bind, param, statement } from "../../db/statement.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { returnPoints, reversePoints } from "../rewards/ledger.ts";
+import { shareOf } from "./amounts.ts";
+import { insertEvent, type OrderCtx, thisOrder, touched } from "./statements.ts";
+import { orders } from "./table.ts";
+
+type Amount = "points_earned" | "points_reversed" | "refunded_minor" | "total_minor";
+
+const selectOthers = statement<{ id: string } & Record<Amount, number>>(sql`
+  select id, points_earned, points_reversed, refunded_minor, total_minor from ${orders}
+  where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id <> ${param("orderId")}
+    and refunded_minor > 0 and points_reversed < points_earned order by created_at, id`);
+const addReversed = statement(sql`
+  update ${orders} set points_reversed = points_reversed + ${param("reversed")}, ${touched} where ${thisOrder}`);
+
+/**
+ * Returns points that an order spent. Up to as many are then reversed for refunds of the customer's other orders, which
+ * could not reverse them while this order had them.
+ * @param returning `cause` is the id of what returns them: of a refund, or of an order that ends unpaid.
+ * @param earlier how many of them were returned before.
+ */
+export async function returnSpentPoints(
+  tx: OrderCtx,
+  returning: { userId: string; orderId: string; points: number; source: string; cause: string },
+  earlier = 0,
+): Promise<void> {
+  let left = await returnPoints(tx, returning, earlier);
+  const { userId, orderId, cause } = returning;
+  const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()), type: "order.refunded" };
+  for (const { id, ...order } of await all(tx.db, selectOthers, { ...values, userId, orderId })) {
+    const owed = shareOf(order.points_earned, order.refunded_minor, order.total_minor) - order.points_reversed;
+    const points = Math.min(owed, left);
+    if (points <= 0) continue;
+    const source = `order:${id}:refund:${cause}:reverse`;
+    const reversed = await reversePoints(tx, { userId, orderId: id, points, source });
+    left -= reversed;
+    const change = { ...values, id, reversed, eventId: newId("evt") };
+    await tx.db.batch([bind(addReversed, change), bind(insertEvent, change)]);
+  }
+}
