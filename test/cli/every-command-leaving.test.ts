@@ -10,7 +10,7 @@ const hideCursor = "\u001b[?25l";
 const showCursor = "\u001b[?25h";
 
 const copyShop = usePreparedShop({ hasSecondStore: true });
-const runAtSharedTerminal = useSharedTerminal();
+const runAtSharedTerminal = useSharedTerminal(200);
 const commands = await listCalledCommands();
 const asking = commands
   .filter(

@@ -15,7 +15,7 @@ import { runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { useSharedTerminal } from "./shared-terminal.ts";
 
 const copyShop = usePreparedShop({ hasSecondStore: true });
-const runAtSharedTerminal = useSharedTerminal();
+const runAtSharedTerminal = useSharedTerminal(200);
 const expectShape = await usePromisedShapes();
 const commands = (await listCalledCommands())
   .filter(

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
+import { useSharedTerminal } from "./shared-terminal.ts";
 
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
 const password = "Marmalade-Teapot-73";
+const answerHere = useSharedTerminal(100);
 const cli = openCli();
 const env = cli.environment();
 
@@ -11,14 +14,15 @@ beforeAll(() => cli.json("tenant", "create", "demo"));
 
 let emails = 0;
 const newEmail = () => `user-${emails++}@example.com`;
-const exists = async (email: string) => (await cli.run(["user", "show", "-n", "demo", email])).code === 0;
+const exists = async (email: string) => (await runHere(["user", "show", "-n", "demo", email], { env })).code === 0;
 
 /** Creates a user at a terminal, and returns the screen. */
 async function createAtTerminal(steps: [expect: string, send: string][], ...flags: string[]) {
   const email = newEmail();
-  const { code, screen } = await runAtTerminal(["user", "create", "-n", "demo", "--email", email, ...flags], steps, {
-    env,
-  });
+  const line = ["user", "create", "-n", "demo", "--email", email, ...flags];
+  // ctrl-D ends a process.
+  const ends = steps.some(([, keys]) => keys === ctrlD);
+  const { code, screen } = await (ends ? runAtTerminal(line, steps, { env }) : answerHere(line, steps, env));
   return { code, screen: stripEscapes(screen), exists: await exists(email) };
 }
 
@@ -116,7 +120,7 @@ test("a changed password is asked for like a new one", async () => {
     ["New password", `${password}\r`],
     ["Repeat the password", `${password}\r`],
   ];
-  const { code, screen } = await runAtTerminal(["user", "set-password", "-n", "demo", email], steps, { env });
+  const { code, screen } = await answerHere(["user", "set-password", "-n", "demo", email], steps, env);
   expect(code).toBe(0);
   expect(stripEscapes(screen)).not.toContain(password);
 });
@@ -125,7 +129,7 @@ test("a user is deleted once the email is typed", async () => {
   const email = newEmail();
   await cli.json("user", "create", "-n", "demo", "--email", email, "--no-password");
   const line = ["user", "delete", "-n", "demo", email];
-  const answer = (text: string) => runAtTerminal(line, [[`Type ${email} to continue:`, text]], { env });
+  const answer = (text: string) => answerHere(line, [[`Type ${email} to continue:`, text]], env);
   expect(await answer(ctrlC)).toMatchObject({ code: 130 });
   expect(await answer("yes\r")).toMatchObject({ code: 2 });
   expect(await exists(email)).toBe(true);

@@ -2,12 +2,14 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
+import { useSharedTerminal } from "./shared-terminal.ts";
 
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
 const eraseLine = "\u0015";
 const down = "\u001b[B";
 
+const answerHere = useSharedTerminal(100);
 let cli: ReturnType<typeof openCli>;
 let env: Record<string, string | undefined>;
 
@@ -23,7 +25,7 @@ test("missing arguments are prompted for one after the other", async () => {
     ["(--namespace)", "demo\r"],
     ["(--name)", "web\r"],
   ];
-  const { code, screen } = await runAtTerminal(["key", "issue", "--publish"], steps, { env });
+  const { code, screen } = await answerHere(["key", "issue", "--publish"], steps, env);
   expect(code).toBe(0);
   expect(stripEscapes(screen)).toMatch(/\nApp secret +\S{40,}\n/);
   expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toMatchObject([{ name: "web", published: true }]);
@@ -35,21 +37,21 @@ test("the store is asked for first, and a few existing names are listed above th
     ["(--namespace)", "demo\r"],
     ["(<user>)", "ada@example.com\r"],
   ];
-  const { code, screen } = await runAtTerminal(["user", "show"], steps, { env });
+  const { code, screen } = await answerHere(["user", "show"], steps, env);
   expect(code).toBe(0);
   expect(stripEscapes(screen)).toMatch(
     /^ {2}demo {3}demo\n {2}other {2}other\n\? Namespace[\s\S]*\n {2}ada@example.com {2}customer, Ada\n\? Id or email/,
   );
-  const quiet = await runAtTerminal(["user", "show", "-q"], steps, { env });
+  const quiet = await answerHere(["user", "show", "-q"], steps, env);
   expect(stripEscapes(quiet.screen)).not.toContain("customer");
   for (let number = 0; number < 10; number++) await runHere(["tenant", "create", `more-${number}`], { env });
-  const many = await runAtTerminal(["tenant", "show"], [["<namespace>", "demo\r"]], { env });
+  const many = await answerHere(["tenant", "show"], [["<namespace>", "demo\r"]], env);
   expect(stripEscapes(many.screen)).not.toContain("more-0");
 });
 
 test("an answer is judged at once, and asked for again", async () => {
   const ask = async (line: string[], steps: [string, string][]) => {
-    const { code, screen } = await runAtTerminal(line, steps, { env });
+    const { code, screen } = await answerHere(line, steps, env);
     return [code, stripEscapes(screen)] as const;
   };
   const [code] = await ask(
@@ -110,7 +112,7 @@ test.each<[line: string, ...answers: [prompt: string, answer: string][]]>([
     prompt,
     `${prompt.startsWith("(") || answer === down ? "" : eraseLine}${answer}\r`,
   ]);
-  const { code, screen } = await runAtTerminal([...line.split(" "), "-n", "demo"], steps, { env: copyShop().env });
+  const { code, screen } = await answerHere([...line.split(" "), "-n", "demo"], steps, copyShop().env);
   expect([code, stripEscapes(screen)]).toEqual([0, expect.any(String)]);
 });
 
@@ -132,9 +134,9 @@ test("prompts can be read and answered in 40 columns", async () => {
 test("list arguments and choices can be prompted for", async () => {
   const { app_id } = await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web");
   const steps: [string, string][] = [["<origin...>", "a.example.com  *.example.org\r"]];
-  expect(await runAtTerminal(["origin", "add", app_id], steps, { env })).toMatchObject({ code: 0 });
+  expect(await answerHere(["origin", "add", app_id], steps, env)).toMatchObject({ code: 0 });
   expect(await cli.json<string[]>("origin", "list", app_id)).toEqual(["*.example.org", "a.example.com"]);
-  const { code, screen } = await runAtTerminal(["completion"], [["<shell>", `${down}\r`]], { env });
+  const { code, screen } = await answerHere(["completion"], [["<shell>", `${down}\r`]], env);
   expect({ code, isZsh: screen.includes("#compdef bodega") }).toEqual({ code: 0, isZsh: true });
 });
 
@@ -148,14 +150,14 @@ describe("a command that needs one of several flags asks which one, and then for
       ["Who may use the key?", "\r"],
       ["<origin...>", "a.example.com\r"],
     ];
-    expect(await runAtTerminal(["origin", "set", ...line], set, { env })).toMatchObject({ code: 0 });
+    expect(await answerHere(["origin", "set", ...line], set, env)).toMatchObject({ code: 0 });
     const check: [string, string][] = [
       ["Which request should be checked?", "\r"],
       ["<origin>", "https://a.example.com\r"],
     ];
-    expect(await runAtTerminal(["origin", "check", ...line], check, { env })).toMatchObject({ code: 0 });
+    expect(await answerHere(["origin", "check", ...line], check, env)).toMatchObject({ code: 0 });
     const none: [string, string][] = [["Which request should be checked?", `${down}\r`]];
-    expect(await runAtTerminal(["origin", "check", ...line], none, { env })).toMatchObject({ code: 1 });
+    expect(await answerHere(["origin", "check", ...line], none, env)).toMatchObject({ code: 1 });
     for (const command of ["set", "check"]) {
       const { code } = await runHere(["origin", command, ...line, "--no-input"], { env, canAsk: true });
       expect(code).toBe(2);
@@ -167,22 +169,22 @@ describe("a command that needs one of several flags asks which one, and then for
       ["Which tokens should be revoked?", `${down}${down}\r`],
       ["Revoke every user token", "y\r"],
     ];
-    expect(await runAtTerminal(["token", "revoke", "-n", "demo"], all, { env })).toMatchObject({ code: 0 });
+    expect(await answerHere(["token", "revoke", "-n", "demo"], all, env)).toMatchObject({ code: 0 });
     const send: [string, string][] = [
       ["Who should get the notification?", `${down}${down}\r`],
       ["Send the notification to 0 devices of store demo?", "y\r"],
     ];
     const message = ["notify", "send", "-n", "demo", "--title", "Sale", "--body", "Lamps"];
-    expect(await runAtTerminal(message, send, { env })).toMatchObject({ code: 0 });
+    expect(await answerHere(message, send, env)).toMatchObject({ code: 0 });
     const mail: [string, string][] = [["Which mail should be retried?", `${down}\r`]];
-    expect(await runAtTerminal(["mail", "retry"], mail, { env })).toMatchObject({ code: 0 });
+    expect(await answerHere(["mail", "retry"], mail, env)).toMatchObject({ code: 0 });
     const hook = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];
     const { webhook_id } = await cli.json<{ webhook_id: string }>("webhook", "add", "-n", "demo", ...hook);
     const replay = ["webhook", "replay", webhook_id, "-n", "demo"];
-    expect(await runAtTerminal(replay, [["Which events should be delivered again?", "\r"]], { env })).toMatchObject({
+    expect(await answerHere(replay, [["Which events should be delivered again?", "\r"]], env)).toMatchObject({
       code: 0,
     });
-    expect(await runAtTerminal(replay, [["Which events should be delivered again?", ctrlC]], { env })).toMatchObject({
+    expect(await answerHere(replay, [["Which events should be delivered again?", ctrlC]], env)).toMatchObject({
       code: 130,
     });
   });

@@ -16,11 +16,10 @@ type RunAtTerminal = (
 ) => Promise<{ code: number | null; screen: string }>;
 
 /**
- * Call it at the top of a test file. The returned function runs a command at a real pseudo-terminal of 200 columns, as
- * `runAtTerminal` does, but all commands in one process. What a process does at its end, such as ctrl-D, needs
- * `runAtTerminal`.
+ * Call it at the top of a test file. The returned function runs a command at a real pseudo-terminal, as `runAtTerminal`
+ * does, but all commands in one process. What a process does at its end, such as ctrl-D, needs `runAtTerminal`.
  */
-export function useSharedTerminal(): RunAtTerminal {
+export function useSharedTerminal(columns: number): RunAtTerminal {
   let child: Bun.Subprocess | undefined;
   let calls = 0;
   let screen = "";
@@ -38,7 +37,7 @@ export function useSharedTerminal(): RunAtTerminal {
       cwd: makeDir(),
       ipc() {},
       terminal: {
-        cols: 200,
+        cols: columns,
         rows: 40,
         data(terminal, bytes) {
           screen += decoder.decode(bytes, { stream: true });
@@ -57,11 +56,11 @@ export function useSharedTerminal(): RunAtTerminal {
     let seen = 0;
     screen = "";
     onOutput = (type) => {
-      const at = screen.indexOf(end);
-      if (at !== -1 && screen.endsWith(";")) {
-        const code = Number(screen.slice(at + end.length, -1));
-        screen = screen.slice(0, at);
-        return resolve(code);
+      const [output = "", code] = screen.split(end);
+      if (code?.includes(";")) {
+        screen = output;
+        onOutput = () => {};
+        return resolve(Number.parseInt(code, 10));
       }
       const [expect, send] = left[0] ?? [];
       if (expect === undefined || send === undefined || !screen.slice(seen).includes(expect)) return;
