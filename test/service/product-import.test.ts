@@ -142,6 +142,27 @@ onEachDatabase((suite) => {
     expect((await products()).map(({ price }) => price)).toEqual([1, 1, 2]);
   });
 
+  test("a product is found by its title only if the titles are equal, not just the slugs made from them", async () => {
+    for (const title of ["C++", "😀", "Mug"]) await createProduct(ctx, { title, price: 1 });
+    const before = [await exported(), await countEvents()];
+    for (const [title, slug, other] of [
+      ["C#", "c", "C++"],
+      ["★", "product", "😀"],
+      ["mug", "mug", "Mug"],
+    ]) {
+      const { errors, ...counts } = await importCsv(`title,price\n${title},2\n`);
+      expect(counts).toMatchObject({ created: 0, updated: 0, failed: 1 });
+      const message = `makes the slug "${slug}", which the product "${other}" has. Give the row a sku or a slug of its own`;
+      expect(errors).toEqual([{ line: 2, field: "title", message: expect.stringContaining(message) }]);
+    }
+    expect([await exported(), await countEvents()]).toEqual(before);
+    expect(await importCsv("title,slug,sku,price\nC#,c-sharp,,2\nmug,mug,,2\n★,,STAR,2\n")).toMatchObject({
+      created: 2,
+      updated: 1,
+    });
+    expect((await products()).map(({ title }) => title).toSorted()).toEqual(["C#", "C++", "mug", "★", "😀"]);
+  });
+
   test("an invalid row is rolled back alone; stop ends there, skip continues", async () => {
     await createProduct(ctx, { title: "Lamp", price: 1, sku: "TAKEN" });
     const file = [

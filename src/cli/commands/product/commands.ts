@@ -117,8 +117,8 @@ const importProduct = defineCommand({
     "bodega product import -n demo - --format csv < products.csv",
   ],
   notes: [
-    "A line updates the product with the same id; without an id, that with the same SKU; without both, that with the same slug, " +
-      "which is made from the title unless the file has one. Otherwise it creates a product. Fields that are not in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
+    "A line updates the product with the same id; without an id, that with the same SKU; without both, that with the same slug. " +
+      "A line without a slug updates the product with the same title, if its slug is made from that title. Otherwise it creates a product. Fields that are not in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
     "With --on-error stop, products before the error are saved and later ones are not. Correct the file and import it " +
       "again. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
     "The first line of a CSV file has the column names that `bodega product export` writes. With semicolons as delimiters, decimals " +

@@ -32,7 +32,7 @@ export type ImportOutcome = "created" | "updated" | "unchanged";
 
 /**
  * Writes one product of a file: an existing one with its id, its SKU or a variant's SKU, or without all of these its
- * slug; otherwise a new one. Omitted fields are not changed.
+ * slug, or if its title is the same that of the title; otherwise a new one. Omitted fields are not changed.
  * @throws AppError as creating and changing a product do; validationFailed for an unknown id and another currency.
  */
 export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOutcome> {
@@ -91,7 +91,14 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
     if (found) return found;
   }
   const slug = identifyingSlug(item);
-  return slug === undefined ? undefined : find(selectBySlug, slug);
+  const found = slug === undefined ? undefined : await find(selectBySlug, slug);
+  // Different titles can make the same slug, as C++ and C# do.
+  if (!found || document.slug || found.title === document.title) return found;
+  throw invalidField(
+    "title",
+    `makes the slug "${slug}", which the product "${found.title}" has. Give the row a sku or a slug of its own, ` +
+      "or the id of that product to change it",
+  );
 }
 
 /**
