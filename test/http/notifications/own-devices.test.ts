@@ -7,6 +7,7 @@ import {
   revokeToken,
   revokeTokensOf,
 } from "../../../src/server/modules/tokens/service.ts";
+import { updateUser } from "../../../src/server/modules/users/change.ts";
 import { setPassword } from "../../../src/server/modules/users/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
@@ -33,6 +34,15 @@ const acts: [string, (shop: Shop, account: Account) => Promise<unknown>][] = [
   ],
   ["a password set by an operator", async (shop, { id }) => setPassword(await tenantContext(shop), id, otherPassword)],
   ["the revocation of a user's tokens", async (shop, { id }) => revokeTokensOf(await tenantContext(shop), id)],
+  [
+    "disabling and enabling a user",
+    async (shop, { id }) => {
+      for (const status of ["disabled", "active"] as const) {
+        const { version } = await updateUser(await tenantContext(shop), id, { status }, null);
+        expect(version).toBeGreaterThan(1);
+      }
+    },
+  ],
   [
     "the revocation of one token",
     async (shop, { id: userId }) => {

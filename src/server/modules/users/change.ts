@@ -10,7 +10,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { recordEvent } from "../events/service.ts";
 import { endResetCode } from "../password-reset/service.ts";
-import { endTokens } from "../tokens/service.ts";
+import { detachDevices, endTokens } from "../tokens/service.ts";
 import { twoFactor } from "../two-factor/table.ts";
 import {
   explainRefusal,
@@ -27,9 +27,9 @@ import { users } from "./table.ts";
 
 /**
  * Changes the given fields; `metadata` is merged (RFC 7396). A new address is unverified unless the change says
- * otherwise. Disabling a user revokes their token. Errors: notFound; forbidden for a user or role that the actor may
- * not manage, and for the actor's own role and status; preconditionFailed; wrongState for the last active owner,
- * unless the terminal's actor says otherwise; conflict for a taken address; validationFailed.
+ * otherwise. Disabling a user revokes their token and detaches their devices. Errors: notFound; forbidden for a user or
+ * role that the actor may not manage, and for the actor's own role and status; preconditionFailed; wrongState for the
+ * last active owner, unless the terminal's actor says otherwise; conflict for a taken address; validationFailed.
  */
 export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
   const columns = userColumns(patch);
@@ -43,7 +43,10 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     const values = guardValues(tx, id, ifMatch, endsOwner);
     const user = await writeColumns(tx, columns, { name: "managed", condition: guardedUser, values });
     if (!user) throw explainRefusal(before, ifMatch);
-    if (before.status === "active" && columns.status === "disabled") await endTokens(tx, id, "revoked");
+    if (before.status === "active" && columns.status === "disabled") {
+      await endTokens(tx, id, "revoked");
+      await detachDevices(tx, id);
+    }
     await endVoidCodes(tx, before, columns);
     await recordChanges(tx, before, columns, user);
     return user;
