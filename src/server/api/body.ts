@@ -1,6 +1,7 @@
 import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMediaType } from "../errors.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
+import { ownTurn } from "../values/own-turn.ts";
 
 /** A request's JSON object, or the error in it. Errors are thrown only after the caller is authenticated. */
 export interface Body {
@@ -47,6 +48,8 @@ class HeldMemory {
 
 /** Size of an ordinary body, in bytes. */
 const smallBytes = 64 * 1024;
+/** Parsing and checking more than this takes longer than most requests. */
+const quickBytes = 16 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 /** Maximum number of bytes of a too large body that are read and dropped. */
 const maxDropped = 64 * 1024 * 1024;
@@ -76,7 +79,9 @@ export async function readBody(
   try {
     const bytes = await inTime(collect(request, length, limits, held), limits.ms, request.headers.get("expect"));
     if (bytes.length === 0) return none;
-    return unsupported ? { error: unsupported } : parse(bytes);
+    if (unsupported) return { error: unsupported };
+    if (bytes.length > quickBytes) await ownTurn();
+    return parse(bytes);
   } catch (error) {
     if (error instanceof AppError) return { error };
     return { error: malformedRequest("The body could not be read completely.", { cause: error }) };

@@ -140,6 +140,9 @@ onDatabase("file", (suite) => {
     const [first, second] = [newAddress(), newAddress()];
     expect(await order({ address: first, headers: { origin } })).toBeUndefined();
     expect(await order({ address: first, headers: { origin } })).toBe(5107);
+    // Another address in the body changes nothing.
+    expect(await order({ address: first, headers: { origin }, guest_ip: "203.0.113.9" })).toBe(5300);
+    expect(await order({ address: first, guest_ip: "203.0.113.9" })).toBe(5300);
     // The secret of such a key is public, so that a caller can leave out the origin.
     expect(await order({ address: first })).toBe(5107);
     expect(await order({ address: second, headers: { origin } })).toBeUndefined();

@@ -24,6 +24,9 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
   if (isCustomer(ctx) && [shipping, tax, guestIp].some((value) => value !== undefined)) {
     throw forbidden("Only staff and app keys may set shipping, tax and guest_ip.");
   }
+  if (guestIp !== undefined && ctx.actor.kind === "app" && ctx.actor.isWeb) {
+    throw forbidden("A key that web pages use may not set guest_ip: the address of the request counts.");
+  }
   if (guestIp !== undefined && !ipaddr.isValid(guestIp)) throw invalidField("guest_ip", "must be an IP address");
   const count = input.items.length;
   if (count < 1 || count > maxItems) throw invalidField("items", `must contain 1 to ${maxItems} items`);

@@ -1,5 +1,6 @@
 import type { Ctx } from "../../../context.ts";
 import { get } from "../../../db/statement.ts";
+import { ownTurn } from "../../../values/own-turn.ts";
 import { type BatchRow, batchStatement, countStatement, measureStatement } from "./batch-statement.ts";
 import { type FilterColumn, type ListShape, ranges, type Source, sortColumns } from "./conditions.ts";
 import type { ProductFilters } from "./filters.ts";
@@ -43,7 +44,7 @@ async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first: Batch
   for (let batches = 1; page.cut !== null && page.found < values.limit; batches++) {
     // The page can only end at a row that the caller may see.
     if (batches >= maxBatches && last !== null) return { ...page, last, has_more: 1 };
-    await yieldToOthers();
+    await ownTurn(ctx.tenant.id);
     const [value, id] = JSON.parse(page.cut) as [string | number, string];
     const limit = values.limit - page.found;
     const bound = { ...values, value, id, limit, more: limit + 1, lastIndex: limit - 1 };
@@ -84,7 +85,7 @@ export async function countMatches(
   let total = 0;
   let after: [string | number, string] | undefined;
   do {
-    if (after) await yieldToOthers();
+    if (after) await ownTurn(ctx.tenant.id);
     const bound = { ...values, value: after?.[0], id: after?.[1] };
     const row = await get(ctx.db, countStatement(by, filters, after !== undefined), bound);
     total += row?.found ?? 0;
@@ -124,9 +125,4 @@ async function rarestColumn(
     if (fewest === 0) break;
   }
   return rarest;
-}
-
-/** Ends this turn of the event loop. */
-function yieldToOthers(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

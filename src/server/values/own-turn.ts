@@ -1,0 +1,19 @@
+import { Semaphore } from "./semaphore.ts";
+
+const turns = new Semaphore({ permits: 1, fullMessage: "Too much work is waiting." });
+
+/**
+ * Resolves in a turn of the event loop that no other caller gets. Work of milliseconds waits for it, so that it does not
+ * add up, and other requests are served in between.
+ * @param party parties take turns, however many callers of each wait.
+ * @throws unavailable when too many wait.
+ */
+export function ownTurn(party?: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const work = async () => {
+      resolve();
+      await new Promise((next) => setImmediate(next));
+    };
+    turns.run(work, { party }).catch(reject);
+  });
+}
