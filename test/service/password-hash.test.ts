@@ -30,7 +30,7 @@ const foreign: [name: string, password: string, hash: string][] = [
 const salt = "c29tZXNhbHQ";
 const tag = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
 
-afterEach(() => hashing.configure({ permits: availableParallelism(), maxWaiting: 128 }));
+afterEach(() => hashing.configure({ permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }));
 
 describe("our own hashes", () => {
   test("a password matches its own hash only; the hash is argon2id with 19 MiB and two passes", async () => {
@@ -160,13 +160,13 @@ describe("the queue", () => {
         state.hasBegun = true;
         state.end = resolve;
       });
-    return Object.assign(state, { done: hashing.run(work, { party }) });
+    return Object.assign(state, { done: hashing.run(work, party) });
   }
 
   test("stores take turns, however many wait in one of them", async () => {
     hashing.configure({ permits: 1 });
     const order: string[] = [];
-    const run = (party: string) => hashing.run(async () => void order.push(party), { party });
+    const run = (party: string) => hashing.run(async () => void order.push(party), party);
     const first = startWork("a");
     const work = [..."aaaabbc"].map(run);
     const late = run("c");
@@ -182,7 +182,7 @@ describe("the queue", () => {
     const outcomes: string[] = [];
     const run = (name: string) =>
       hashing
-        .run(async () => {}, { party: name.slice(0, 1) })
+        .run(async () => {}, name.slice(0, 1))
         .then(
           () => outcomes.push(name),
           ({ code }) => outcomes.push(`${name} ${code}`),

@@ -14,6 +14,6 @@ export function ownTurn(party?: string): Promise<void> {
       resolve();
       await new Promise((next) => setImmediate(next));
     };
-    turns.run(work, { party }).catch(reject);
+    turns.run(work, party).catch(reject);
   });
 }

@@ -6,20 +6,15 @@ interface Waiter {
   timer: Timer | undefined;
 }
 
-/** How a caller waits for a permit. */
-export interface Waiting {
-  timeoutMs?: number;
-  /** Parties take turns, however many callers of each wait. Callers without one are one party. */
-  party?: string;
-}
-
 /** Limits of a semaphore, and the error for callers that it refuses. */
 export interface SemaphoreOptions {
   /** Permits held at the same time. */
   permits: number;
   /** Callers that may wait for one; 10,000 without it. */
   maxWaiting?: number;
-  /** Message of the error when too many wait. */
+  /** How long one waits for a permit; without it, as long as it takes. */
+  maxWaitMs?: number;
+  /** Message of the error when too many wait, or one for too long. */
   fullMessage: string;
 }
 
@@ -28,14 +23,16 @@ export class Semaphore {
   readonly #fullMessage: string;
   #permits: number;
   #maxWaiting: number;
+  #maxWaitMs: number | undefined;
   #held = 0;
   /** Never empty lists, by party, in the order of their turns. */
   readonly #parties = new Map<string, Waiter[]>();
   #waiting = 0;
   #idle: (() => void)[] = [];
 
-  constructor({ permits, maxWaiting = 10_000, fullMessage }: SemaphoreOptions) {
+  constructor({ permits, maxWaiting = 10_000, maxWaitMs, fullMessage }: SemaphoreOptions) {
     this.#permits = permits;
+    this.#maxWaitMs = maxWaitMs;
     this.#maxWaiting = maxWaiting;
     this.#fullMessage = fullMessage;
   }
@@ -51,18 +48,20 @@ export class Semaphore {
   }
 
   /** Changes the limits for callers from now on. */
-  configure(limits: { permits?: number; maxWaiting?: number }): void {
+  configure(limits: Partial<Omit<SemaphoreOptions, "fullMessage">>): void {
     this.#permits = limits.permits ?? this.#permits;
     this.#maxWaiting = limits.maxWaiting ?? this.#maxWaiting;
+    this.#maxWaitMs = limits.maxWaitMs ?? this.#maxWaitMs;
   }
 
   /**
    * Runs `work` while it holds a permit; at once if one is free. Errors: those of `work`; unavailable when too many wait,
-   * or no permit is released within `timeoutMs`.
+   * or this call for too long.
+   * @param party parties take turns, however many callers of each wait.
    */
-  async run<T>(work: () => Promise<T>, waiting: Waiting = {}): Promise<T> {
+  async run<T>(work: () => Promise<T>, party = ""): Promise<T> {
     if (this.#held < this.#permits) this.#held++;
-    else await this.#wait(waiting);
+    else await this.#wait(party);
     try {
       return await work();
     } finally {
@@ -75,18 +74,18 @@ export class Semaphore {
     return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  #wait({ timeoutMs, party = "" }: Waiting): Promise<void> {
+  #wait(party: string): Promise<void> {
     if (this.#waiting >= this.#maxWaiting && !this.#makeRoom(party)) return Promise.reject(this.#fullError());
     return new Promise((resolve, reject) => {
       const queue = this.#parties.get(party) ?? [];
       const waiter: Waiter = { start: resolve, refuse: reject, timer: undefined };
-      if (timeoutMs !== undefined) {
+      if (this.#maxWaitMs !== undefined) {
         waiter.timer = setTimeout(() => {
           queue.splice(queue.indexOf(waiter), 1);
           if (queue.length === 0) this.#parties.delete(party);
           this.#waiting--;
-          reject(unavailable("The database is busy.", { isInternal: true }));
-        }, timeoutMs);
+          reject(this.#fullError());
+        }, this.#maxWaitMs);
       }
       this.#parties.set(party, queue);
       queue.push(waiter);

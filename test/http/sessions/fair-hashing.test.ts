@@ -10,7 +10,7 @@ import { onDatabase } from "../../support/suite.ts";
 import { until } from "../../support/until.ts";
 
 onDatabase("file", (suite) => {
-  afterEach(() => hashing.configure({ permits: availableParallelism(), maxWaiting: 128 }));
+  afterEach(() => hashing.configure({ permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }));
 
   test("a store that fills the queue with passwords does not refuse or delay the logins of another", async () => {
     const [busy, calm] = [await suite.shop(), await suite.shop()];
@@ -34,6 +34,22 @@ onDatabase("file", (suite) => {
     expect(order.length - 13).toBeLessThanOrEqual(2);
     await Promise.all([first, ...floods]);
     expect(order.slice(13)).toEqual(Array(7).fill(undefined));
+  });
+
+  test("a login that waits too long for its turn is refused, and its password is never hashed", async () => {
+    const shop = await suite.shop();
+    hashing.configure({ permits: 1, maxWaitMs: 20 });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const first = hashing.run(() => held);
+    const verify = spyOn(Bun.password, "verify");
+    const body = { email: "nobody@example.com", password: goodPassword };
+    const refused = await shop.callAnonymously("POST /auth/login/", { body, address: newAddress() });
+    expect(refused).toMatchObject({ status: 503, code: 5001 });
+    release();
+    await first;
+    await hashing.drain();
+    expect(verify).not.toHaveBeenCalled();
+    verify.mockRestore();
   });
 
   test("every request that hashes a password takes the turn of its store", async () => {
@@ -63,7 +79,7 @@ onDatabase("file", (suite) => {
     ]) {
       run.mockClear();
       await call();
-      const parties = run.mock.calls.map(([, waiting]) => waiting?.party);
+      const parties = run.mock.calls.map(([, party]) => party);
       expect([call.toString(), new Set(parties)]).toEqual([call.toString(), new Set([tenant.id])]);
     }
     run.mockRestore();

@@ -24,14 +24,16 @@ export class ServerDatabase implements Database {
   readonly #client: Client;
   readonly #connectForCopies: () => Client;
   readonly #lockDeadlineMs: number;
-  readonly #writes = new Semaphore({ permits: maxWrites, fullMessage });
-  readonly #transactions = new Semaphore({ permits: 1, fullMessage });
+  readonly #writes: Semaphore;
+  readonly #transactions: Semaphore;
   #copyClient: Client | undefined;
 
   constructor(client: Client, connectForCopies: () => Client, lockDeadlineMs: number) {
     this.#client = client;
     this.#connectForCopies = connectForCopies;
     this.#lockDeadlineMs = lockDeadlineMs;
+    this.#writes = new Semaphore({ permits: maxWrites, maxWaitMs: lockDeadlineMs, fullMessage });
+    this.#transactions = new Semaphore({ permits: 1, maxWaitMs: lockDeadlineMs, fullMessage });
   }
 
   async execute(stmt: InStatement): Promise<Result> {
@@ -50,11 +52,8 @@ export class ServerDatabase implements Database {
   }
 
   async transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
-    const lockDeadlineMs = this.#lockDeadlineMs;
     const begin = () => this.#client.transaction("write");
-    return this.#transactions.run(() => new ServerTransaction(begin, lockDeadlineMs).run(fn), {
-      timeoutMs: lockDeadlineMs,
-    });
+    return this.#transactions.run(() => new ServerTransaction(begin, this.#lockDeadlineMs).run(fn));
   }
 
   async migrate(stmts: InStatement[]): Promise<void> {
@@ -107,7 +106,7 @@ export class ServerDatabase implements Database {
   }
 
   #write<T>(work: () => Promise<T>): Promise<T> {
-    return this.#writes.run(() => this.#retry(work), { timeoutMs: this.#lockDeadlineMs });
+    return this.#writes.run(() => this.#retry(work));
   }
 
   #retry<T>(work: () => Promise<T>): Promise<T> {

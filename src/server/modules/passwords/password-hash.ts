@@ -11,6 +11,8 @@ const bcryptBytes = 72;
 export const hashing = new Semaphore({
   permits: availableParallelism(),
   maxWaiting: 128,
+  // Nobody waits for the answer any longer.
+  maxWaitMs: 10_000,
   fullMessage: "Too many passwords are being checked.",
 });
 
@@ -22,10 +24,10 @@ export function shareCores(processes: number): void {
 /**
  * Hashes a new password once this process has a free core. Returns argon2id in the PHC form.
  * @param party the id of the store: no store has to wait for all that waits in another.
- * @throws unavailable when too many wait.
+ * @throws unavailable when too many wait, or this call for too long.
  */
 export function hashPassword(password: string, party?: string): Promise<string> {
-  return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), { party });
+  return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), party);
 }
 
 /**
@@ -33,7 +35,7 @@ export function hashPassword(password: string, party?: string): Promise<string> 
  * time as for a real one.
  * @param party the id of the store, as in `hashPassword`.
  * @param userId named by the log when the hash is malformed.
- * @throws unavailable when too many wait; invalidLogin for a malformed hash, with the cause, after the same time.
+ * @throws unavailable when too many wait, or this call for too long; invalidLogin for a malformed hash, with the cause, after the same time.
  */
 export function verifyPassword(
   password: string,
@@ -59,7 +61,7 @@ export function verifyPassword(
       throw invalidLogin(undefined, { cause });
     }
   };
-  return hashing.run(verify, { party });
+  return hashing.run(verify, party);
 }
 
 /** Whether to hash the password again after a sign-in: its hash was imported, or has other costs. */
@@ -86,7 +88,7 @@ const maxLanes = 8;
  * @throws validationFailed naming the field; the message never contains the hash. unavailable when too many wait.
  */
 export async function parsePasswordHash(field: string, hash: string, party?: string): Promise<string> {
-  if ((!bcrypt.test(hash) && !argon2.test(hash)) || !(await hashing.run(() => isVerifiable(hash), { party }))) {
+  if ((!bcrypt.test(hash) && !argon2.test(hash)) || !(await hashing.run(() => isVerifiable(hash), party))) {
     throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");
   }
   if (!isUsableHash(hash)) {
