@@ -56,6 +56,28 @@ describe("serve", () => {
     },
   );
 
+  test("SIGHUP does not end a server without a terminal", async () => {
+    const { stop } = await start(["serve"], "Data directory");
+    expect(await Promise.race([stop("SIGHUP"), run(["health"])])).toMatchObject({ code: 0 });
+    expect(await stop("SIGTERM")).toBe(0);
+  });
+
+  test("a server whose terminal is closed ends as on SIGTERM", async () => {
+    let screen = "";
+    const server = Bun.spawn([...command, "serve", "--port", "0"], {
+      env: environment(),
+      terminal: {
+        data(_, bytes) {
+          screen += bytes.toString();
+        },
+      },
+    });
+    running.push(server);
+    await until("its announcement", () => screen.includes("Data directory"));
+    server.terminal?.close();
+    expect([await server.exited, server.signalCode]).toEqual([0, null]);
+  });
+
   test("init of its data directory says that it runs, and to restart it for new settings", async () => {
     await json("tenant", "create", "mugs");
     const { stop } = await start(["serve"], "Data directory");

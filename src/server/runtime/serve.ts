@@ -44,7 +44,7 @@ interface Run extends ServerProcess {
 }
 
 /**
- * Serves until SIGTERM or SIGINT, and then gives requests in flight ten seconds. A second signal ends the process at once.
+ * Serves until SIGTERM, SIGINT or the end of its terminal, and then gives requests in flight ten seconds. A second signal ends the process at once.
  * @returns the exit code, 0 after a clean stop.
  * @throws unavailable when the port, the data directory or the database cannot be opened.
  */
@@ -136,8 +136,6 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   if (!process.send) throw validationFailed("BODEGA_CONFIG is reserved for the server's own workers. Unset it.");
   shareCores(config.workers);
   void stopSignal.then(() => limitShutdown(log));
-  // A supervisor may signal all processes; the main process polls the certificate for all.
-  if (config.tls) process.on("SIGHUP", () => {});
   const db = await openConfiguredDatabase(config);
   try {
     const { vault } = await openServerVault(config, db, log);

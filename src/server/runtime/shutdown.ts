@@ -26,6 +26,8 @@ export function nextStopSignal(isWorker: boolean): Promise<string> {
     };
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", isWorker ? () => {} : onSignal);
+    // Supervisors send it to have files read again; at a terminal it means that the terminal was closed.
+    process.on("SIGHUP", process.stdin.isTTY ? onSignal : () => {});
     if (!isWorker) return;
     process.on("disconnect", () => {
       if (askedAt !== undefined) process.exit(143);

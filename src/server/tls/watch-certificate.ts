@@ -93,8 +93,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
       present = use;
       void logCertificate(current, files, options);
       timer = setInterval(onHangup, pollMs);
-      // At a terminal SIGHUP means that the terminal was closed, and ends the server.
-      if (!process.stdin.isTTY) process.on("SIGHUP", onHangup);
+      process.on("SIGHUP", onHangup);
     },
     stop() {
       isStopped = true;
