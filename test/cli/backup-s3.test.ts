@@ -79,7 +79,7 @@ test("an error of the service is reported with its code, without the account, an
 });
 
 test("a large backup is uploaded in parts; if it fails or is interrupted, neither object nor parts remain", async () => {
-  const large = await copyWithFiller(dataDir, 40);
+  const large = await copyWithFiller(dataDir, 18);
   s3.fail = { when: /partNumber=2/, code: "InternalError" };
   expect((await run(["backup", "--to", at], {}, large)).code).toBe(4);
   expect({ objects: s3.objects.size, uploads: s3.uploads.size }).toEqual({ objects: 0, uploads: 0 });

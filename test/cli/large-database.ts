@@ -12,7 +12,7 @@ export async function copyWithFiller(dataDir: string, megabytes: number): Promis
   await db.execute({
     sql: `insert into audit_log (at, event, actor_kind, request_id, details, hash)
       with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
-      select '2026-01-01', 'doctor.fixed', 'server', 'x', hex(randomblob(500000)), 'x' from n`,
+      select '2026-01-01', 'doctor.fixed', 'server', 'x', cast(randomblob(1000000) as text), 'x' from n`,
     args: [megabytes],
   });
   await db.close();
