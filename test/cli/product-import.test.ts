@@ -143,6 +143,49 @@ test("an export appears complete, replaces a file only with --yes, and a full di
   expect((await run(["product", "export", "-n", "demo", "--output", "/dev/full"])).code).toBe(1);
 });
 
+test("an export of some columns can be edited and imported while the stock changes; a dry run lists the updates", async () => {
+  await json("tenant", "create", "prices");
+  const shirt = { title: "Shirt", price: 9, variants: [{ options: { size: "S" }, sku: "TS-S", stock: 5 }] };
+  const input = [shirt, { title: "Mug", price: 4, sku: "MUG", stock: 5 }]
+    .map((line) => JSON.stringify(line))
+    .join("\n");
+  await run(["product", "import", "-n", "prices", "-", "--format", "ndjson"], { input });
+  const exported = async (columns: string) =>
+    (await run(["product", "export", "-n", "prices", "--columns", columns])).stdout;
+  const csv = await exported("title, price,variant_price");
+  expect(csv).toMatch(/^id,title,price,variant_id,variant_price\nprod_\w+,Shirt,9,var_\w+,\nprod_\w+,Mug,4,,\n$/);
+  expect(await exported("price")).toMatch(/^id,price\nprod_\w+,9\nprod_\w+,4\n$/);
+  for (const name of ["MUG", "TS-S"]) await json("product", "stock", "-n", "prices", name, "-4");
+  const path = fileOf("prices.csv", csv.replace(",Mug,4", ",Mug,3").replace("Shirt,9,", "Shirt,8,"));
+  const args = ["product", "import", "-n", "prices", path];
+  const { stderr } = await run([...args, "--dry-run"]);
+  expect(stderr).toBe("line 2: updates price of Shirt\nline 3: updates price of Mug\nDry run: nothing was saved.\n");
+  expect((await run([...args, "--dry-run", "-q"])).stderr).toBe("");
+  expect(await json(...args)).toMatchObject({ updated: 2 });
+  const list = await json<{ title: string; price: number; stock: number }[]>("product", "list", "-n", "prices");
+  expect(list.map(({ title, price, stock }) => [title, price, stock])).toEqual([
+    ["Mug", 3, 1],
+    ["Shirt", 8, 1],
+  ]);
+});
+
+test("columns that do not exist, and columns of NDJSON, are refused", async () => {
+  const refused = (...flags: string[]) => failure("product", "export", "-n", "demo", "--output", "-", ...flags);
+  const { error } = await failure(
+    "product",
+    "export",
+    "-n",
+    "demo",
+    "-o",
+    join(dir, "c.csv"),
+    "--columns",
+    "title,prise",
+  );
+  expect(error.message).toContain("--columns");
+  expect(error.message).toContain("not prise");
+  expect(await refused("--columns", "title", "--format", "ndjson")).toMatchObject({ code: 2 });
+});
+
 test.each(["SIGTERM", "SIGINT"] as const)("%s leaves nothing of an export that is under way behind", async (signal) => {
   const folder = makeDir();
   const script = `

@@ -3,7 +3,7 @@ import type { Ctx } from "../../src/server/context.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
 import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
 import { decodeText } from "../../src/server/modules/products/transfer/decode-text.ts";
-import { csvHeader, exportProducts, writeCsvProduct } from "../../src/server/modules/products/transfer/export.ts";
+import { csvFormat, exportProducts } from "../../src/server/modules/products/transfer/export.ts";
 import { importProducts } from "../../src/server/modules/products/transfer/import.ts";
 import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
 import { addVariant } from "../../src/server/modules/products/variants/variants.ts";
@@ -58,7 +58,8 @@ onDatabase("file", (suite) => {
   test("inherited prices stay inherited through an export and an import, also in another store", async () => {
     await makeShirt();
     const before = await exported();
-    const table = csvHeader + before.map(writeCsvProduct).join("");
+    const { header, render } = csvFormat();
+    const table = header + before.map(render).join("");
     const other = await tenantContext(await suite.shop());
     const third = await tenantContext(await suite.shop());
     expect(await ndjson(before)).toEqual({ ...nothing, unchanged: 1 });

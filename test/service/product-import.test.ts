@@ -5,7 +5,7 @@ import type { ProductInput } from "../../src/server/modules/products/model.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
 import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
 import { decodeText } from "../../src/server/modules/products/transfer/decode-text.ts";
-import { csvHeader, exportProducts, writeCsvProduct } from "../../src/server/modules/products/transfer/export.ts";
+import { csvFormat, exportProducts } from "../../src/server/modules/products/transfer/export.ts";
 import { type ImportOptions, importProducts } from "../../src/server/modules/products/transfer/import.ts";
 import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
 import { type ProductReply, type Shop, tenantContext } from "../support/factories.ts";
@@ -86,7 +86,8 @@ onEachDatabase((suite) => {
     for (const fields of nasty) await createProduct(ctx, fields, fields.title === "Whole" ? "fr" : undefined);
     const lines = await exported();
     const before = [lines, await countEvents()];
-    const csv = csvHeader + lines.map(writeCsvProduct).join("");
+    const { header, render } = csvFormat();
+    const csv = header + lines.map(render).join("");
     for (const outcome of [await importCsv(csv), await importNdjson(`${lines.join("\n")}\n`)]) {
       expect(outcome).toMatchObject({ created: 0, updated: 0, unchanged: nasty.length, failed: 0, errors: [] });
     }
@@ -201,6 +202,26 @@ onEachDatabase((suite) => {
     expect([await exported(), await countEvents()]).toEqual(before);
     expect(dry).toMatchObject({ created: 1, updated: 1, failed: 1 });
     expect(await importCsv(csv, { onError: "skip" })).toEqual(dry);
+  });
+
+  test("an import names the first twenty products that it updates, with the changed fields", async () => {
+    const variants = [{ options: { size: "S" }, sku: "S", stock: 2 }];
+    await createProduct(ctx, { title: "Shirt", price: 9, variants });
+    const changes = async (csv: string) => (await importCsv(csv)).changes;
+    const [edited] = await changes("variant_sku,price,variant_stock\nS,8,1\n");
+    expect(edited).toEqual({
+      line: 2,
+      product_id: expect.stringMatching(/^prod_/),
+      title: "Shirt",
+      fields: ["price", "variant_stock"],
+    });
+    const [grown] = await changes("slug,title,option:size\nshirt,Hemd,M\n");
+    expect(grown).toMatchObject({ title: "Shirt", fields: ["title", "variants"] });
+    const rows = (price: number) => Array.from({ length: 21 }, (_, row) => `P-${row},Lamp,${price}\n`).join("");
+    expect(await changes(`sku,title,price\n${rows(1)}`)).toEqual([]);
+    expect((await changes(`sku,title,price\n${rows(2)}`)).map(({ line }) => line)).toEqual(
+      Array.from({ length: 20 }, (_, row) => row + 2),
+    );
   });
 
   suite.testOnFile("rows find products by id, then SKU, add and change variants, and change nothing else", async () => {

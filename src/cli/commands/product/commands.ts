@@ -123,7 +123,8 @@ const importProduct = defineCommand({
       "again. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
     "The first line of a CSV file has the column names that `bodega product export` writes. With semicolons as delimiters, decimals " +
       "may have a comma. Consecutive lines with the same id, slug, SKU or title are variants of one product.",
-    "A dry run checks a few hundred products at a time. It does not detect conflicts between lines further apart.",
+    "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these.",
+    "A dry run lists the first twenty updates. It does not detect conflicts between lines more than a few hundred products apart.",
   ],
   async run(args, console) {
     const format = args.format ?? formatOf(args.file);
@@ -174,11 +175,16 @@ const exportProduct = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     ...exportArgs,
+    columns: {
+      ...valueArg("names", "Columns of a CSV file besides the ids, such as title,price (default: all)"),
+      parse: (_flag: string, text: string) => text.split(",").map((name) => name.trim()),
+    },
     status: productStatusArg,
   },
   examples: [
     "bodega product export -n demo > products.csv",
     "bodega product export -n demo --output products.ndjson --status published",
+    "bodega product export -n demo --output prices.csv --columns title,price,variant_title,variant_price",
   ],
   notes: [
     "CSV has one row per product, or one per variant, where the first row also describes the product. Variants at the " +
@@ -188,18 +194,18 @@ const exportProduct = defineCommand({
       "existing file is replaced after a confirmation or with --yes.",
   ],
   async run(args, console) {
-    const { output, status } = args;
+    const { output, status, columns } = args;
     const format = readExportFormat(console, args);
-    const { countProducts, csvHeader, exportProducts, writeCsvProduct } = await import(
+    if (format !== "csv" && columns) throw invalidFlag("--columns", "is for CSV files");
+    const { countProducts, csvFormat, exportProducts } = await import(
       "../../../server/modules/products/transfer/export.ts"
     );
-    const writeProduct = format === "csv" ? writeCsvProduct : (json: string) => `${json}\n`;
-    const render = (page: readonly string[]) => page.map(writeProduct).join("");
+    const lines = format === "csv" ? csvFormat(columns) : { header: "", render: (json: string) => `${json}\n` };
+    const render = (page: readonly string[]) => page.map(lines.render).join("");
     await withTenant(args, console, async (ctx) => {
       const total = console.screen && (await countProducts(ctx, { status }));
       const pages = exportProducts(ctx, { status });
-      const header = format === "csv" ? csvHeader : "";
-      await writeExport(console, { output, format, header, noun: "products", total, pages, render });
+      await writeExport(console, { output, format, header: lines.header, noun: "products", total, pages, render });
     });
   },
 });

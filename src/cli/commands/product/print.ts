@@ -65,16 +65,19 @@ const stopReasons = {
  * @returns the exit code: 0, 1 for a line with an error, 130 after ctrl-C.
  */
 export async function printImport(console: Console, result: ImportResult, isDryRun: boolean): Promise<number> {
-  const { errors, errors_omitted, stopped, last_line: line, ...counts } = result;
+  const { changes, errors, errors_omitted, stopped, last_line: line, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : counts.failed > 0 ? 1 : 0;
   if (console.json) {
-    await printJson(console, { ...counts, dry_run: isDryRun, stopped, last_line: line, errors, errors_omitted });
+    await printJson(console, { ...result, dry_run: isDryRun });
     return code;
   }
   for (const { line, field, message } of errors) {
     await console.writeError(`${escapeControls(`line ${line}: ${field === null ? "" : `${field}: `}${message}`)}\n`);
   }
   if (errors_omitted > 0) await console.writeError(`… and ${errors_omitted} more errors\n`);
+  for (const { line, title, fields } of isDryRun && !console.quiet ? changes : []) {
+    await console.writeError(`${escapeControls(`line ${line}: updates ${fields.join(", ")} of ${title}`)}\n`);
+  }
   if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun }, "created");
   if (stopped !== null) {
     const done = isDryRun ? "checked" : "saved";

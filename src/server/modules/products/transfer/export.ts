@@ -2,9 +2,10 @@ import { stringify } from "csv-stringify/sync";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
+import { invalidField } from "../../../errors.ts";
 import { guardFormula } from "../../../values/csv-injection.ts";
 import { products } from "../table.ts";
-import { csvColumns } from "./csv-columns.ts";
+import { type CsvColumn, csvColumns } from "./csv-columns.ts";
 
 /** How many products are in memory at once. */
 const pageSize = 200;
@@ -37,22 +38,36 @@ export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = 
 
 type Fields = Record<string, unknown>;
 
-/** The first line of a CSV export. */
-export const csvHeader = writeRows([csvColumns.map(({ name }) => name)]);
-
-/** The CSV lines of a product: one, or one for each variant. Only the first has the product's own columns. */
-export function writeCsvProduct(json: string): string {
-  const product = JSON.parse(json) as Fields & { id: string; slug: string; variants: Fields[] };
-  // The slug keeps the lines together when the ids are removed for an import into another store.
-  const { id, slug } = product;
-  const [first, ...others] = product.variants;
-  return writeRows([rowOf(product, first), ...others.map((variant) => rowOf({ id, slug }, variant))]);
+/**
+ * The header and the lines of a CSV export with all columns, or with those named and the ids by which an import finds
+ * products and variants. A product has one line, or one for each variant if any column is of variants.
+ * @throws validationFailed for an unknown name.
+ */
+export function csvFormat(names?: readonly string[]) {
+  const unknown = names?.find((name) => !csvColumns.some((column) => column.name === name));
+  if (unknown !== undefined)
+    throw invalidField("columns", `must be of ${csvColumns.map(({ name }) => name).join(", ")}, not ${unknown}`);
+  const isNamed = ({ name }: CsvColumn) => names?.includes(name) ?? true;
+  const kinds = new Set(["product", ...csvColumns.filter(isNamed).map(({ of }) => of)]);
+  const columns = csvColumns.filter((column) => isNamed(column) || (column.field === "id" && kinds.has(column.of)));
+  const render = (json: string) => {
+    const product = JSON.parse(json) as Fields & { id: string; slug: string; variants: Fields[] };
+    // The slug keeps the lines together when the ids are removed for an import into another store.
+    const { id, slug } = product;
+    const [first, ...others] = kinds.has("variant") ? product.variants : [];
+    // Only the first line has the product's own columns.
+    return writeRows([
+      rowOf(columns, product, first),
+      ...others.map((variant) => rowOf(columns, { id, slug }, variant)),
+    ]);
+  };
+  return { header: writeRows([columns.map(({ name }) => name)]), render };
 }
 
-function rowOf(product: Fields, given: Fields = {}): string[] {
+function rowOf(columns: readonly CsvColumn[], product: Fields, given: Fields = {}): string[] {
   // With empty cells the variant still follows its product's price when the file is imported.
   const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
-  return csvColumns.map(({ of, field, write }) => {
+  return columns.map(({ of, field, write }) => {
     const value = (of === "product" ? product : variant)[field];
     if (value === undefined) return "";
     const cell = write(value);

@@ -28,7 +28,16 @@ const selectByVariantSku = statement<Found>(sql`
   select rendered as json, sku from ${products} where ${living}
     and id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`);
 
-export type ImportOutcome = "created" | "updated" | "unchanged";
+/** The product that a line updates, with its title before the import. */
+export interface RowChange {
+  line: number;
+  product_id: string;
+  title: string;
+  /** The changed fields: `price`, `variant_stock`, `variants` for an added variant. */
+  fields: string[];
+}
+
+export type ImportOutcome = "created" | "unchanged" | RowChange;
 
 /**
  * Writes one product of a file: an existing one with its id, its SKU or a variant's SKU, or without all of these its
@@ -59,12 +68,13 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
   const changes = findChanges(existing, fields, item.isCsv);
   const isPriced = "price" in changes || "compare_at_price" in changes;
   requireCurrency(currency, isPriced ? tx.tenant.currency : existing.currency);
-  const isChanged = Object.keys(changes).length > 0;
-  if (isChanged) {
+  const changed = Object.keys(changes);
+  if (changed.length > 0) {
     await patchProduct(tx, existing.id, validate(ProductPatch, changes, "row"), { ifMatch: null, lang: existing.lang });
   }
-  const hasChangedVariants = await importVariants(tx, existing, item);
-  return isChanged || hasChangedVariants ? "updated" : "unchanged";
+  changed.push(...(await importVariants(tx, existing, item)));
+  if (changed.length === 0) return "unchanged";
+  return { line: item.line, product_id: existing.id, title: existing.title, fields: changed };
 }
 
 async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct | undefined> {

@@ -12,6 +12,7 @@ import type { ImportItem } from "./import-item.ts";
 /** A product in the database, as far as an import needs it. */
 export type ExistingProduct = Fields & {
   id: string;
+  title: string;
   lang: string;
   currency: string;
   ownSku: string | null;
@@ -37,13 +38,13 @@ export function newVariant(tx: Ctx, document: Fields, index: number, productPric
 }
 
 /**
- * Adds and changes variants. Existing ones are found by id, otherwise by SKU, otherwise by options. Returns whether
- * anything changed.
+ * Adds and changes variants. Existing ones are found by id, otherwise by SKU, otherwise by options. Returns the changed
+ * fields as columns of the file are named, and `variants` for an added variant.
  * @throws AppError as adding and changing a variant do, with fields such as `variants.0.price`.
  */
-export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<boolean> {
-  if (item.variants.length === 0) return false;
-  let isChanged = false;
+export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<Set<string>> {
+  const changed = new Set<string>();
+  if (item.variants.length === 0) return changed;
   await tx.db.execute(beginBatch);
   for (const [index, { document }] of item.variants.entries()) {
     const fields = normalize(document);
@@ -54,6 +55,7 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
         if (Object.keys(changes).length === 0) continue;
         const patch = validate(VariantPatch, changes, "row");
         await patchVariant(tx, { productId: product.id, variantId: existing.id }, patch, null);
+        for (const name of Object.keys(changes)) changed.add(`variant_${name}`);
       } else {
         if (fields.id !== undefined && fields.id !== null) {
           throw invalidField("id", "is not a variant of this product. Omit the id to add one");
@@ -63,15 +65,15 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
           product.id,
           validate(VariantInput, newVariant(tx, fields, index, item.document.price), "row"),
         );
+        changed.add("variants");
       }
-      isChanged = true;
     } catch (error) {
       throw withPlace(error, index);
     }
   }
   await tx.db.execute(endBatch);
-  if (isChanged) await indexProduct(tx, product.id);
-  return isChanged;
+  if (changed.size > 0) await indexProduct(tx, product.id);
+  return changed;
 }
 
 /** The fields that a PATCH of the variant must change. */

@@ -2,12 +2,13 @@ import type { Ctx } from "../../../context.ts";
 import { inDryRun, inSavepoint, inTransaction } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { ImportItem, RowFault } from "./import-item.ts";
-import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
+import { type ImportOutcome, identifyingKeys, importProduct, type RowChange } from "./import-product.ts";
 
 /** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait for it. */
 const batchSize = 500;
 const maxTransactionMs = 100;
 const maxErrors = 100;
+const maxChanges = 20;
 
 export interface ImportOptions {
   /** Whether to stop at an invalid product or to skip it. Earlier products are written in both cases. */
@@ -25,6 +26,8 @@ export interface ImportResult {
   updated: number;
   unchanged: number;
   failed: number;
+  /** The first twenty updates. */
+  changes: RowChange[];
   /** The first hundred errors. */
   errors: RowFault[];
   /** The number of further errors. */
@@ -59,6 +62,7 @@ export async function importProducts(
     updated: 0,
     unchanged: 0,
     failed: 0,
+    changes: [],
     errors: [],
     errors_omitted: 0,
     stopped: null,
@@ -114,8 +118,9 @@ async function importBatch(
   });
   for (const { item, outcome } of all) {
     result.last_line = item.line;
-    if (typeof outcome === "string") {
-      result[outcome]++;
+    if (!Array.isArray(outcome)) {
+      if (typeof outcome !== "string" && result.changes.length < maxChanges) result.changes.push(outcome);
+      result[typeof outcome === "string" ? outcome : "updated"]++;
       continue;
     }
     result.failed++;
