@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { type MetricsPage, parseMetrics } from "../support/prometheus.ts";
 import { until } from "../support/until.ts";
@@ -82,6 +83,42 @@ test("each process reports the figures of all, also when a worker is killed unde
   expect(answered(page)).toBe(before + 40);
   expect(up(page).length).toBe(2);
   await until("its answer", async () => up(await fromListener()).length === 3);
+  expect(await server.end()).toBe(0);
+}, 30_000);
+
+test("workers that end at each start are reported by doctor, top and metrics", async () => {
+  const { binary, server, fromListener } = await serveWatched();
+  const report = async (left: number) => {
+    await until("the missing worker", async () => (await fromListener()).value("bodega_workers") === left);
+    const page = await fromListener();
+    const doctor = JSON.parse((await binary.run("doctor", "--json")).stdout) as { findings: Record<string, string>[] };
+    const { stdout } = await binary.run("top", "--once");
+    return {
+      configured: page.value("bodega_workers_configured"),
+      up: up(page).map(({ labels }) => labels.process),
+      doctor: doctor.findings.filter(({ check }) => check === "server").map((one) => [one.severity, one.message]),
+      top: /^Problems +(.*)$/m.exec(stdout)?.[1],
+    };
+  };
+  const message = (left: number) =>
+    `${left} of 2 workers of the server (process ${server.pid}) run. The server keeps trying to start the others.`;
+  writeFileSync(`${binary.dir}/bodega-data/secret.key`, "x".repeat(64));
+  const [first = 0, second = 0] = childrenOf(server.pid);
+  process.kill(first, "SIGKILL");
+  const one = await report(1);
+  expect(one).toEqual({
+    configured: 2,
+    up: ["main", expect.stringMatching(/^[12]$/)],
+    doctor: [["error", message(1)]],
+    top: expect.stringMatching(/^worker [12] does not run$/),
+  });
+  process.kill(second, "SIGKILL");
+  expect(await report(0)).toEqual({
+    configured: 2,
+    up: ["main"],
+    doctor: [["error", message(0)]],
+    top: "worker 1 does not run  worker 2 does not run",
+  });
   expect(await server.end()).toBe(0);
 }, 30_000);
 

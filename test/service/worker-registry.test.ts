@@ -1,9 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { compareStatus } from "../../src/cli/commands/top/compare-status.ts";
+import { renderTop } from "../../src/cli/commands/top/render-top.ts";
 import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
+import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
 import { createChannel, type Question } from "../../src/server/monitoring/process-channel.ts";
 import { type ProcessFigures, RecentRequests } from "../../src/server/monitoring/process-monitor.ts";
+import { readStatus } from "../../src/server/monitoring/read-status.ts";
 import { WorkerRegistry } from "../../src/server/monitoring/worker-registry.ts";
 import { createClock } from "../support/clock.ts";
+import { parseMetrics } from "../support/prometheus.ts";
 
 /** Two ends of a pipe; messages arrive later, as between processes. */
 function connect(answers: [(question: Question) => unknown, (question: Question) => unknown]) {
@@ -57,7 +62,7 @@ describe("the counts of workers", () => {
     for (let number = 0; number < requests; number++) meter.route("GET", "/a/").record(200, 1, undefined);
     const queue = { writes_waiting: 0, write_wait_ms: 0, unready: null };
     const load = { memory_bytes: 0, cpu_seconds: 0, event_loop_lag_ms: 0, in_flight: 0 };
-    return { pid: 1, started_at: "", ...load, ...queue, counts: meter.read() };
+    return { pid: 1, started_at: new Date(0).toISOString(), ...load, ...queue, counts: meter.read() };
   };
 
   /** A worker that answers with what `say` returns, or hangs if that is undefined. */
@@ -91,6 +96,29 @@ describe("the counts of workers", () => {
     join(1, () => figuresOf(3));
     expect(await total()).toBe(9);
     expect((await registry.readFigures()).map(({ name }) => name)).toEqual(["1", "2"]);
+  });
+
+  test("are 0 for a worker that does not run, which the status and the metrics report", async () => {
+    const { registry, join } = openRegistry(20);
+    join(2, () => figuresOf(1));
+    join(3, () => undefined).receive({ kind: "report", value: figuresOf(1) });
+    const figures = { queues: null, last_backup_at: null, last_backup_failed_at: null, certificate_expires_at: null };
+    const database = { kind: "file" as const, bytes: null, wal_bytes: null, disk_free_bytes: null };
+    const read = { readOwn: () => figuresOf(0), readDatabase: async () => ({ ...figures, database }) };
+    const status = await readStatus({ version: "1", url: "", workers: 3, registry, ...read });
+    expect(status.processes.map(({ name, pid, answers }) => [name, pid, answers])).toEqual([
+      ["main", 1, true],
+      ["1", null, false],
+      ["2", 1, true],
+      ["3", 1, false],
+    ]);
+    const metrics = parseMetrics(renderMetrics(status));
+    expect(["bodega_workers", "bodega_workers_configured"].map((name) => metrics.value(name))).toEqual([1, 3]);
+    expect(["main", "1", "2", "3"].map((process) => metrics.value("bodega_process_up", { process }))).toEqual([
+      1, 0, 1, 0,
+    ]);
+    const lines = renderTop(compareStatus(status, status), { columns: 100, rows: undefined, color: false });
+    expect(lines).toContain("Problems   worker 1 does not run  worker 3 hangs");
   });
 
   test("are the last reported ones for a hanging worker, which is marked as not answering", async () => {

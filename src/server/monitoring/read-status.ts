@@ -3,7 +3,7 @@ import type { DatabaseFigures } from "./database-figures.ts";
 import { addCounts, addLatencies, addRecords, sortByRequests, sumOf } from "./metrics/counts.ts";
 import type { ProcessFigures } from "./process-monitor.ts";
 import type { RouteStatus, ServerStatus } from "./server-status.ts";
-import type { WorkerRegistry } from "./worker-registry.ts";
+import { noFigures, type WorkerRegistry } from "./worker-registry.ts";
 
 /** This many stores are listed by name. */
 const maxTenants = 20;
@@ -11,7 +11,7 @@ const maxTenants = 20;
 interface StatusDeps {
   version: string;
   url: string;
-  /** Processes that answer requests. */
+  /** Processes that should answer requests. */
   workers: number;
   /** Figures of the main process. */
   readOwn: () => ProcessFigures;
@@ -24,12 +24,17 @@ export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
   const { version, url, workers, readOwn, readDatabase, registry } = deps;
   const own = readOwn();
   const database = await readDatabase();
-  const all = [{ name: "main", answers: true, figures: own }, ...((await registry?.readFigures()) ?? [])];
+  const running = (await registry?.readFigures()) ?? [];
+  const places = Array.from({ length: registry ? workers : 0 }, (_, index) => String(index + 1));
+  const all = [
+    { name: "main", answers: true, figures: own },
+    ...places.map((name) => running.find((one) => one.name === name) ?? { name, answers: false, figures: noFigures }),
+  ];
   const counts = all.map(({ figures }) => figures.counts);
   const { routes, tenants } = addCounts(registry ? [registry.endedCounts, ...counts] : counts);
   return {
     version,
-    pid: own.pid,
+    pid: process.pid,
     started_at: own.started_at,
     at: new Date().toISOString(),
     url,

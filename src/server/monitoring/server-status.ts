@@ -10,9 +10,10 @@ export interface LatencyHistogram {
 export interface ProcessStatus {
   /** `main`, or the number of a worker, from `1`. */
   name: string;
-  pid: number;
+  /** Null for a worker that does not run, because it keeps ending; its figures are 0. */
+  pid: number | null;
   started_at: string;
-  /** False for a worker that does not answer now; its figures are the last that it reported. */
+  /** False for a worker that does not run or answer now; its figures are the last that it reported. */
   answers: boolean;
   memory_bytes: number;
   /** User and system time. */
@@ -64,7 +65,7 @@ export interface ServerStatus {
   /** The time of this reply by the server's clock. */
   at: string;
   url: string;
-  /** Processes that answer requests. */
+  /** Processes that should answer requests. */
   workers: number;
   processes: ProcessStatus[];
   requests: {

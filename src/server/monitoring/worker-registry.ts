@@ -9,8 +9,9 @@ const defaultTimeoutMs = 500;
 /** After this many checks without a message a worker counts as hanging, and after more of them it is killed. */
 const maxSilentChecks = 3;
 const killAfterChecks = 5;
-/** For a worker that has hung since its start. */
-const noFigures = {
+/** For a worker that does not run, or has hung since its start. */
+export const noFigures: ProcessFigures = {
+  pid: null,
   ...{ memory_bytes: 0, cpu_seconds: 0, event_loop_lag_ms: 0, in_flight: 0, writes_waiting: 0, write_wait_ms: 0 },
   unready: null,
   ...{ started_at: new Date(0).toISOString(), counts: { routes: [], tenants: [] } },
@@ -103,7 +104,7 @@ export class WorkerRegistry {
       const isStarting = last === undefined && silentChecks < maxSilentChecks;
       // A worker that ended meanwhile is in `endedCounts` already.
       if (isStarting || !this.#workers.has(worker)) return [];
-      return [{ name: String(place), figures: last ?? { pid: child?.pid ?? 0, ...noFigures }, answers }];
+      return [{ name: String(place), figures: last ?? { ...noFigures, pid: child?.pid ?? null }, answers }];
     });
   }
 

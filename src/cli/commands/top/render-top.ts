@@ -78,7 +78,9 @@ function summarize(activity: ServerActivity): [label: string, parts: string[]][]
 function findProblems({ processes, queues, last_backup_failed_at }: ServerActivity): string[] {
   const failed = Object.entries(queues ?? {}).filter(([, queue]) => queue.failed > 0);
   return [
-    ...processes.filter(({ answers }) => !answers).map(({ name }) => `worker ${name} hangs`),
+    ...processes
+      .filter(({ answers }) => !answers)
+      .map(({ name, pid }) => `worker ${name} ${pid === null ? "does not run" : "hangs"}`),
     ...new Set(processes.flatMap(({ unready }) => (unready ? [`not ready: ${escapeControls(unready)}`] : []))),
     ...(last_backup_failed_at === null ? [] : ["last backup failed"]),
     ...failed.map(([name, queue]) => `${queue.failed} ${name} failed`),
@@ -105,11 +107,11 @@ function listRates(rates: ServerActivity["errors"]): string[] {
 }
 
 const processColumns: Column<ServerActivity["processes"][number]>[] = [
-  { header: "PROCESS", value: ({ name, answers }) => (answers ? name : `${name} (hangs)`) },
+  { header: "PROCESS", value: ({ name, answers, pid }) => (answers ? name : `${name} (${pid ? "hangs" : "down"})`) },
   { header: "MEMORY", value: ({ memory_bytes }) => formatBytes(memory_bytes) },
   { header: "CPU", value: ({ cpu_percent }) => `${Math.round(cpu_percent)}%` },
   { header: "LAG", value: ({ event_loop_lag_ms }) => formatMs(event_loop_lag_ms) },
-  { header: "PID", value: ({ pid }) => String(pid) },
+  { header: "PID", value: ({ pid }) => String(pid ?? "-") },
   { header: "IN FLIGHT", value: ({ in_flight }) => String(in_flight) },
   { header: "WRITES", value: ({ writes_waiting }) => String(writes_waiting) },
 ];

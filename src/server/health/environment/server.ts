@@ -13,7 +13,7 @@ const retryMs = 500;
 export const server = {
   id: "server",
   about:
-    "A server runs on the data directory, all of its workers answer and are ready, and it is of the same version as this program.",
+    "A server runs on the data directory, all of its workers run, answer and are ready, and it is of the same version as this program.",
   async run({ config, timeoutMs, version: own, command }) {
     const { dataDir, databaseUrl } = config;
     // The servers of a libSQL database may run on other machines.
@@ -34,26 +34,36 @@ export const server = {
       const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;
       return finding("error", dataDir, `The server is not ready: ${reason}`, fault.remedy ?? null);
     });
-    return [...(await findHanging(dataDir, timeoutMs, status)), ...faults, ...(version === own ? [] : [old])];
+    return [...(await findFailingWorkers(dataDir, timeoutMs, status)), ...faults, ...(version === own ? [] : [old])];
   },
 } satisfies EnvironmentCheck;
 
 /** The part of a `ServerStatus` that all versions have. */
-type Status = Pick<ServerStatus, "version" | "pid"> & {
+type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & {
   processes?: (Pick<ProcessStatus, "name" | "pid" | "answers"> & { unready?: string | null })[];
 };
 
-/** Workers that do not answer two checks in a row; a worker that is only busy answers the second. */
-async function findHanging(dataDir: string, timeoutMs: number, first: Status): Promise<Finding[]> {
+/** Workers that do not run or answer at two checks in a row; one that is only busy or starting answers the second. */
+async function findFailingWorkers(dataDir: string, timeoutMs: number, first: Status): Promise<Finding[]> {
   const silent = (first.processes ?? []).filter(({ answers }) => !answers);
   if (silent.length === 0) return [];
   await Bun.sleep(retryMs);
   const second = (await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs)))?.processes ?? [];
-  const hanging = silent.filter(({ pid }) => second.some((one) => one.pid === pid && !one.answers));
-  return hanging.map(({ name, pid }) => {
-    const message = `Worker ${name} of the server (process ${pid}) hangs, and its requests get no answer. The server replaces it after ten seconds.`;
-    return finding("error", `worker ${name}`, message, `kill -KILL ${pid}`);
-  });
+  const failing = silent.filter(({ name, pid }) =>
+    second.some((one) => one.name === name && one.pid === pid && !one.answers),
+  );
+  const hanging = failing.filter(({ pid }) => pid !== null);
+  const down = failing.length - hanging.length;
+  const { workers, pid: server } = first;
+  const message = `${workers - down} of ${workers} workers of the server (process ${server}) run. The server keeps trying to start the others.`;
+  const remedy = "Read its log: it says why they end and what to do.";
+  return [
+    ...(down === 0 ? [] : [finding("error", "workers", message, remedy)]),
+    ...hanging.map(({ name, pid }) => {
+      const message = `Worker ${name} of the server (process ${pid}) hangs, and its requests get no answer. The server replaces it after ten seconds.`;
+      return finding("error", `worker ${name}`, message, `kill -KILL ${pid}`);
+    }),
+  ];
 }
 
 export const tls = {

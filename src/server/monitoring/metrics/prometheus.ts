@@ -22,17 +22,21 @@ export function renderMetrics(status: ServerStatus): string {
     routes.flatMap(({ method, route, [value]: counts }) => spread(counts, label, { route, method }));
   const ofTenants = (value: "requests" | "errors"): Sample[] =>
     tenants.map(({ namespace, [value]: count }) => [{ namespace }, count]);
+  const answering = processes.filter(
+    ({ name, answers }) => answers && (name !== "main" || status.workers === 1),
+  ).length;
   const families: Family[] = [
     ["gauge", "build_info", "Version of the running server.", one(1, { version })],
     ["gauge", "start_time_seconds", "Start time of the server.", one(seconds(started_at))],
-    ["gauge", "workers", "Processes that answer requests.", one(status.workers)],
+    ["gauge", "workers", "Processes that answer requests.", one(answering)],
+    ["gauge", "workers_configured", "Processes that should answer requests.", one(status.workers)],
     ["counter", "http_requests_total", "Requests by route and HTTP status.", ofRoutes("statuses", "status")],
     ["counter", "http_errors_total", "Requests answered with an error, by error code.", ofRoutes("errors", "code")],
     ["gauge", "http_requests_in_flight", "Requests that are not answered yet.", one(requests.in_flight)],
     ["counter", "sign_ins_total", "Sign-ins by result.", spread({ ...sign_ins }, "result", {})],
     ["counter", "tenant_requests_total", "Requests of the twenty busiest stores.", ofTenants("requests")],
     ["counter", "tenant_errors_total", "Requests of those stores answered with an error.", ofTenants("errors")],
-    ["gauge", "process_up", "0 for a worker that does not answer.", each(({ answers }) => (answers ? 1 : 0))],
+    ["gauge", "process_up", "0 for a worker that does not run or answer.", each(({ answers }) => (answers ? 1 : 0))],
     ["gauge", "process_resident_memory_bytes", "Resident memory.", each(({ memory_bytes }) => memory_bytes)],
     ["counter", "process_cpu_seconds_total", "Processor time used.", each(({ cpu_seconds }) => cpu_seconds)],
     [
