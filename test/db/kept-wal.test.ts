@@ -90,13 +90,35 @@ test("a WAL that is damaged in the middle is kept once, and the commits behind t
 }, 20_000);
 
 test("a damaged header is damage too, and a restore over the database also keeps its WAL", async () => {
-  const { path, dataDir } = copyWith((wal) => {
-    wal.writeUInt8(wal.readUInt8(26) ^ 1, 26);
-    return wal;
-  });
-  (await claimFile(path)).close();
-  expect(keptIn(dataDir).length).toBe(1);
-  expect(describeKeptWals(path)[0]?.message).toContain("damaged at frame 0");
+  for (const damage of [
+    (wal: Buffer) => void wal.writeUInt8(wal.readUInt8(26) ^ 1, 26),
+    // The number that all frames repeat.
+    (wal: Buffer) => void wal.writeUInt8(wal.readUInt8(18) ^ 1, 18),
+    (wal: Buffer) => void wal.fill(0, 0, headerBytes),
+  ]) {
+    const { path, dataDir } = copyWith((wal) => {
+      damage(wal);
+      return wal;
+    });
+    (await claimFile(path)).close();
+    expect(keptIn(dataDir).length).toBe(1);
+    expect(describeKeptWals(path)[0]?.message).toContain("damaged at frame 0");
+  }
+});
+
+test("no database is created beside a WAL that has lost its own, and the WAL stays", async () => {
+  for (const lose of [(path: string) => rmSync(path), (path: string) => truncateSync(path, 0)]) {
+    const { path, dataDir, changed } = copyWith((wal) => wal);
+    lose(path);
+    const message = `${path} is missing or empty, but bodega.db-wal beside it has the last writes.`;
+    await expect(openDatabase({ dataDir })).rejects.toMatchObject({
+      message,
+      remedy: expect.stringContaining("restore"),
+    });
+    expect(readFileSync(`${path}-wal`).equals(changed)).toBe(true);
+    copyFileSync(join(killed, "bodega.db"), path);
+    expect((await readNames(dataDir)).length).toBeGreaterThan(50);
+  }
 });
 
 test("a sound WAL and one that ends within a write are not kept", async () => {

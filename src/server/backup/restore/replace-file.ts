@@ -1,4 +1,4 @@
-import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { giveToOwner } from "../../config/data-dir.ts";
 import { isDamaged } from "../../db/db-errors.ts";
@@ -30,10 +30,12 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
   yield "the new file is on disk";
   let kept: string | null = null;
   if (existsSync(path)) {
-    await mergeWal(path).catch((error) => {
-      // A damaged file keeps its WAL.
-      if (!isDamaged(error)) throw error;
-    });
+    // A damaged or empty file keeps its WAL.
+    if (statSync(path).size > 0) {
+      await mergeWal(path).catch((error) => {
+        if (!isDamaged(error)) throw error;
+      });
+    }
     yield "the old WAL is merged";
     kept = join(makeBackupsFolder(dataDir), `${keptPrefix}${now.toISOString().replace(/[-:]/g, "")}.db`);
     if (hasWal(path)) {

@@ -161,14 +161,15 @@ function describeKey(key: "missing" | "other", isIncluded: boolean): string {
 async function readPresentFile(config: Config, warnings: string[]): Promise<RestorePlan["present"]> {
   const path = databaseFile(config.dataDir);
   if (!existsSync(path)) return null;
-  const lock = await shareFile(path);
+  let lock: FileLock | undefined;
   try {
+    lock = await shareFile(path);
     return (await withCopy(path, inspectCopy)).contents;
   } catch {
     warnings.push("The current database cannot be read. The restore keeps its file.");
     return null;
   } finally {
-    lock.close();
+    lock?.close();
   }
 }
 

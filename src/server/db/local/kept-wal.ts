@@ -5,6 +5,7 @@ import { copyWhole } from "./sync-file.ts";
 
 /** Sizes and offsets of https://sqlite.org/fileformat2.html#walformat, for pages as this program creates them. */
 const headerBytes = 32;
+const magic = 0x377f0682;
 const frameHeaderBytes = 24;
 const frameBytes = frameHeaderBytes + 4096;
 
@@ -56,14 +57,16 @@ function findDamage(wal: string) {
   try {
     const header = new DataView(new ArrayBuffer(headerBytes));
     if (readSync(file, header, 0, headerBytes, null) < headerBytes) return undefined;
-    const salt = header.getUint32(16);
     const view = new DataView(new ArrayBuffer(frameBytes));
     let previous = sumOf(header, [0, 24], [0, 0]);
-    let frame = previous[0] === header.getInt32(24) && previous[1] === header.getInt32(28) ? undefined : 0;
+    const isSound = previous[0] === header.getInt32(24) && previous[1] === header.getInt32(28);
+    let frame = isSound && header.getUint32(0) === magic ? undefined : 0;
+    let salt = frame === 0 ? undefined : header.getUint32(16);
     let [valid, framesBehind, commitsBehind] = [0, 0, 0];
     for (let number = 1; readSync(file, view, 0, frameBytes, null) === frameBytes; number++) {
       const sum = sumOf(view, [frameHeaderBytes, frameBytes], sumOf(view, [0, 8], previous));
       previous = [view.getInt32(16), view.getInt32(20)];
+      salt ??= view.getUint32(8);
       const isValid = view.getUint32(8) === salt && sum[0] === previous[0] && sum[1] === previous[1];
       if (frame === undefined) frame = isValid ? undefined : number;
       else if (isValid) {

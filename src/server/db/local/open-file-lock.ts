@@ -1,4 +1,6 @@
-import { unavailable } from "../../errors.ts";
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import { unavailable, wrongState } from "../../errors.ts";
 import { FileLock } from "./file-lock.ts";
 import { keepDamagedWal } from "./kept-wal.ts";
 import { loadLibsql } from "./load-libsql.ts";
@@ -11,9 +13,15 @@ const defaultTimeoutMs = 30_000;
 /**
  * Marks the database file as open in this process until the lock is closed. A WAL would be written into a file that
  * replaces an open one, so `claimFile` waits for all such locks.
- * @throws unavailable when the file is being replaced all the time.
+ * @throws unavailable when the file is being replaced all the time; wrongState for a WAL without its file: SQLite would
+ * create a database and discard the WAL.
  */
 export async function shareFile(path: string): Promise<FileLock> {
+  if (hasWal(path) && !statSync(path, { throwIfNoEntry: false })?.size) {
+    const message = `${path} is missing or empty, but ${basename(path)}-wal beside it has the last writes.`;
+    const remedy = "Put the file back, or restore a backup with: bodega db restore. To begin anew, move the WAL away.";
+    throw wrongState(message, { remedy });
+  }
   return waitFor(path, (lock) => lock.tryShared(), "Another command replaces the database. Try again when it ends.");
 }
 
