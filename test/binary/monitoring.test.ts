@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { openShop, useBinaries } from "../support/binary.ts";
+import { createProcessClock } from "../support/process-clock.ts";
 import { type MetricsPage, parseMetrics } from "../support/prometheus.ts";
 import { until } from "../support/until.ts";
 import { childrenOf } from "./processes.ts";
@@ -120,6 +121,29 @@ test("workers that end at each start are reported by doctor, top and metrics", a
     top: "worker 1 does not run  worker 2 does not run",
   });
   expect(await server.end()).toBe(0);
+}, 30_000);
+
+test("a jump of the clock is reported by the log, doctor and top, also by a server that starts after it", async () => {
+  const binary = installBinary();
+  const clock = createProcessClock(binary.dir);
+  Object.assign(binary.env, clock.env);
+  await openShop(binary);
+  const report = async () => {
+    const doctor = JSON.parse((await binary.run("doctor", "--json")).stdout) as { findings: Record<string, string>[] };
+    const found = doctor.findings.filter(({ check }) => check === "server").map((one) => [one.severity, one.subject]);
+    return [found, /^Problems +(.*)$/m.exec((await binary.run("top", "--once")).stdout)?.[1]];
+  };
+  const paused = [[["warning", "clock"]], "the clock jumped: nothing expires"];
+  const server = await binary.serve();
+  expect(await report()).toEqual([[], undefined]);
+  clock.advance(26 * 3_600_000);
+  expect(await report()).toEqual(paused);
+  const message = "WARN the clock jumped ahead by 1 day; orders and idempotency keys do not expire until";
+  expect([await server.end(), server.log()]).toEqual([0, expect.stringContaining(message)]);
+  const next = await binary.serve();
+  expect(next.log()).toContain(message);
+  expect(await report()).toEqual(paused);
+  expect(await next.end()).toBe(0);
 }, 30_000);
 
 test("a request of the doctor is found in any worker, and top adds up the workers", async () => {

@@ -104,7 +104,8 @@ describe("the counts of workers", () => {
     join(3, () => undefined).receive({ kind: "report", value: figuresOf(1) });
     const figures = { queues: null, last_backup_at: null, last_backup_failed_at: null, certificate_expires_at: null };
     const database = { kind: "file" as const, bytes: null, wal_bytes: null, disk_free_bytes: null };
-    const read = { readOwn: () => figuresOf(0), readDatabase: async () => ({ ...figures, database }) };
+    const readDatabase = async () => ({ ...figures, database });
+    const read = { readOwn: () => figuresOf(0), readDatabase, isClockSteady: () => true };
     const status = await readStatus({ version: "1", url: "", workers: 3, registry, ...read });
     expect(status.processes.map(({ name, pid, answers }) => [name, pid, answers])).toEqual([
       ["main", 1, true],

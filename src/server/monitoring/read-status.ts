@@ -16,6 +16,7 @@ interface StatusDeps {
   /** Figures of the main process. */
   readOwn: () => ProcessFigures;
   readDatabase: () => Promise<DatabaseFigures>;
+  isClockSteady: () => boolean;
   /** Undefined where the main process answers requests. */
   registry: WorkerRegistry | undefined;
 }
@@ -50,6 +51,7 @@ export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
     routes: routes.toSorted((a, b) => b.requests - a.requests),
     sign_ins: countSignIns(routes),
     tenants: sortByRequests(tenants).slice(0, maxTenants),
+    expiry_paused: !deps.isClockSteady(),
     ...database,
   };
 }

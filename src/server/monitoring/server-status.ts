@@ -86,6 +86,8 @@ export interface ServerStatus {
     limited: number;
   };
   tenants: TenantStatus[];
+  /** Whether orders, points and idempotency keys do not expire now, because the clock jumped. */
+  expiry_paused: boolean;
   /** Sizes in bytes; null where there is no file. */
   database: { kind: string; bytes: number | null; wal_bytes: number | null; disk_free_bytes: number | null };
   /** Null while the database does not answer. */

@@ -11,10 +11,8 @@ const maxSilentChecks = 3;
 const killAfterChecks = 5;
 /** For a worker that does not run, or has hung since its start. */
 export const noFigures: ProcessFigures = {
-  pid: null,
   ...{ memory_bytes: 0, cpu_seconds: 0, event_loop_lag_ms: 0, in_flight: 0, writes_waiting: 0, write_wait_ms: 0 },
-  unready: null,
-  ...{ started_at: new Date(0).toISOString(), counts: { routes: [], tenants: [] } },
+  ...{ pid: null, unready: null, started_at: new Date(0).toISOString(), counts: { routes: [], tenants: [] } },
 };
 
 interface Worker {

@@ -22,7 +22,7 @@ import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/counts.ts";
 import { purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import type { Vault } from "../security/vault.ts";
-import { createClockWatch } from "./clock-watch.ts";
+import { watchSystemClock } from "./clock-watch.ts";
 
 const purgeMs = 60_000;
 const checkFileMs = 1000;
@@ -56,8 +56,10 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       unavailable(`The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`),
     );
   }, checkFileMs);
-  const purging = startPurging(db, notice);
+  const isClockSteady = watchSystemClock(config.dataDir, notice);
+  const purging = startPurging(db, notice, isClockSteady);
   return {
+    isClockSteady,
     /** Resolves when the database file was removed or replaced: further writes would be lost. */
     databaseLost: databaseLost.promise,
     async stop() {
@@ -103,10 +105,9 @@ const purgeJobs: { purge: PurgeJob; fullBatch: number; needsClock?: boolean }[] 
   ].map((purge) => ({ purge, fullBatch: purgeBatch })),
 ];
 
-function startPurging(db: Database, notice: LogWriter["notice"]): { stop(): Promise<void> | undefined } {
+function startPurging(db: Database, notice: LogWriter["notice"], isSteady: () => boolean) {
   let running: Promise<void> | undefined;
   let isStopping = false;
-  const isSteady = createClockWatch(Date.now, () => performance.now(), notice);
   const begin = (work: typeof purgeAll, failure: string) => {
     running ??= work(db, { now: Date.now, isStopping: () => isStopping, isSteady })
       .catch(() => notice("warn", failure))
@@ -119,7 +120,7 @@ function startPurging(db: Database, notice: LogWriter["notice"]): { stop(): Prom
   const failure = "orders and points could not expire, or old rows could not be deleted";
   const timer = setInterval(() => begin(purgeAll, failure), purgeMs);
   return {
-    stop() {
+    stop(): Promise<void> | undefined {
       isStopping = true;
       clearInterval(timer);
       return running;

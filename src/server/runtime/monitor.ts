@@ -29,11 +29,12 @@ interface MonitorOptions {
   log: LogWriter;
   /** The certificate presented now; undefined without TLS. */
   certificate: () => Certificate | undefined;
+  isClockSteady: () => boolean;
 }
 
 /** Starts to monitor a server's main process. Code that renders figures is loaded at the first request for them. */
 export function startMonitor(config: Config, db: Database, options: MonitorOptions) {
-  const { version, log, certificate } = options;
+  const { log, certificate } = options;
   const { dataDir, workers } = config;
   const own = monitorProcess(db);
   let url = "";
@@ -51,7 +52,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
     const { readStatus } = await import("../monitoring/read-status.ts");
     const certificateEnd = () => certificate()?.until;
     readDatabase ??= createDatabaseReader({ db, dataDir, certificateEnd, now: Date.now });
-    return readStatus({ version, url, workers, readOwn: own.read, readDatabase, registry });
+    return readStatus({ ...options, url, workers, readOwn: own.read, readDatabase, registry });
   };
   const metricsText = async (): Promise<string> => {
     const { renderMetrics } = await import("../monitoring/metrics/prometheus.ts");

@@ -89,7 +89,7 @@ async function runMain(config: Config, run: Run): Promise<number> {
     const { vault, hasKey } = await prepareDatabase(config, db, log);
     await run.prepare?.(db, vault);
     const jobs = await startBackgroundJobs(config, db, { ...run, vault: hasKey ? vault : null });
-    const monitor = startMonitor(config, db, { version, log, certificate: () => certificate?.current() });
+    const monitor = startMonitor(config, db, { ...jobs, version, log, certificate: () => certificate?.current() });
     const answering = await startAnswering(portConfig, db, { run, vault, monitor, certificate });
     certificate?.start(async (pair) => answering.present(pair));
     await announce(config, run, answering.url, await monitor.open(answering.url));
@@ -115,18 +115,13 @@ async function runMain(config: Config, run: Run): Promise<number> {
 async function startAnswering(
   config: Config,
   db: Database,
-  {
-    run,
-    vault,
-    monitor,
-    certificate,
-  }: { run: Run; vault: Vault; monitor: ServerMonitor; certificate: CertificateWatcher | null },
+  deps: { run: Run; vault: Vault; monitor: ServerMonitor; certificate: CertificateWatcher | null },
 ) {
-  const { version, log } = run;
+  const { run, vault, monitor, certificate } = deps;
   const { registry } = monitor;
   if (registry === undefined) {
     const pair = certificate?.current() ?? null;
-    return listen(config, db, { version, vault, log, monitor, shared: pair !== null, certificate: pair });
+    return listen(config, db, { ...run, vault, monitor, shared: pair !== null, certificate: pair });
   }
   const group = await startWorkers(config, { ...run, registry });
   return { ...group, url: addressOf(config) };

@@ -31,7 +31,10 @@ beforeAll(async () => {
     now: Date.now,
   });
   const status = () =>
-    readStatus({ version: "1", url: "", workers: 1, readOwn: watch.read, readDatabase, registry: undefined });
+    readStatus({
+      ...{ version: "1", url: "", workers: 1, registry: undefined },
+      ...{ readOwn: watch.read, readDatabase, isClockSteady: () => true },
+    });
   const metrics = { token, text: async () => renderMetrics(await status()) };
   app = startTestApp({ db, meter: watch.meter, metrics });
   shop = await createShop(app);

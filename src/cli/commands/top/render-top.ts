@@ -75,13 +75,14 @@ function summarize(activity: ServerActivity): [label: string, parts: string[]][]
   ];
 }
 
-function findProblems({ processes, queues, last_backup_failed_at }: ServerActivity): string[] {
+function findProblems({ processes, queues, last_backup_failed_at, expiry_paused }: ServerActivity): string[] {
   const failed = Object.entries(queues ?? {}).filter(([, queue]) => queue.failed > 0);
   return [
     ...processes
       .filter(({ answers }) => !answers)
       .map(({ name, pid }) => `worker ${name} ${pid === null ? "does not run" : "hangs"}`),
     ...new Set(processes.flatMap(({ unready }) => (unready ? [`not ready: ${escapeControls(unready)}`] : []))),
+    ...(expiry_paused ? ["the clock jumped: nothing expires"] : []),
     ...(last_backup_failed_at === null ? [] : ["last backup failed"]),
     ...failed.map(([name, queue]) => `${queue.failed} ${name} failed`),
   ];

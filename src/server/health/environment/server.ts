@@ -3,7 +3,7 @@ import { locateFailure } from "../../db/failure.ts";
 import { isServerRunning } from "../../db/local/server-lock.ts";
 import { AppError, unavailable } from "../../errors.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
-import type { ProcessStatus, ServerStatus } from "../../monitoring/server-status.ts";
+import type { ServerStatus } from "../../monitoring/server-status.ts";
 import { readCertificate } from "../../tls/certificate.ts";
 import { checkCertificate } from "../../tls/check-certificate.ts";
 import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
@@ -28,20 +28,21 @@ export const server = {
     }
     const { version, pid } = status;
     const message = `The server (process ${pid}) is version ${version}, and this program is version ${own}.`;
-    const old = finding("warning", dataDir, message, "Restart the server to run the installed version.");
+    const remedy = "Restart the server to run the installed version.";
+    const old = version === own ? [] : [finding("warning", dataDir, message, remedy)];
     const unready = new Set((status.processes ?? []).flatMap(({ unready }) => unready ?? []));
     const faults = [...unready].map((reason) => {
       const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;
       return finding("error", dataDir, `The server is not ready: ${reason}`, fault.remedy ?? null);
     });
-    return [...(await findFailingWorkers(dataDir, timeoutMs, status)), ...faults, ...(version === own ? [] : [old])];
+    const wait = `The clock of the server (process ${pid}) jumped. Orders, points and idempotency keys do not expire until it has been steady for ten minutes.`;
+    const paused = status.expiry_paused ? [finding("warning", "clock", wait, "timedatectl set-ntp true")] : [];
+    return [...(await findFailingWorkers(dataDir, timeoutMs, status)), ...faults, ...paused, ...old];
   },
 } satisfies EnvironmentCheck;
 
 /** The part of a `ServerStatus` that all versions have. */
-type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & {
-  processes?: (Pick<ProcessStatus, "name" | "pid" | "answers"> & { unready?: string | null })[];
-};
+type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & Partial<ServerStatus>;
 
 /** Workers that do not run or answer at two checks in a row; one that is only busy or starting answers the second. */
 async function findFailingWorkers(dataDir: string, timeoutMs: number, first: Status): Promise<Finding[]> {

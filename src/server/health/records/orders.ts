@@ -135,6 +135,6 @@ export const dueOrders: RecordCheck = {
   notes: {
     count: countDue,
     describe: (due) =>
-      `${countOf(due, "unpaid order")} should have expired. A running server expires them within a minute.`,
+      `${countOf(due, "unpaid order")} should have expired. A running server expires them within a minute, or ten minutes after its clock jumped.`,
   },
 };

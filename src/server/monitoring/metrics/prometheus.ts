@@ -16,6 +16,7 @@ export function renderMetrics(status: ServerStatus): string {
   const one = (value: Sample[1], labels: Labels = {}): Sample[] => [[labels, value]];
   const each = (value: (one: ServerStatus["processes"][number]) => number): Sample[] =>
     processes.map((process) => [{ process: process.name }, value(process)]);
+  const inSeconds = (name: "event_loop_lag_ms" | "write_wait_ms") => each(({ [name]: ms }) => ms / 1000);
   const ofQueues = (value: "waiting" | "failed"): Sample[] =>
     Object.entries(queues ?? {}).map(([queue, figures]) => [{ queue }, figures[value]]);
   const ofRoutes = (value: "statuses" | "errors", label: string): Sample[] =>
@@ -39,37 +40,17 @@ export function renderMetrics(status: ServerStatus): string {
     ["gauge", "process_up", "0 for a worker that does not run or answer.", each(({ answers }) => (answers ? 1 : 0))],
     ["gauge", "process_resident_memory_bytes", "Resident memory.", each(({ memory_bytes }) => memory_bytes)],
     ["counter", "process_cpu_seconds_total", "Processor time used.", each(({ cpu_seconds }) => cpu_seconds)],
-    [
-      "gauge",
-      "process_event_loop_lag_seconds",
-      "Longest delay of the event loop within the last ten seconds.",
-      each(({ event_loop_lag_ms }) => event_loop_lag_ms / 1000),
-    ],
+    ["gauge", "process_event_loop_lag_seconds", "Longest delay within ten seconds.", inSeconds("event_loop_lag_ms")],
     ["gauge", "process_writes_waiting", "Writes in the queue.", each(({ writes_waiting }) => writes_waiting)],
-    [
-      "gauge",
-      "process_write_wait_seconds",
-      "Time that the first write in the queue has waited.",
-      each(({ write_wait_ms }) => write_wait_ms / 1000),
-    ],
+    ["gauge", "process_write_wait_seconds", "Age of the first write in the queue.", inSeconds("write_wait_ms")],
     ["gauge", "database_size_bytes", "Size of the database file.", one(database.bytes)],
     ["gauge", "database_log_size_bytes", "Size of the write-ahead log.", one(database.wal_bytes)],
     ["gauge", "disk_free_bytes", "Free space on the disk of the data directory.", one(database.disk_free_bytes)],
     ["gauge", "queue_waiting", "Deliveries in the queue.", ofQueues("waiting")],
     ["gauge", "queue_failed", "Deliveries that failed for good within the last day.", ofQueues("failed")],
     ["gauge", "last_backup_timestamp_seconds", "Time of the last backup.", one(seconds(last_backup_at))],
-    [
-      "gauge",
-      "last_backup_failed",
-      "1 if a backup has failed since then.",
-      one(last_backup_failed_at === null ? 0 : 1),
-    ],
-    [
-      "gauge",
-      "certificate_expiry_timestamp_seconds",
-      "Expiry of the certificate of the server.",
-      one(seconds(certificate_expires_at)),
-    ],
+    ["gauge", "last_backup_failed", "1 if a backup has failed since then.", one(last_backup_failed_at ? 1 : 0)],
+    ["gauge", "certificate_expiry_timestamp_seconds", "Certificate expiry.", one(seconds(certificate_expires_at))],
   ];
   return `${families.map(renderFamily).join("")}${renderLatencies(status)}`;
 }
