@@ -80,11 +80,14 @@ describe("serve", () => {
 
   test("init of its data directory says that it runs, and to restart it for new settings", async () => {
     await json("tenant", "create", "mugs");
-    const { stop } = await start(["serve"], "Data directory");
+    const { stop, stdout } = await start(["serve"], "Data directory");
+    const [url] = /http:\S+/.exec(stdout) ?? [];
     const init = async (...flags: string[]) => (await run(["init", "-n", "mugs", "--no-owner", ...flags])).stdout;
     expect(await init("--port", "8081")).toContain("# The server runs already. Restart it to apply the new settings\n");
     const same = await init();
     expect(same).toContain("# The server runs already\n");
+    expect(same).toContain(`Address    ${url}\n`);
+    expect(await json("init", "-n", "mugs", "--no-owner")).toMatchObject({ url });
     expect(same).not.toContain("bodega serve");
     await stop("SIGTERM");
     expect(await init()).toMatch(/# Start the server\n.*bodega.* serve/);

@@ -41,6 +41,7 @@ export async function createShop(args: InitArgs, console: Console, plan: Plan) {
     run: answers.run,
     /** Whether a server of this data directory runs already. */
     isRunning: answers.isRunning,
+    runningUrl: answers.runningUrl,
     unit: unit && { ...unit, written: false, started: false },
     /** One sentence for each flag whose value differs from the existing one, which is kept. */
     kept: [] as string[],

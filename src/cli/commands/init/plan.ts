@@ -7,6 +7,8 @@ import { compareEnvFile } from "../../../server/config/env-file.ts";
 import { defaultDataDir } from "../../../server/config/options.ts";
 import { isServerRunning } from "../../../server/db/local/server-lock.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
+import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
+import { reservePort } from "../../../server/runtime/port.ts";
 import { readCertificate } from "../../../server/tls/certificate.ts";
 import { withContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
@@ -42,7 +44,7 @@ export async function planShop(args: InitArgs, console: Console) {
   const { run, key, owner, secretFile } = answers;
   if (run === "systemd" && given === undefined) config = readInitConfig(args, console, hasSystemd());
   // The guide is printed before the server listens, and names its port.
-  if (run === "serve" && config.port === 0) config = { ...config, port: await findFreePort(config.host) };
+  if (run === "serve" && config.port === 0) config = { ...config, port: await reservePort(config) };
   const unit = run === "systemd" ? describeUnit(config, args["unit-dir"], console) : null;
   if (unit !== null) requireWritable(unit);
   const planFile = (isWanted: boolean, path: string | undefined, flag: string) => {
@@ -94,8 +96,10 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const mail = wantsMail(args, config) ? await takeMail(args, console, { title, language, to }) : null;
   const address = await takeAddress(args, console, config);
   const isRunning = config.databaseUrl === undefined && (await isServerRunning(config.dataDir));
+  // Its flags can differ from the settings.
+  const runningUrl = isRunning ? (await readServerStatus(config.dataDir))?.url : undefined;
   const run = readRunMode(args) ?? (isRunning ? "none" : await askRunMode(console));
-  return { namespace, store, owner, key, secretFile, mail, address, run, isRunning };
+  return { namespace, store, owner, key, secretFile, mail, address, run, isRunning, runningUrl };
 }
 
 async function greet(console: Console, config: Config, isNew: boolean): Promise<void> {
@@ -117,11 +121,4 @@ export function readInitConfig(args: InitArgs, console: Console, isService: bool
   const isChosen = isNamed || existsSync(databaseFile(resolve(defaultDataDir)));
   const dataDir = isService && process.getuid?.() === 0 && !isChosen ? systemDataDir : args["data-dir"];
   return readCliConfig({ ...args, "data-dir": dataDir }, console);
-}
-
-async function findFreePort(hostname: string): Promise<number> {
-  const probe = Bun.serve({ port: 0, hostname, fetch: () => new Response(null) });
-  const { port = 0 } = probe;
-  await probe.stop(true);
-  return port;
 }

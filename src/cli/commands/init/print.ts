@@ -31,10 +31,10 @@ export async function printOutcome(console: Console, outcome: Outcome): Promise<
 }
 
 async function printGuide(console: Console, outcome: Outcome): Promise<void> {
-  const { secrets, config } = outcome;
+  const { secrets, config, runningUrl } = outcome;
   for (const sentence of outcome.kept) await info(console, `kept: ${sentence}`);
   if (outcome.unit !== null) await reportUnit(console, outcome, outcome.unit);
-  await console.write(formatGuide(outcome, addressOf(config), console.columns));
+  await console.write(formatGuide(outcome, runningUrl ?? addressOf(config), console.columns));
   if ((secrets.key ?? secrets.password) !== undefined) {
     await warn(console, "Save the secrets now. They won't be shown again.");
   }
@@ -78,7 +78,7 @@ async function warnOfEnvironment(console: Console, envFile: string): Promise<voi
   await warn(console, `The service does not see ${names.join(", ")} of this environment. Add them to ${envFile}`);
 }
 
-function toJson({ setup, secrets, files, mail, settings, unit, config, kept }: Outcome) {
+function toJson({ setup, secrets, files, mail, settings, unit, config, kept, runningUrl }: Outcome) {
   const { store, owner, made } = setup;
   const key = setup.key && Object.fromEntries(Object.entries(setup.key).filter(([name]) => name !== "app_secret"));
   return {
@@ -95,7 +95,7 @@ function toJson({ setup, secrets, files, mail, settings, unit, config, kept }: O
       ...(files.key !== undefined && { secret_file: files.key }),
     },
     mail: mail && { host: new URL(mail.smtpUrl).host, from: mail.mailFrom, tried: mail.isTested },
-    url: addressOf(config),
+    url: runningUrl ?? addressOf(config),
     data_dir: config.dataDir,
     settings_file: settings.path,
     settings: settings.written,
