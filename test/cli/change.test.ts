@@ -153,7 +153,7 @@ test("an order is paid, fulfilled and refunded, and its stock follows", async ()
   const wrong = await failure("order", "refund", number, "--line", "MUG", "--yes", ...demo);
   expect([wrong.code, wrong.error.message]).toEqual([2, expect.stringContaining("names no line of the order")]);
   const many = await failure("order", "refund", number, "--line", "LAMP:3", "--yes", ...demo);
-  expect([many.code, many.error.message]).toEqual([4, "--line only 2 left to refund of LAMP"]);
+  expect([many.code, many.error.message]).toEqual([4, "--line is 3, but 2 of LAMP can be refunded"]);
   expect(await order("refund", number, "--line", paid.items[0]?.id as string, "--yes")).toMatchObject({
     payment_status: "refunded",
     refunded: 30,

@@ -18,6 +18,7 @@ import { readGuarded } from "../../src/server/values/csv-injection.ts";
 import { vault } from "../support/app.ts";
 import type { OrderReply } from "../support/orders.ts";
 import { command, makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
 
 type OrderRecord = Omit<OrderReply, "id"> & { order_id: string; customer_email: string | null };
 
@@ -182,6 +183,22 @@ describe("order show", () => {
       expect(stdout).toMatch(part);
     }
     expect(stdout).toContain('Chair, "old"');
+  });
+
+  test("says when it expires only while it is pending", async () => {
+    const show = async (number: string) => (await run(["order", "show", "-n", "demo", number])).stdout;
+    expect(await show("2")).toMatch(/^Expires at +\S/m);
+    expect(await show("1")).not.toContain("Expires at");
+    expect(await json("order", "show", "-n", "demo", "1")).toHaveProperty("expires_at");
+  });
+
+  test("has headings that differ when they are cut", async () => {
+    const args = ["order", "show", "-n", "demo", "1", "--no-color"];
+    for (const columns of [79, 80, 81]) {
+      const { stdout } = await runHere(args, { env: environment(), columns });
+      const headings = /^REFUND ID.*$/m.exec(stdout)?.[0].split(/ {2,}/) ?? [];
+      expect([headings.length > 4, new Set(headings).size]).toEqual([true, headings.length]);
+    }
   });
 });
 

@@ -26,7 +26,8 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
   if (console.quiet) return printRecord(console, record, "order_id");
   const { order } = view;
   const { items: _items, refunds: _refunds, shipping_address, ...rest } = record;
-  const fields = Object.entries(rest).filter(([name]) => !(`${name}_minor` in rest));
+  const isHidden = (name: string) => `${name}_minor` in rest || (name === "expires_at" && order.status !== "pending");
+  const fields = Object.entries(rest).filter(([name]) => !isHidden(name));
   const shown = fields.map(([name, value]) =>
     name.endsWith("_minor") ? [name.slice(0, -"_minor".length), formatAmount(Number(value), view)] : [name, value],
   );
@@ -60,8 +61,8 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
       { header: "AMOUNT", value: (refund) => amount(refund.amount_minor) },
       { header: "ITEMS", value: (refund) => String(refund.lines.reduce((sum, line) => sum + line.quantity, 0)) },
       { header: "REASON", value: (refund) => formatValue(refund.reason) },
-      { header: "POINTS RETURNED", value: (refund) => String(refund.points_returned) },
-      { header: "POINTS REVERSED", value: (refund) => String(refund.points_reversed) },
+      { header: "RETURNED POINTS", value: (refund) => String(refund.points_returned) },
+      { header: "REVERSED POINTS", value: (refund) => String(refund.points_reversed) },
       { header: "CREATED", value: (refund) => refund.created_at },
     ],
   });

@@ -65,8 +65,8 @@ function askedQuantities(lines: readonly PaidLine[], asked: NonNullable<RefundIn
       throw invalidField(`lines.${index}.quantity`, "must be a whole number of at least 1");
     }
     if (quantity > remaining(line)) {
-      const left = remaining(line) === 0 ? "nothing is" : `only ${remaining(line)}`;
-      throw fieldFault(wrongState, `lines.${index}.quantity`, `${left} left to refund of ${line.name}`);
+      const excess = `is ${quantity}, but ${remaining(line)} of ${line.name} can be refunded`;
+      throw fieldFault(wrongState, `lines.${index}.quantity`, excess);
     }
     quantities.set(id, quantity);
   }
