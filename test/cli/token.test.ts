@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Serving, watchServer } from "../support/serving.ts";
 import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
 
 const { environment, json, failure, run } = openCli();
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -85,6 +86,9 @@ test("a list shows signed-in users with exactly the documented record, and never
     expect(stdout).toContain((tokens[0] as Token).token_id);
     expect(stdout).not.toContain(session.token);
   }
+  const narrow = await runHere(["token", "list", "-n", "demo", "--no-color"], { env: environment(), columns: 80 });
+  expect(narrow.stdout).toMatch(/^TOKEN ID +USER +STATE +CREATED +EXPIRES$/m);
+  expect(narrow.stdout).toMatch(/^tok_\w{26} +user-\S+ +active +(now|\d+ seconds? ago) +in 30 days$/m);
 });
 
 test("--all-states also shows ended tokens, and how they ended; the default shows valid ones", async () => {

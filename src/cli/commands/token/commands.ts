@@ -2,7 +2,7 @@ import { withTenant } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, noteLimit, requiredNamespaceArg, userFilterArg } from "../../framework/list-args.ts";
-import { formatValue, printList, printRecord } from "../../terminal/output.ts";
+import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/args.ts";
 
@@ -28,11 +28,10 @@ const list = defineCommand({
       empty: "No user tokens found.",
       columns: [
         { header: "TOKEN ID", value: (token) => token.token_id, whole: true },
-        { header: "USER", value: (token) => token.user_id },
-        { header: "EMAIL", value: (token) => formatValue(token.email) },
+        { header: "USER", value: (token) => token.email ?? token.user_id },
         { header: "STATE", value: (token) => token.state, state: true },
-        { header: "CREATED", value: (token) => token.created_at },
-        { header: "EXPIRES", value: (token) => token.expires_at },
+        { header: "CREATED", value: (token) => token.created_at, whole: true },
+        { header: "EXPIRES", value: (token) => token.expires_at, whole: true },
       ],
     });
     if (tokens.length === limit) await noteLimit(console, limit);
