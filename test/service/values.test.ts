@@ -10,8 +10,11 @@ test("sizes are formatted in KiB, MiB and GiB", () => {
 });
 
 test("durations are formatted in their largest unit, and parsed from their short form", () => {
-  expect([400, 1000, -59_000, hour - 1000, hour, 49 * hour].map(formatDuration)).toEqual([
+  expect([400, 1000, -59_000, hour - 1000, hour, 49 * hour].map((ms) => formatDuration(ms))).toEqual([
     ...["0 seconds", "1 second", "59 seconds", "1 hour", "1 hour", "2 days"],
+  ]);
+  expect([301_000, 36 * hour, 720 * hour].map((ms) => formatDuration(ms, true))).toEqual([
+    ...["301 seconds", "36 hours", "30 days"],
   ]);
   expect(["45s", "30m", "24h", "90d", "2w"].map(parseDuration)).toEqual([
     ...[45_000, 1_800_000, 24 * hour, 90 * 24 * hour, 14 * 24 * hour],

@@ -13,10 +13,14 @@ export function parseDuration(text: string): number | undefined {
   return unit === undefined ? undefined : Number(amount) * (msPerUnit[unit] as number);
 }
 
-/** Formats milliseconds for people, rounded in the largest unit that fits, without a sign: `3 days`, `1 hour`, `0 seconds`. */
-export function formatDuration(ms: number): string {
+/**
+ * Formats milliseconds for people, rounded in the largest unit that fits, without a sign: `3 days`, `1 hour`,
+ * `0 seconds`. Exact ones are in the largest unit of which they are a multiple: `36 hours`.
+ */
+export function formatDuration(ms: number, isExact = false): string {
   // With 1% of tolerance, 59 minutes and 59 seconds are an hour and not 60 minutes.
-  const [unit, length] = units.find(([, length]) => Math.abs(ms) >= 0.99 * length) ?? ["second", 1000];
+  const fits = (length: number) => (isExact ? ms % length === 0 : Math.abs(ms) >= 0.99 * length);
+  const [unit, length] = units.find(([, length]) => fits(length)) ?? ["second", 1000];
   const count = Math.round(Math.abs(ms) / length);
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,6 @@
-import { parseNamespace } from "../../../server/modules/tenants/input.ts";
+import { parseNamespace, type TenantInput } from "../../../server/modules/tenants/input.ts";
+import type { TenantDetails } from "../../../server/modules/tenants/record.ts";
+import { formatDuration } from "../../../server/values/duration.ts";
 import { beginContext, withContext } from "../../context/context.ts";
 import {
   type ArgValues,
@@ -12,6 +14,7 @@ import {
 } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
+import type { Console } from "../../terminal/console.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 
@@ -73,27 +76,13 @@ const tenantFlags = {
   ),
 } as const satisfies CommandArgs;
 
-/** The store's fields for the service. */
-function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
+/** The store's fields for the service, which are named as the flags are. */
+function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {
   const { "token-lifetime": lifetimeMs } = args;
-  return {
-    title: args.title,
-    domain: args.domain,
-    url: args.url,
-    currency: args.currency,
-    currencySign: args["currency-sign"],
-    logo: args.logo,
-    language: args.language,
-    tokenLifetime: lifetimeMs === undefined ? undefined : lifetimeMs / 1000,
-    pointsRate: args["points-rate"],
-    pointValue: args["point-value"],
-    pointsDays: args["points-days"],
-    addressWrites: args["address-writes"],
-    visitorWrites: args["visitor-writes"],
-    pendingOrders: args["pending-orders"],
-    stockShare: args["stock-share"],
-    ordersPerMinute: args["orders-per-minute"],
-  };
+  const flags = Object.keys(tenantFlags) as (keyof typeof tenantFlags)[];
+  const camelCase = (flag: string) => flag.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+  const fields = Object.fromEntries(flags.map((flag) => [camelCase(flag), args[flag]]));
+  return { ...fields, tokenLifetime: lifetimeMs === undefined ? undefined : lifetimeMs / 1000 };
 }
 
 const tenantArgs = { tenant: tenantArg, namespace: namespaceArg };
@@ -144,6 +133,11 @@ const list = defineCommand({
   },
 });
 
+function printTenant(console: Console, tenant: TenantDetails): Promise<void> {
+  const token_lifetime = console.json ? tenant.token_lifetime : formatDuration(tenant.token_lifetime * 1000, true);
+  return printRecord(console, { ...tenant, token_lifetime }, "namespace");
+}
+
 const show = defineCommand({
   name: "show",
   description: "Show a store",
@@ -151,7 +145,7 @@ const show = defineCommand({
   examples: ["bodega tenant show demo"],
   async run(args, console) {
     const { getTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(console, await withContext(args, console, (ctx) => getTenant(ctx, args.tenant)), "namespace");
+    await printTenant(console, await withContext(args, console, (ctx) => getTenant(ctx, args.tenant)));
   },
 });
 
@@ -169,8 +163,7 @@ const update = defineCommand({
   async run(args, console) {
     const patch = readTenantFlags(args);
     const { updateTenant } = await import("../../../server/modules/tenants/service.ts");
-    const tenant = await withContext(args, console, (ctx) => updateTenant(ctx, args.tenant, patch));
-    await printRecord(console, tenant, "namespace");
+    await printTenant(console, await withContext(args, console, (ctx) => updateTenant(ctx, args.tenant, patch)));
   },
 });
 

@@ -130,7 +130,7 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
  * Changes the given fields; `null` clears one. Errors: notFound, validationFailed for an invalid field, wrongState for
  * another currency while there are products, because their prices could not be compared.
  */
-export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantRecord> {
+export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantDetails> {
   const given = readFields(patch);
   return inTransaction(ctx, async (tx) => {
     const before = await requireRow(tx, namespace);
@@ -149,7 +149,7 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
       namespace,
       details: { fields: changedFields(toDetails(before), after) },
     });
-    return toRecord(after);
+    return after;
   });
 }
 
