@@ -183,7 +183,7 @@ test("a running server notifies a browser at once, reports missing settings for 
   const sent = await run(["notify", "send", "-n", "served", ...text, "--topic", "news"]);
   expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining("1 web, 1 android")]);
   expect(sent.stderr).toContain(
-    "android devices that cannot be reached: 1. No FCM account is configured for Android: set BODEGA_FCM_CREDENTIALS",
+    "android devices that this command's settings do not reach: 1. No FCM account is configured for Android: set BODEGA_FCM_CREDENTIALS for the server.",
   );
   const id = /msg_\w{26}/.exec(sent.stdout)?.[0] as string;
   await until("all is done", async () => {

@@ -45,7 +45,7 @@ export async function warnOfUndeliverable(
   for (const { platform, message } of undeliverable) {
     await warn(
       console,
-      `${platform} devices that cannot be reached: ${recipients[platform]}. ${message} in this command's environment.`,
+      `${platform} devices that this command's settings do not reach: ${recipients[platform]}. ${message} for the server.`,
     );
   }
 }
