@@ -104,10 +104,7 @@ const importProduct = defineCommand({
     },
     namespace: requiredNamespaceArg,
     format: fileFormatArg,
-    delimiter: choiceArg(
-      ["comma", "semicolon", "tab"],
-      "Delimiter of a CSV file (default: detected in its first line)",
-    ),
+    delimiter: choiceArg(["comma", "semicolon", "tab"], "Delimiter of CSV (default: detected in the first line)"),
     "dry-run": { type: "boolean", description: "Check the file and save nothing" },
     "on-error": { ...choiceArg(["stop", "skip"], "After a product with an error: stop, or skip it"), default: "stop" },
   },

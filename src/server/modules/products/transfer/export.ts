@@ -56,10 +56,8 @@ export function csvFormat(names?: readonly string[]) {
     const { id, slug } = product;
     const [first, ...others] = kinds.has("variant") ? product.variants : [];
     // Only the first line has the product's own columns.
-    return writeRows([
-      rowOf(columns, product, first),
-      ...others.map((variant) => rowOf(columns, { id, slug }, variant)),
-    ]);
+    const lines = [rowOf(columns, product, first), ...others.map((variant) => rowOf(columns, { id, slug }, variant))];
+    return writeRows(lines);
   };
   return { header: writeRows([columns.map(({ name }) => name)]), render };
 }

@@ -28,16 +28,8 @@ const selectByVariantSku = statement<Found>(sql`
   select rendered as json, sku from ${products} where ${living}
     and id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`);
 
-/** The product that a line updates, with its title before the import. */
-export interface RowChange {
-  line: number;
-  product_id: string;
-  title: string;
-  /** The changed fields: `price`, `variant_stock`, `variants` for an added variant. */
-  fields: string[];
-}
-
-export type ImportOutcome = "created" | "unchanged" | RowChange;
+/** What was done; of an update the old title, and the changed fields as `importVariants` names them. */
+export type ImportOutcome = "created" | "unchanged" | { title: string; fields: string[] };
 
 /**
  * Writes one product of a file: an existing one with its id, its SKU or a variant's SKU, or without all of these its
@@ -73,8 +65,7 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
     await patchProduct(tx, existing.id, validate(ProductPatch, changes, "row"), { ifMatch: null, lang: existing.lang });
   }
   changed.push(...(await importVariants(tx, existing, item)));
-  if (changed.length === 0) return "unchanged";
-  return { line: item.line, product_id: existing.id, title: existing.title, fields: changed };
+  return changed.length === 0 ? "unchanged" : { title: existing.title, fields: changed };
 }
 
 async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct | undefined> {

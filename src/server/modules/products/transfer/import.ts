@@ -2,7 +2,7 @@ import type { Ctx } from "../../../context.ts";
 import { inDryRun, inSavepoint, inTransaction } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { ImportItem, RowFault } from "./import-item.ts";
-import { type ImportOutcome, identifyingKeys, importProduct, type RowChange } from "./import-product.ts";
+import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
 
 /** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait for it. */
 const batchSize = 500;
@@ -27,7 +27,7 @@ export interface ImportResult {
   unchanged: number;
   failed: number;
   /** The first twenty updates. */
-  changes: RowChange[];
+  changes: { line: number; title: string; fields: string[] }[];
   /** The first hundred errors. */
   errors: RowFault[];
   /** The number of further errors. */
@@ -119,7 +119,8 @@ async function importBatch(
   for (const { item, outcome } of all) {
     result.last_line = item.line;
     if (!Array.isArray(outcome)) {
-      if (typeof outcome !== "string" && result.changes.length < maxChanges) result.changes.push(outcome);
+      if (typeof outcome !== "string" && result.changes.length < maxChanges)
+        result.changes.push({ line: item.line, ...outcome });
       result[typeof outcome === "string" ? outcome : "updated"]++;
       continue;
     }
