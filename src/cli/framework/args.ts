@@ -125,6 +125,18 @@ export function fileArg(description: string) {
   return { ...valueArg("file", description), completes: "file" } as const;
 }
 
+/** `--format` of a command that reads or writes a file. */
+export const fileFormatArg = choiceArg(
+  ["csv", "ndjson"],
+  "Format of the file (default: from its name: .csv, .tsv, .ndjson or .jsonl)",
+);
+
+/** The flags of a command that exports. */
+export const exportArgs = {
+  output: { ...fileArg("File to write; - is standard output"), alias: "o", default: "-" },
+  format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
+} as const;
+
 /** `-n/--namespace`, for commands that work within one tenant. */
 export const namespaceArg = {
   ...valueArg("namespace", "Namespace of the store"),

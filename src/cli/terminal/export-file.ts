@@ -13,26 +13,6 @@ import { invalidFlag, UsageError } from "./usage-error.ts";
 
 const endings = { csv: "csv", tsv: "csv", txt: "csv", ndjson: "ndjson", jsonl: "ndjson" } as const;
 
-/** `--format` of a command that reads or writes a file. */
-export const fileFormatArg = {
-  type: "enum",
-  options: ["csv", "ndjson"],
-  description: "Format of the file (default: from its name: .csv, .tsv, .ndjson or .jsonl)",
-} as const;
-
-/** The flags of a command that exports. */
-export const exportArgs = {
-  output: {
-    type: "string",
-    alias: "o",
-    valueHint: "file",
-    default: "-",
-    completes: "file",
-    description: "File to write; - is standard output",
-  },
-  format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
-} as const;
-
 /**
  * The format of an export.
  * @throws UsageError where `--json` and the export would share standard output.

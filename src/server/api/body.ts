@@ -24,26 +24,21 @@ export interface BodyMemory {
  * The share of one body in that memory. Only received bytes beyond the first 64 KiB count, so that idle connections and
  * many ordinary bodies do not use it up.
  */
-class HeldMemory {
-  readonly #memory: BodyMemory;
-  #held = 0;
-  #released = false;
-
-  constructor(memory: BodyMemory) {
-    this.#memory = memory;
-  }
-
-  add(bytes: number): void {
-    // A body that timed out may still be arriving.
-    if (this.#released || bytes > this.#memory.left) throw unavailable("Too many large bodies are being received.");
-    this.#memory.left -= bytes;
-    this.#held += bytes;
-  }
-
-  release(): void {
-    this.#memory.left += this.#held;
-    this.#released = true;
-  }
+function holdMemory(memory: BodyMemory) {
+  let held = 0;
+  let isReleased = false;
+  return {
+    add(bytes: number) {
+      // A body that timed out may still be arriving.
+      if (isReleased || bytes > memory.left) throw unavailable("Too many large bodies are being received.");
+      memory.left -= bytes;
+      held += bytes;
+    },
+    release() {
+      memory.left += held;
+      isReleased = true;
+    },
+  };
 }
 
 /** Size of an ordinary body, in bytes. */
@@ -75,7 +70,7 @@ export async function readBody(
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
   if (Number(length) > limits.bytes + maxDropped) return { error: tooLarge(limits, true) };
   const unsupported = checkType(request.headers, allowsText);
-  const held = new HeldMemory(memory);
+  const held = holdMemory(memory);
   try {
     const bytes = await inTime(collect(request, length, limits, held), limits.ms, request.headers.get("expect"));
     if (bytes.length === 0) return none;
@@ -97,18 +92,14 @@ export async function readBody(
  */
 export async function dropBody(request: Request, limits: BodyLimits): Promise<boolean> {
   const { method, headers } = request;
-  const isBounded = !isUnbounded(request, limits);
-  if (isBounded && !/close/i.test(headers.get("connection") ?? "")) return true;
+  const length = headers.get("content-length");
+  // An unread body that is endless or too large could keep its connection busy for long.
+  const isBusy = length === null ? headers.has("transfer-encoding") : Number(length) > limits.bytes + maxDropped;
+  if (!isBusy && !/close/i.test(headers.get("connection") ?? "")) return true;
   // A client with an expectation sends no body after a refusal; Bun offers none of a GET or HEAD.
-  if (method === "GET" || method === "HEAD" || headers.has("expect")) return isBounded;
+  if (method === "GET" || method === "HEAD" || headers.has("expect")) return !isBusy;
   const { error } = await readBody(request, { bytes: 0, ms: limits.ms }, { left: 0 });
   return error?.headers === undefined;
-}
-
-/** Whether an unread body could keep its connection busy for long. */
-function isUnbounded(request: Request, limits: BodyLimits): boolean {
-  const length = request.headers.get("content-length");
-  return length === null ? request.headers.has("transfer-encoding") : Number(length) > limits.bytes + maxDropped;
 }
 
 function checkType(headers: Headers, allowsText: boolean): AppError | undefined {
@@ -136,7 +127,7 @@ async function collect(
   request: Request,
   length: string | null,
   limits: BodyLimits,
-  held: HeldMemory,
+  held: ReturnType<typeof holdMemory>,
 ): Promise<Uint8Array> {
   // One read costs a third of a stream.
   if ((length !== null && Number(length) <= smallBytes) || !request.body) {

@@ -1,4 +1,4 @@
-import { AppError, invalidAppCredentials, invalidTokenParams } from "../errors.ts";
+import { type AppError, invalidAppCredentials, invalidTokenParams } from "../errors.ts";
 import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
 import type { Query } from "./check-input.ts";
@@ -42,30 +42,19 @@ export interface AppCredentials {
 /** The app credentials of a request: well-formed, malformed, or not sent. Errors wait until the store was checked. */
 type SentApp = { value: AppCredentials } | { error: AppError } | null;
 
-function readAppCredentials(authorization: string | null, common: Common): SentApp {
-  try {
-    const value = appCredentialsOf(authorization, common);
-    return value && { value };
-  } catch (error) {
-    if (error instanceof AppError) return { error };
-    throw error;
-  }
-}
-
 const bearer = /^bearer(?: +|$)/i;
 
 /**
  * The app credentials of a request: the header `Authorization: Bearer <app_id>:<app_secret>`, else the parameters
- * (specification, section 5). Null when none were sent.
- * @throws invalidAppCredentials when one of the two is missing or malformed.
+ * (specification, section 5). The error is invalidAppCredentials when one of the two is missing or malformed.
  */
-function appCredentialsOf(authorization: string | null, common: Common): AppCredentials | null {
+function readAppCredentials(authorization: string | null, common: Common): SentApp {
   const scheme = bearer.exec(authorization ?? "");
   if (scheme) {
     const value = scheme.input.slice(scheme[0].length).trim();
     const colon = value.indexOf(":");
-    if (colon === -1)
-      throw invalidAppCredentials("Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.");
+    const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";
+    if (colon === -1) return { error: invalidAppCredentials(form) };
     return checkForm(value.slice(0, colon), value.slice(colon + 1));
   }
   if (common.app_id === undefined && common.app_secret === undefined) return null;
@@ -74,10 +63,10 @@ function appCredentialsOf(authorization: string | null, common: Common): AppCred
 
 const visible = /^[\x21-\x7e]{1,256}$/;
 
-function checkForm(appId: string, appSecret: string): AppCredentials {
-  if (!visible.test(appId)) throw invalidAppCredentials("`app_id` is missing or malformed.");
-  if (!visible.test(appSecret)) throw invalidAppCredentials("`app_secret` is missing or malformed.");
-  return { appId, appSecret };
+function checkForm(appId: string, appSecret: string): SentApp {
+  if (!visible.test(appId)) return { error: invalidAppCredentials("`app_id` is missing or malformed.") };
+  if (!visible.test(appSecret)) return { error: invalidAppCredentials("`app_secret` is missing or malformed.") };
+  return { value: { appId, appSecret } };
 }
 
 /** User credentials as sent, not verified. */

@@ -1,6 +1,7 @@
 import { Readable, Writable } from "node:stream";
 import type { Config } from "../config/config.ts";
 import { validationFailed } from "../errors.ts";
+import { withSignal } from "../values/with-timeout.ts";
 import { headBytes, openFolder } from "./folder-storage.ts";
 import { type BackupLocation, isBackupName } from "./location.ts";
 import type { BackupStorage, BackupUpload } from "./storage.ts";
@@ -82,7 +83,7 @@ function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupU
   });
   return {
     sink,
-    finish: () => Promise.race([uploaded, whenAborted(signal)]),
+    finish: () => withSignal(uploaded, signal),
     async discard() {
       sink.destroy();
       void writer.abort(new Error("The backup was cancelled.")).catch(() => {});
@@ -92,9 +93,4 @@ function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupU
       await Bun.sleep(abortMs);
     },
   };
-}
-
-function whenAborted(signal: AbortSignal): Promise<never> {
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 }

@@ -1,3 +1,4 @@
+import { withSignal } from "../values/with-timeout.ts";
 import { nextClaimAt } from "./backoff.ts";
 import type { Answer, Attempt, Channel, CircuitChange } from "./channel.ts";
 import { slowMs } from "./circuit-breaker.ts";
@@ -189,12 +190,10 @@ export class DeliveryEngine<Task> {
     const controller = new AbortController();
     const { signal } = controller;
     const timer = setTimeout(() => controller.abort(new TimedOut(ms)), ms);
-    const aborted = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => aborted.reject(signal.reason));
     this.#sending.add(controller);
     try {
       // A name resolver that hangs ignores the signal.
-      return await Promise.race([send(signal), aborted.promise]);
+      return await withSignal(send(signal), signal);
     } finally {
       clearTimeout(timer);
       this.#sending.delete(controller);

@@ -1,4 +1,5 @@
 import type { Database } from "../db/session.ts";
+import type { ChannelDeps } from "./channel.ts";
 
 /** A poll of a file costs microseconds; elsewhere it is a round trip. Jitter makes pauses up to twice as long. */
 const pauseMs = { file: 250, server: 2000 };
@@ -10,12 +11,12 @@ const graceMs = 5000;
 /**
  * Polls for deliveries that are due, for as long as a server runs. It does not wait for attempts in progress, so a slow
  * one does not delay others. Any number of servers may poll one database.
- * @param onFailure called once each time the database stops answering.
+ * @param effect what operators read when the database stops answering: `mail stays queued`.
  */
 export function startPolling(
-  db: Database,
+  { db, notice }: ChannelDeps & { db: Database },
   engine: { poll(): Promise<unknown>; stop(graceMs: number): Promise<void> },
-  onFailure: () => void,
+  effect: string,
 ): { stop(): Promise<void> } {
   let isStopping = false;
   let isFailing = false;
@@ -27,7 +28,7 @@ export function startPolling(
         isFailing = false;
       },
       () => {
-        if (!isFailing) onFailure();
+        if (!isFailing) notice?.("warn", `the database does not answer; ${effect}`);
         isFailing = true;
       },
     );

@@ -73,17 +73,14 @@ export function timeRangeParts<Name extends string>(name: Name) {
 }
 
 /** One bound of a range: comparison and value. */
-export interface RangeBound {
-  operator: string;
-  value: string | number;
-}
+export type RangeBound = ReturnType<typeof readRange>[number];
 
 /** The given bounds of a range as SQL operators and column values, in a fixed order. */
 export function readRange<T>(
   query: Readonly<Record<string, unknown>>,
   name: string,
   read: (field: string, value: T, bound: Bound) => string | number,
-): RangeBound[] {
+) {
   return bounds.flatMap((bound) => {
     const field = `${name}[${bound}]`;
     const value = query[field];

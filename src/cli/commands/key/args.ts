@@ -1,6 +1,13 @@
 import type { SystemCtx } from "../../../server/context.ts";
 import { withContext } from "../../context/context.ts";
-import { type FlagArg, fileArg, namespaceArg, type PositionalArg, type SharedValues } from "../../framework/args.ts";
+import {
+  type FlagArg,
+  fileArg,
+  namespaceArg,
+  type PositionalArg,
+  type SharedValues,
+  valueArg,
+} from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
 
 /** The key that a command works on. */
@@ -20,14 +27,9 @@ export const expectedNamespaceArg = {
 
 export const saveSecretArg = fileArg("Write the secret to this new file (mode 0600) and do not print it");
 
-/** `--scope`, except for its description. */
-export const scopeArg = {
-  type: "string",
-  valueHint: "scope",
-  multiple: true,
-  field: "scopes",
-  completes: "scope",
-} as const;
+export function scopeArg(description: string) {
+  return { ...valueArg("scope", description), multiple: true, field: "scopes", completes: "scope" } as const;
+}
 
 type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
 

@@ -78,7 +78,7 @@ const update = defineCommand({
   args: {
     app_id: appIdArg,
     name: valueArg("text", "Name of the key"),
-    scope: { ...scopeArg, description: "Permission, such as products:read; replaces all current ones, * means all" },
+    scope: scopeArg("Permission, such as products:read; replaces all current ones, * means all"),
     expires: {
       ...valueArg("duration|time|never", "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never"),
       field: "expires_at",

@@ -17,7 +17,7 @@ export default defineCommand({
       required: true,
       check: (text) => requireText("name", text, 100),
     },
-    scope: { ...scopeArg, description: "Permission, such as products:read (default: all)" },
+    scope: scopeArg("Permission, such as products:read (default: all)"),
     publish: { type: "boolean", description: "Publish the key now" },
     expires: {
       ...valueArg("duration|time", "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)"),

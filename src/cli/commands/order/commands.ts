@@ -2,7 +2,7 @@ import type { Ctx } from "../../../server/context.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { recordArg, withTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, exportArgs } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import {
   limitArg,
@@ -12,7 +12,7 @@ import {
   untilArg,
   userFilterArg,
 } from "../../framework/list-args.ts";
-import { exportArgs, readExportFormat, writeExport } from "../../terminal/export-file.ts";
+import { readExportFormat, writeExport } from "../../terminal/export-file.ts";
 import { printJson, printList } from "../../terminal/output.ts";
 import { findUser } from "../user/args.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";

@@ -7,6 +7,7 @@ import { mergeWal } from "../../db/local/merge-wal.ts";
 import { compareMigrations } from "../../db/migrate.ts";
 import { notFound, unavailable, validationFailed } from "../../errors.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
+import { withSignal } from "../../values/with-timeout.ts";
 import { unpackArchive } from "../archive.ts";
 import { type BackupLocation, formatLocation } from "../location.ts";
 import { damaged } from "../manifest.ts";
@@ -100,13 +101,11 @@ async function limitSilence<T>(
 ): Promise<T> {
   if (kind !== "s3") return work(() => {}, signal);
   const silence = new AbortController();
-  const stopped = Promise.withResolvers<never>();
   const limited = AbortSignal.any([signal, silence.signal]);
-  limited.addEventListener("abort", () => stopped.reject(limited.reason));
   const message = `The S3 server sent nothing for ${Math.round(maxSilenceMs / 1000)} s. Try again later.`;
   const watchdog = createWatchdog(maxSilenceMs, () => silence.abort(unavailable(message)));
   try {
-    return await Promise.race([work(watchdog.progress, limited), stopped.promise]);
+    return await withSignal(work(watchdog.progress, limited), limited);
   } finally {
     watchdog.stop();
   }

@@ -1,25 +1,11 @@
 import type { SystemCtx } from "../../context.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { defaultPort, matchOrigin, type OriginPattern, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
-import { type OriginVerdict, verifyOrigin } from "./origins.ts";
-import { listRejections, type RejectedOrigin } from "./rejections.ts";
+import { verifyOrigin } from "./origins.ts";
+import { listRejections } from "./rejections.ts";
 import { getKey } from "./service.ts";
 
-/** The result of one entry of the allowlist. */
-export interface EntryVerdict {
-  pattern: string;
-  matches: boolean;
-  why: string;
-}
-
-export interface OriginExplanation extends OriginVerdict {
-  /** Results in the order of the list; empty where there is no web origin to compare. */
-  entries: EntryVerdict[];
-  /** A suggestion; null where there is none. */
-  advice: string | null;
-  /** Origins refused in the last thirty days, newest first. */
-  rejected: RejectedOrigin[];
-}
+export type OriginExplanation = Awaited<ReturnType<typeof explainOrigin>>;
 
 type Parsed = NonNullable<ReturnType<typeof parseOrigin>>;
 
@@ -27,23 +13,22 @@ type Parsed = NonNullable<ReturnType<typeof parseOrigin>>;
  * Explains how the server would answer this `Origin` (null: none sent): the result of each entry, and what would help.
  * @throws notFound.
  */
-export async function explainOrigin(
-  ctx: SystemCtx,
-  { appId, origin }: { appId: string; origin: string | null },
-): Promise<OriginExplanation> {
+export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: string; origin: string | null }) {
   const key = await getKey(ctx, appId);
   const patterns = key.origins.map(parseOriginPattern);
   const rule = { enforceOrigins: key.enforce_origins, allowNoOrigin: key.allow_no_origin, patterns };
   const verdict = verifyOrigin(rule, origin);
   return {
     ...verdict,
+    /** Results in the order of the list; empty where there is no web origin to compare. */
     entries: origin === null ? [] : patterns.flatMap((pattern) => explainEntry(pattern, origin)),
     advice: verdict.allowed ? null : advise(appId, key.origins, origin),
+    /** Origins refused in the last thirty days, newest first. */
     rejected: await listRejections(ctx, appId),
   };
 }
 
-function explainEntry(pattern: OriginPattern, origin: string): EntryVerdict[] {
+function explainEntry(pattern: OriginPattern, origin: string) {
   const parsed = parseOrigin(origin);
   if (parsed === null) return [];
   const matches = matchOrigin([pattern], origin) !== null;

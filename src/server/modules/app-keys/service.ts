@@ -46,12 +46,6 @@ const selectKey = statement<KeyRow>(sql`
 const selectKeys = statement<KeyRow>(sql`
   select ${keyColumns} from ${appKeys} k join ${tenants} t on t.id = k.tenant_id
   where t.namespace = ${param("namespace")} order by k.id`);
-const setColumn = (name: "published" | "active") =>
-  statement(sql`
-    update ${appKeys} set ${sql.raw(name)} = ${param("value")}, updated_at = ${param("now")}
-    where id = ${param("appId")} and revoked_at is null`);
-const setPublished = setColumn("published");
-const setActive = setColumn("active");
 const setRevoked = statement(sql`
   update ${appKeys} set revoked_at = ${param("now")}, active = 0, published = 0, updated_at = ${param("now")}
   where id = ${param("appId")} and revoked_at is null`);
@@ -105,24 +99,11 @@ export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetai
   return toDetails(await requireKey(ctx, appId), ctx.now());
 }
 
-/** Publishes a key; calls with an unpublished one fail with appAuthFailed. */
-export function publishKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
-  return setFlag(ctx, appId, { change: setPublished, value: true, event: "key.published" });
-}
-
-/** Unpublishes a key from the next call on. */
-export function unpublishKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
-  return setFlag(ctx, appId, { change: setPublished, value: false, event: "key.unpublished" });
-}
-
-export function activateKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
-  return setFlag(ctx, appId, { change: setActive, value: true, event: "key.activated" });
-}
-
-/** Deactivates a key from the next call on. */
-export function deactivateKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
-  return setFlag(ctx, appId, { change: setActive, value: false, event: "key.deactivated" });
-}
+/** Calls with an unpublished or inactive key fail with appAuthFailed, from the next one on. */
+export const publishKey = changeOf("published", true, "key.published");
+export const unpublishKey = changeOf("published", false, "key.unpublished");
+export const activateKey = changeOf("active", true, "key.activated");
+export const deactivateKey = changeOf("active", false, "key.deactivated");
 
 /**
  * Revokes a key for good and deletes its secrets; it cannot be restored. Revoking again changes nothing.
@@ -150,18 +131,19 @@ export function keyRevoked({ app_id, namespace }: Pick<AppKey, "app_id" | "names
   return wrongState(`Key ${app_id} is revoked. Issue a new one: bodega key issue -n ${namespace}`);
 }
 
-function setFlag(
-  ctx: SystemCtx,
-  appId: string,
-  { change, value, event }: { change: typeof setPublished; value: boolean; event: AuditEvent },
-): Promise<AppKeyDetails> {
-  return inTransaction(ctx, async (tx) => {
-    const changed = await run(tx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
-    const key = await getKey(tx, appId);
-    if (changed === 0) throw keyRevoked(key);
-    await recordAudit(tx, { event, namespace: key.namespace, subject: appId });
-    return key;
-  });
+/** The change of one flag of a key. Errors: notFound, wrongState for a revoked key. */
+function changeOf(flag: "published" | "active", value: boolean, event: AuditEvent) {
+  const change = statement(sql`
+    update ${appKeys} set ${sql.raw(flag)} = ${param("value")}, updated_at = ${param("now")}
+    where id = ${param("appId")} and revoked_at is null`);
+  return (ctx: SystemCtx, appId: string): Promise<AppKeyDetails> =>
+    inTransaction(ctx, async (tx) => {
+      const changed = await run(tx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
+      const key = await getKey(tx, appId);
+      if (changed === 0) throw keyRevoked(key);
+      await recordAudit(tx, { event, namespace: key.namespace, subject: appId });
+      return key;
+    });
 }
 
 function toDetails({ tenant_id: _, ...row }: KeyRow, now: number): AppKeyDetails {

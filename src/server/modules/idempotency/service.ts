@@ -26,6 +26,15 @@ interface Row {
   language: string | null;
 }
 
+/** The kept part of a reply; `json` is the text of its `data`. `isReplay`: it answered an earlier request. */
+export interface KeptReply {
+  status: number;
+  json: string;
+  version?: number;
+  language?: string;
+  isReplay?: boolean;
+}
+
 /** A request that may be sent again: its caller, its key, and a hash of its content. */
 export interface KeyedRequest {
   /** `app:app_…` or `user:usr_…`; each caller has keys of its own. */
@@ -34,24 +43,13 @@ export interface KeyedRequest {
   fingerprint: string;
 }
 
-/** The kept part of a reply; `json` is the text of its `data`. */
-export interface KeptReply {
-  status: number;
-  json: string;
-  version?: number;
-  language?: string;
-}
-
-/** The reply, and whether it answered an earlier request. */
-export type OnceReply = KeptReply & { isReplay: boolean };
-
 /**
  * Runs a request's work once for its key. The work and its kept reply are one transaction. A repeated request gets the
  * kept reply; a request that failed stored nothing, so it runs again.
  * @param work must await nothing but the database of the context that it gets.
  * @throws idempotencyKeyReused when the key was used for another request; errors of the work.
  */
-export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>): Promise<OnceReply> {
+export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>): Promise<KeptReply> {
   // Write transactions run one after another, so a second request finds the row of the first.
   return inTransaction(ctx, async (tx) => {
     const kept = await findReply(tx, request);
@@ -66,7 +64,7 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
       language: reply.language ?? null,
       now: toTimestamp(tx.now()),
     });
-    return { ...reply, isReplay: false };
+    return reply;
   });
 }
 
@@ -74,7 +72,7 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
  * The stored reply to a request, if there is one. It only saves costly preparations: `answerOnce` checks again.
  * @throws idempotencyKeyReused when the key was used for another request.
  */
-export async function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
+export async function findReply(ctx: Ctx, request: KeyedRequest): Promise<KeptReply | undefined> {
   const row = await get(ctx.db, selectReply, keyOf(ctx, request));
   if (!row) return undefined;
   if (row.fingerprint !== request.fingerprint) throw idempotencyKeyReused();

@@ -14,8 +14,7 @@ const maxRows = 1000;
 /** A search by recipient decrypts this many of the newest mails. */
 const maxOpened = 10_000;
 
-export const mailStatuses = ["queued", "sent", "failed", "expired", "dropped"] as const;
-export type MailStatus = (typeof mailStatuses)[number];
+type MailStatus = "queued" | "sent" | "failed" | "expired" | "dropped";
 
 /** A mail as the terminal prints it. */
 export interface MailRecord {

@@ -10,11 +10,11 @@ import { parseFromAddress } from "../../values/email.ts";
 export async function startMailDelivery(
   deps: Required<ChannelDeps> & { db: Database; smtpUrl: string | undefined; mailFrom: string | undefined },
 ): Promise<{ stop(): Promise<void> } | undefined> {
-  const { db, smtpUrl: url, mailFrom, notice } = deps;
+  const { smtpUrl: url, mailFrom } = deps;
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   if (url === undefined || from === null) return undefined;
   // Only a server that sends mail loads the SMTP library.
   const { createMailEngine } = await import("./delivery.ts");
   const engine = createMailEngine({ ...deps, smtp: { url }, from });
-  return startPolling(db, engine, () => notice("warn", "the database does not answer; mail stays queued"));
+  return startPolling(deps, engine, "mail stays queued");
 }

@@ -48,14 +48,8 @@ const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $
 /** The most common passwords, which are refused with digits around them as well. */
 const maxPadded = 1000;
 
-/** JSON texts of passwords in lower case, the most common first. */
-interface CommonPasswords {
-  all: string;
-  top: string;
-}
-
 /** 49,000 passwords in half a megabyte, read at the first use. */
-let lists: CommonPasswords | undefined;
+let lists: ReturnType<typeof readLists> | undefined;
 
 /**
  * Whether a password is a common one, also in another case, in leetspeak, repeated, or with symbols around it; the most
@@ -68,7 +62,8 @@ export function isCommonPassword(password: string): boolean {
   return holdsAny(all, formsOf(text, foldings)) || holdsAny(top, formsOf(text, [...foldings, withoutEnds]));
 }
 
-function readLists(): CommonPasswords {
+/** JSON texts of passwords in lower case, the most common first. */
+function readLists() {
   const all = readFileSync(listPath, "latin1");
   return { all, top: JSON.stringify((JSON.parse(all) as string[]).slice(0, maxPadded)) };
 }

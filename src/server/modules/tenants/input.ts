@@ -105,9 +105,7 @@ function requireHost(domain: string): void {
 }
 
 /** Lowercase letters, digits and inner hyphens, 1 to 63 characters, as in a host name. */
-export const namespacePattern = "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$";
-
-const pattern = new RegExp(namespacePattern);
+const pattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Whether a text is a valid name of a tenant, existing or not. */
 export function isNamespace(text: string): boolean {

@@ -16,8 +16,7 @@ import { webhookDeliveries } from "./table.ts";
 const maxRows = 1000;
 const batchSize = 500;
 
-export const deliveryStatuses = ["waiting", "delivered", "failed"] as const;
-export type DeliveryStatus = (typeof deliveryStatuses)[number];
+type DeliveryStatus = "waiting" | "delivered" | "failed";
 
 /** A delivery as the terminal prints it. */
 export interface DeliveryRecord {

@@ -95,9 +95,7 @@ export interface WebhookDeps extends ChannelDeps {
 
 /** Sends events to webhooks for as long as a server runs. */
 export function startWebhookDelivery(deps: WebhookDeps & { db: Database }): { stop(): Promise<void> } {
-  return startPolling(deps.db, createWebhookEngine(deps), () =>
-    deps.notice?.("warn", "the database does not answer; webhook events stay queued"),
-  );
+  return startPolling(deps, createWebhookEngine(deps), "webhook events stay queued");
 }
 
 /** An engine that sends the events of all stores to their webhooks. */

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, get, param, run, statement } from "../../db/statement.ts";
+import { all, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../delivery/outbound/address.ts";
-import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
+import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
@@ -134,21 +134,19 @@ export async function listWebhooks(ctx: Ctx): Promise<WebhookDetails[]> {
 }
 
 /** One webhook with the number of its deliveries in each state. Errors: notFound. */
-export async function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDetails> {
-  const row = await get(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id });
-  if (!row) throw noSuchWebhook(ctx, id);
-  return toRecord(ctx, row);
+export function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDetails> {
+  return find(ctx, selectWebhooks, id);
 }
 
 /** One webhook of the store, without its secret. Errors: notFound. */
-export async function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
-  const row = await get(ctx.db, selectWebhook, { tenantId: ctx.tenant.id, id });
-  if (!row) throw noSuchWebhook(ctx, id);
-  return toRecord(ctx, row);
+export function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
+  return find(ctx, selectWebhook, id);
 }
 
-function noSuchWebhook({ tenant }: Ctx, id: string): AppError {
-  return notFound("webhook", id, { in: `store ${JSON.stringify(tenant.namespace)}` });
+async function find<Row extends WebhookRow>(ctx: Ctx, select: CompiledStatement<Row>, id: string) {
+  const row = await get(ctx.db, select, { tenantId: ctx.tenant.id, id });
+  if (!row) throw notFound("webhook", id, { in: `store ${JSON.stringify(ctx.tenant.namespace)}` });
+  return toRecord(ctx, row);
 }
 
 /** Removes a webhook and its deliveries; an attempt in progress may still arrive. Errors: notFound. */

@@ -1,5 +1,6 @@
 import { DeliveryFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
-import { type Http2Answer, withSignal } from "./http2-connection.ts";
+import { withSignal } from "../../../values/with-timeout.ts";
+import type { Http2Answer } from "./http2-connection.ts";
 import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provider.ts";
 
 /** Gives access to the account; times are epoch milliseconds. */

@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { withSignal } from "../../../values/with-timeout.ts";
 
 /** Answers of push services are one line; longer ones are cut. */
 const maxText = 4096;
@@ -106,13 +107,4 @@ function exchange(stream: ClientHttp2Stream, body: string, signal: AbortSignal):
   });
   stream.end(body);
   return promise;
-}
-
-/** The result of the promise, unless the signal aborts first. @throws the signal's reason. */
-export function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }

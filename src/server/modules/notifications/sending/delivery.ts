@@ -93,9 +93,7 @@ export function startPushDelivery(
   const readKeys = () => ensureVapidKeys(deps);
   const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate });
   const engine = createPushEngine({ ...deps, providers, contact: contactOf(config) });
-  return startPolling(deps.db, engine, () =>
-    deps.notice?.("warn", "the database does not answer; push notifications stay queued"),
-  );
+  return startPolling(deps, engine, "push notifications stay queued");
 }
 
 /** The contact for push services (RFC 8292): the server's public URL, otherwise the sender of its mail. */
