@@ -118,16 +118,16 @@ onEachDatabase((suite) => {
       publishKey,
     ]) {
       const { active, published } = await change(ctx, app_id);
-      states.push([change.name, active, published]);
+      states.push({ active, published });
     }
     expect(states).toEqual([
-      ["publishKey", true, true],
-      ["publishKey", true, true],
-      ["deactivateKey", false, true],
-      ["deactivateKey", false, true],
-      ["unpublishKey", false, false],
-      ["activateKey", true, false],
-      ["publishKey", true, true],
+      { active: true, published: true },
+      { active: true, published: true },
+      { active: false, published: true },
+      { active: false, published: true },
+      { active: false, published: false },
+      { active: true, published: false },
+      { active: true, published: true },
     ]);
   });
 

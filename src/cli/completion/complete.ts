@@ -19,11 +19,7 @@ type FindByPrefix = (kind: string, prefix: string) => Promise<OfferedName[]>;
  * or `:directory` asks the shell for its own files. Prints no errors, and creates no database.
  * @param argv the word as far as it is typed, then the words before it.
  */
-export async function printCompletions(
-  tree: CommandTree,
-  [current = "", ...words]: string[],
-  terminal: Terminal,
-): Promise<void> {
+export async function printCompletions(tree: CommandTree, [current = "", ...words]: string[], terminal: Terminal) {
   const console = createConsole(terminal, {});
   const find: FindByPrefix = async (kind, prefix) => {
     const flags = findDatabaseFlags(words, console.env.HOME);

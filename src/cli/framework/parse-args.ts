@@ -46,11 +46,7 @@ export function asksForHelp(argv: string[], args: CommandArgs): boolean {
  * Reads a command's arguments strictly. Required ones may still be missing from the result: see `findMissing`.
  * @throws UsageError for an unknown, repeated, empty or incomplete flag, a value that is not an option, and too many words.
  */
-export function parseCommandArgs(
-  argv: string[],
-  args: CommandArgs,
-  env: Record<string, string | undefined>,
-): GivenValues {
+export function parseCommandArgs(argv: string[], args: CommandArgs, env: Record<string, string | undefined>) {
   const { tokens, typed } = tokenize(argv, args);
   const values: GivenValues = {};
   for (const token of tokens) if (token.kind === "option") readOption(token, args, typed, values);

@@ -42,11 +42,7 @@ export function wantsPassword(args: Pick<PasswordChoice, "random-password" | "sa
  * @param others flags that can be given instead, for the error that names all of them.
  * @throws UsageError when none is given and it cannot ask, for more than one, and for an empty one.
  */
-export async function takePassword(
-  args: PasswordChoice,
-  console: Console,
-  others: readonly string[] = [],
-): Promise<string> {
+export async function takePassword(args: PasswordChoice, console: Console, others: readonly string[] = []) {
   if (wantsPassword(args)) return makePassword();
   const file = args["password-file"];
   if (file !== undefined) return readSecretFile(file, "--password-file");

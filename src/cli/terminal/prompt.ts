@@ -31,12 +31,7 @@ export function requireAnswer(console: Console, question: string): void {
  * Asks to type the name of the thing that will be deleted, or uses `--confirm <name>`; `--yes` is not enough.
  * @throws UsageError when the name differs or it cannot ask; CancelledError for ctrl-C.
  */
-export async function confirmName(
-  console: Console,
-  warning: string,
-  name: string,
-  given: string | undefined,
-): Promise<void> {
+export async function confirmName(console: Console, warning: string, name: string, given: string | undefined) {
   let typed = given;
   if (typed === undefined) {
     if (!console.canAsk) throw needsFlag(`--confirm ${name}`, warning);

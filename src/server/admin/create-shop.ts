@@ -73,11 +73,7 @@ export async function setUpShop(ctx: SystemCtx, plan: ShopPlan): Promise<ShopSet
   });
 }
 
-async function makeKey(
-  tx: SystemCtx,
-  namespace: string,
-  { name, publish, origins }: NonNullable<ShopPlan["key"]>,
-): Promise<IssuedAppKey> {
+async function makeKey(tx: SystemCtx, namespace: string, { name, publish, origins }: NonNullable<ShopPlan["key"]>) {
   const scopes = origins.length > 0 ? ["products:read"] : ["*"];
   const { app_id: appId, app_secret } = await issueKey(tx, { namespace, name, publish, scopes });
   const { app_id, ...rest } = await setOrigins(tx, { appId, origins, allowNoOrigin: origins.length === 0 });

@@ -60,12 +60,7 @@ const none: Body = {};
  * bodyTooLarge) is returned, so that an invalid body does not hide a missing credential.
  * @param allowsText accepts JSON that is sent as `text/plain`.
  */
-export async function readBody(
-  request: Request,
-  limits: BodyLimits,
-  memory: BodyMemory,
-  allowsText = false,
-): Promise<Body> {
+export async function readBody(request: Request, limits: BodyLimits, memory: BodyMemory, allowsText = false) {
   const length = request.headers.get("content-length");
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
   if (Number(length) > limits.bytes + maxDropped) return { error: tooLarge(limits, true) };

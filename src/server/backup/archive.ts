@@ -128,11 +128,7 @@ async function readText(entry: AsyncIterable<unknown>, size: number, maxBytes: n
 }
 
 /** Waits for both pipelines of an archive, so that neither is left running, and throws the first error. */
-async function both(
-  archive: { destroy(error: Error): void },
-  inner: Promise<void>,
-  outer: Promise<void>,
-): Promise<void> {
+async function both(archive: { destroy(error: Error): void }, inner: Promise<void>, outer: Promise<void>) {
   const work = inner.catch((error) => {
     archive.destroy(error);
     throw error;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { withEnvFile } from "./env-file.ts";
-import { type Environment, nonEmpty, type Option, readVariable } from "./environment.ts";
+import { type Environment, nonEmpty, readVariable } from "./environment.ts";
 
 /** Values of the command line by flag: `{ "data-dir": "/srv" }`. An empty list and `false` count as not given. */
 export type ConfigFlags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
@@ -36,10 +36,7 @@ export function readDataDir(flags: ConfigFlags, environment: Environment): strin
   return resolve(nonEmpty(option) ?? defaultDataDir);
 }
 
-function lookUp(
-  variable: string,
-  { flag, flags, env }: { flag: string; flags: ConfigFlags; env: Environment },
-): Option {
+function lookUp(variable: string, { flag, flags, env }: { flag: string; flags: ConfigFlags; env: Environment }) {
   const given = flags[flag];
   const isGiven = given !== undefined && given !== false && !(Array.isArray(given) && given.length === 0);
   if (!isGiven) return { value: readVariable(env, variable), source: variable };

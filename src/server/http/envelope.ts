@@ -50,12 +50,7 @@ export function baseHeaders(requestId: string): Record<string, string> {
   };
 }
 
-export function successResponse(
-  requestId: string,
-  answer: Reply,
-  status: number,
-  headers: Record<string, string>,
-): Response {
+export function successResponse(requestId: string, answer: Reply, status: number, headers: Record<string, string>) {
   if (answer.version !== undefined) headers.ETag = `"${answer.version}"`;
   if (answer.language !== undefined) headers["Content-Language"] = answer.language;
   if (answer.isReplay) headers["Idempotency-Replayed"] = "true";

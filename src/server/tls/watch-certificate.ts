@@ -103,11 +103,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   };
 }
 
-async function logCertificate(
-  certificate: Certificate,
-  files: TlsFiles,
-  { publicUrl, now, notice }: WatchOptions,
-): Promise<void> {
+async function logCertificate(certificate: Certificate, files: TlsFiles, { publicUrl, now, notice }: WatchOptions) {
   const names = certificate.names.join(", ") || "no host name";
   notice("info", `certificate for ${names}, valid until ${toTimestamp(certificate.until)}`);
   for (const { message, remedy } of await checkCertificate(certificate, files, { now: now(), publicUrl })) {

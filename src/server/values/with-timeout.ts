@@ -7,7 +7,8 @@ export async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Prom
   if (signal.aborted) abort();
   signal.addEventListener("abort", abort);
   try {
-    return await Promise.race([work, aborted]);
+    // Of two that are settled, the first counts.
+    return await Promise.race([aborted, work]);
   } finally {
     signal.removeEventListener("abort", abort);
   }

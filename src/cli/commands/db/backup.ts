@@ -93,11 +93,7 @@ async function showProgress(
   );
 }
 
-async function printReport(
-  console: Console,
-  { warnings, removed, ...report }: BackupReport,
-  isStdout: boolean,
-): Promise<void> {
+async function printReport(console: Console, { warnings, removed, ...report }: BackupReport, isStdout: boolean) {
   for (const warning of warnings) if (!console.json) await warn(console, `The backup is complete, but ${warning}`);
   if (isStdout)
     return info(console, `Backup written: database of ${formatBytes(report.database_bytes)}, stores: ${report.stores}`);

@@ -113,11 +113,7 @@ async function apply(
   });
 }
 
-async function showProgress<T>(
-  console: Console,
-  signal: AbortSignal,
-  work: (show: ShowProgress) => Promise<T>,
-): Promise<T> {
+async function showProgress<T>(console: Console, signal: AbortSignal, work: (show: ShowProgress) => Promise<T>) {
   signal.throwIfAborted();
   try {
     return await withProgress(console, 100, work);

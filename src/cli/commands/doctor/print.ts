@@ -30,11 +30,7 @@ interface View {
 }
 
 /** Runs a check with a progress bar and prints its report. Returns the exit code. */
-export async function runAndPrint(
-  console: Console,
-  view: View,
-  run: (onProgress: Progress) => Promise<Report>,
-): Promise<number> {
+export async function runAndPrint(console: Console, view: View, run: (onProgress: Progress) => Promise<Report>) {
   const report = await withProgress(console, 100, (show) => {
     let state = { percent: 0, note: "" };
     const draw = () => show(state.percent, state.note);

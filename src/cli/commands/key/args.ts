@@ -37,11 +37,7 @@ type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
  * Runs work on the key with this id, or with this name in the store of `-n`.
  * @throws notFound for an unknown key or one of another store; conflict for a name of several keys.
  */
-export function withKey<T>(
-  args: KeyArgs,
-  console: Console,
-  work: (ctx: SystemCtx, appId: string) => Promise<T>,
-): Promise<T> {
+export function withKey<T>(args: KeyArgs, console: Console, work: (ctx: SystemCtx, appId: string) => Promise<T>) {
   return withContext(args, console, async (ctx) => {
     const { resolveKeyId } = await import("../../../server/modules/app-keys/resolve.ts");
     return work(ctx, await resolveKeyId(ctx, args.app_id, args.namespace));

@@ -37,10 +37,7 @@ export function formatCounts(counts: Readonly<Record<string, number>>): string {
 }
 
 /** Warns of devices that cannot be reached with the settings of this command. The server may have others. */
-export async function warnOfUndeliverable(
-  console: Console,
-  { undeliverable, recipients }: AcceptedMessage,
-): Promise<void> {
+export async function warnOfUndeliverable(console: Console, { undeliverable, recipients }: AcceptedMessage) {
   if (console.json) return;
   for (const { platform, message } of undeliverable) {
     await warn(

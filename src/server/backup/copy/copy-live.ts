@@ -16,11 +16,7 @@ const chunkBytes = 1 << 20;
  * @param target a path that does not exist.
  * @throws unavailable for a full or faulty disk.
  */
-export async function copyLive(
-  path: string,
-  target: string,
-  { onProgress, signal }: Required<CopyOptions>,
-): Promise<void> {
+export async function copyLive(path: string, target: string, { onProgress, signal }: Required<CopyOptions>) {
   const users = await shareFile(path);
   const libsql = await loadLibsql();
   const readers = new FileLock(libsql, `${path}-readers`);
@@ -54,12 +50,7 @@ export async function copyLive(
 }
 
 /** Copies the present size of a file; returns it. */
-async function copyBytes(
-  source: FileHandle,
-  target: string,
-  pacer: Pacer,
-  onProgress: (done: number) => void,
-): Promise<number> {
+async function copyBytes(source: FileHandle, target: string, pacer: Pacer, onProgress: (done: number) => void) {
   const { size } = await source.stat();
   const copy = await open(target, "wx", 0o600);
   const chunk = Buffer.allocUnsafe(chunkBytes);

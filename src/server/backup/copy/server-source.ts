@@ -27,11 +27,7 @@ export async function openSnapshot(db: Database): Promise<{ read: ReadRows; clos
 }
 
 /** Reads rows from a server. An answer that is too large is thrown as it is; other errors are unavailable. */
-export async function readFrom(
-  source: Pick<Client, "execute">,
-  sql: string,
-  args: CopiedValue[] = [],
-): Promise<CopiedValue[][]> {
+export async function readFrom(source: Pick<Client, "execute">, sql: string, args: CopiedValue[] = []) {
   try {
     const { rows } = await source.execute({ sql, args });
     return rows.map((row) => Array.from(row) as CopiedValue[]);

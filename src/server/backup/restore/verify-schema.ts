@@ -28,10 +28,7 @@ export async function verifySchema(connection: Connection, schema: Manifest["sch
 }
 
 /** Describes how a schema differs from its migrations, as the predicate of "it"; undefined when it does not. */
-export async function findSchemaFaults(
-  connection: Connection,
-  schema: Manifest["schema"],
-): Promise<string | undefined> {
+export async function findSchemaFaults(connection: Connection, schema: Manifest["schema"]) {
   const applied = new Set(schema.map(({ name }) => name));
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;
   if (!isWithoutGaps(applied)) return "lacks a migration that comes before its last one";

@@ -96,11 +96,7 @@ export function verifyOrigin(
   return { allowed: false, reason, matched: null };
 }
 
-function change(
-  ctx: SystemCtx,
-  appId: string,
-  work: (tx: SystemCtx, tenantId: string) => Promise<void>,
-): Promise<AppKeyDetails> {
+function change(ctx: SystemCtx, appId: string, work: (tx: SystemCtx, tenantId: string) => Promise<void>) {
   return inTransaction(ctx, async (tx) => {
     const key = await requireKey(tx, appId);
     if (key.revoked_at) throw keyRevoked(key);

@@ -38,10 +38,7 @@ export interface AuditEntry {
  * Writes one row, chained to the last. It joins the transaction of the act, so that both are stored or neither; without
  * one it opens its own.
  */
-export function recordAudit(
-  ctx: Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] },
-  entry: AuditEntry,
-): Promise<void> {
+export function recordAudit(ctx: Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] }, entry: AuditEntry) {
   return inTransaction(ctx, async ({ db }) => {
     const row = {
       at: toTimestamp(ctx.now()),

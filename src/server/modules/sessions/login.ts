@@ -166,11 +166,7 @@ async function renewHash(ctx: Ctx, user: SignInUser, from: string, password: str
  * shorter time would reveal that a user exists and that their password was imported.
  * @param verified hashes that were verified already; null for the decoy.
  */
-export async function equalizeLoginTime(
-  ctx: Ctx,
-  password: string,
-  verified: readonly (string | null)[],
-): Promise<void> {
+export async function equalizeLoginTime(ctx: Ctx, password: string, verified: readonly (string | null)[]) {
   try {
     const kinds = await findImportedKinds(ctx);
     for (const hash of hashesToVerify(kinds, verified)) await verifyPassword(password, hash, ctx.tenant.id);

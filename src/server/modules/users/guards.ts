@@ -104,11 +104,7 @@ const selectId = statement<{ id: string }>(sql`select id from ${users} where ${o
  * `customer_id`, or the common parameter `user_id`. Errors: validationFailed for an app key that names no user or two;
  * notFound for an unknown user, and for a customer who names another.
  */
-export async function requireSubject(
-  ctx: Ctx,
-  customerId: string | undefined,
-  subject: string | undefined,
-): Promise<string> {
+export async function requireSubject(ctx: Ctx, customerId: string | undefined, subject: string | undefined) {
   const { actor } = ctx;
   const own = actor.kind === "user" ? actor.userId : undefined;
   if (customerId !== undefined && subject !== undefined && customerId !== subject) {

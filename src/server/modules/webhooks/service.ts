@@ -84,11 +84,7 @@ export interface WebhookInput {
  * Adds a webhook, which receives the events from now on.
  * @throws validationFailed naming `url` or `types`, wrongState when the store has twenty already.
  */
-export async function addWebhook(
-  ctx: Ctx,
-  input: WebhookInput,
-  lookup: Lookup = lookupAddresses,
-): Promise<WebhookWithSecret> {
+export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup: Lookup = lookupAddresses) {
   const { allowPrivate = false } = input;
   const url = parseWebhookUrl(input.url, allowPrivate);
   const types = parsePatterns("types", input.types?.length ? input.types : ["*"]);

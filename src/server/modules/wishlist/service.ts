@@ -123,11 +123,7 @@ export async function getWishlistItem(ctx: Ctx, { product, customerId, subject }
 }
 
 /** Removes an item from a user's list. Errors: notFound, preconditionFailed. */
-export async function removeFromWishlist(
-  ctx: Ctx,
-  { product, customerId, subject }: ItemKey,
-  ifMatch: number | null,
-): Promise<{ id: string; product_id: string }> {
+export async function removeFromWishlist(ctx: Ctx, { product, customerId, subject }: ItemKey, ifMatch: number | null) {
   const userId = await requireSubject(ctx, customerId, subject);
   const productId = await findProductId(ctx, product);
   const values = { tenantId: ctx.tenant.id, userId, productId, ifMatch, languages: "[]" };

@@ -73,11 +73,7 @@ function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
 }
 
 /** The number of matches, counted in batches between which other requests are served. */
-export async function countMatches(
-  ctx: Ctx,
-  filters: ProductFilters,
-  values: Record<string, unknown>,
-): Promise<number> {
+export async function countMatches(ctx: Ctx, filters: ProductFilters, values: Record<string, unknown>) {
   const columns = filteredColumns(filters, undefined);
   const isSearch = filters.match !== undefined;
   const few = isSearch ? undefined : await rarestColumn(ctx, columns, maxSorted, { filters, values });
