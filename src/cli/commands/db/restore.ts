@@ -64,8 +64,12 @@ export default defineCommand({
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
       await confirm(console, plan, signal);
-      const outcome = await apply(plan, { config, withKey: args["with-key"] }, console, signal);
-      const { kept, keyRestored } = outcome;
+      const { applyRestore } = await import("../../../server/backup/restore/restore.ts");
+      const actor = { kind: "terminal", account: accountName() } as const;
+      const { kept, keyRestored } = await showProgress(console, signal, (show) => {
+        const onProgress = (done: number, total: number) => show((done / Math.max(total, 1)) * 100, "loading");
+        return applyRestore(plan, config, { actor, withKey: args["with-key"], signal, onProgress });
+      });
       await printResult(console, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
     } finally {
       forget();
@@ -97,20 +101,6 @@ async function confirm(console: Console, plan: RestorePlan, signal: AbortSignal)
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));
   const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
   await confirmAction(console, question, signal);
-}
-
-async function apply(
-  plan: RestorePlan,
-  { config, withKey }: { config: Config; withKey: boolean },
-  console: Console,
-  signal: AbortSignal,
-) {
-  const { applyRestore } = await import("../../../server/backup/restore/restore.ts");
-  const actor = { kind: "terminal", account: accountName() } as const;
-  return showProgress(console, signal, (show) => {
-    const onProgress = (done: number, total: number) => show((done / Math.max(total, 1)) * 100, "loading");
-    return applyRestore(plan, config, { actor, withKey, signal, onProgress });
-  });
 }
 
 async function showProgress<T>(console: Console, signal: AbortSignal, work: (show: ShowProgress) => Promise<T>) {

@@ -24,14 +24,6 @@ const setEnforcement = statement(sql`
     allow_no_origin = coalesce(${param("allowNoOrigin")}, allow_no_origin), updated_at = ${param("now")}
   where id = ${param("appId")}`);
 
-/** Whether and why a key would accept a request with this `Origin`. */
-export interface OriginVerdict {
-  allowed: boolean;
-  reason: string;
-  /** The matching entry. */
-  matched: string | null;
-}
-
 /**
  * Adds entries to a key's allowlist and enforces it. Existing entries are not changed.
  * @throws notFound, wrongState for a revoked key, validationFailed for an invalid entry.
@@ -77,11 +69,14 @@ export function setOrigins(
   });
 }
 
-/** Checks an origin against the allowlist of a key (specification, section 5). */
+/**
+ * Checks an origin against the allowlist of a key (specification, section 5).
+ * @returns whether and why the key accepts a request with this `Origin`, and the matching entry.
+ */
 export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,
-): OriginVerdict {
+) {
   if (!key.enforceOrigins) return { allowed: true, reason: "The key does not restrict origins.", matched: null };
   if (origin === null) {
     return key.allowNoOrigin

@@ -15,10 +15,7 @@ export type MailTemplates = {
 export const mailTemplates = collectJson("modules/mail/templates") as Record<string, MailTemplates>;
 
 /** The texts in the first of these languages that has some, otherwise in English. @param wanted BCP 47 tags. */
-export function chooseTemplates(wanted: readonly (string | null | undefined)[]): {
-  language: string;
-  templates: MailTemplates;
-} {
+export function chooseTemplates(wanted: readonly (string | null | undefined)[]) {
   const language = chooseLanguage(wanted, mailTemplates);
   return { language, templates: mailTemplates[language] as MailTemplates };
 }

@@ -12,13 +12,8 @@ export interface SmtpFailure {
   text: string;
 }
 
-interface SmtpError extends Error {
-  code?: string;
-  originalCode?: string;
-  command?: string;
-  response?: string;
-  responseCode?: number;
-}
+type SmtpError = Error &
+  Partial<Record<"code" | "originalCode" | "command" | "response", string>> & { responseCode?: number };
 
 const maxCharacters = 200;
 const meanings: Record<string, string> = {

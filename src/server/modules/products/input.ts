@@ -8,31 +8,23 @@ import { requireWhole } from "../../values/whole-number.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
 import { maxTitle, type ProductPatch } from "./model.ts";
 import { isSlug } from "./slug.ts";
+import type { products } from "./table.ts";
 import { maxStock } from "./variants/variant-model.ts";
 
 export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
 const maxDescription = 50_000;
 
+type Row = typeof products.$inferSelect;
+
 /** Column values of the given fields. */
-export interface ProductColumns {
-  title?: string;
-  slug?: string;
-  description?: string | null;
-  status?: "draft" | "published" | "archived";
-  priceMinor?: number;
-  currency?: string;
-  currencyDigits?: number;
-  compareAtMinor?: number | null;
-  sku?: string | null;
-  stock?: number | null;
-  /** 0 or 1, because libsql cannot bind a boolean. */
-  allowBackorder?: 0 | 1;
-  images?: string;
-  tags?: string;
-  metadata?: string;
-  translations?: string;
-}
+export type ProductColumns = Partial<
+  Pick<Row, "title" | "slug" | "description" | "status" | "sku" | "stock" | "images" | "tags" | "metadata"> &
+    Pick<Row, "priceMinor" | "currency" | "currencyDigits" | "compareAtMinor" | "translations"> & {
+      /** 0 or 1, because libsql cannot bind a boolean. */
+      allowBackorder: 0 | 1;
+    }
+>;
 
 /** Validates what a schema cannot, and converts fields to columns. Errors: validationFailed naming the field. */
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {

@@ -46,12 +46,7 @@ const hasActor = sql`(${param("isUser")} = 0
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("actor")}))`;
 
 /** A resource, its count, and whether the actor has reacted to it; booleans are 1 and 0. */
-interface State {
-  isShown: number;
-  isActive: number;
-  hasActor: number;
-  count: number;
-}
+type State = Record<"isShown" | "isActive" | "hasActor" | "count", number>;
 const selectState = forEachType((type) =>
   statement<State>(sql`select ${isShown(type)} as isShown, exists (select 1 ${own}) as isActive,
     ${hasActor} as hasActor, coalesce((select case ${param("kind")} when 'like' then likes else bookmarks end

@@ -144,11 +144,8 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
       throw wrongState(`Store "${namespace}" has products, so its currency cannot change. Delete them first.`);
     }
     const after = await getTenant(tx, namespace);
-    await recordAudit(tx, {
-      event: "tenant.updated",
-      namespace,
-      details: { fields: changedFields(toDetails(before), after) },
-    });
+    const details = { fields: changedFields(toDetails(before), after) };
+    await recordAudit(tx, { event: "tenant.updated", namespace, details });
     return after;
   });
 }

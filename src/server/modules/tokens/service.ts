@@ -44,12 +44,7 @@ const selectToken = statement<{ id: string }>(sql`
   select id from ${userTokens} where tenant_id = ${param("tenantId")} and id = ${param("tokenId")}`);
 
 /** A new token; only this object contains it. */
-export interface IssuedToken {
-  tokenId: string;
-  token: string;
-  /** RFC 3339, UTC. */
-  expiresAt: string;
-}
+export type IssuedToken = Awaited<ReturnType<typeof issueToken>>;
 
 /** The token of a call, after `authenticate`. */
 export interface OwnToken {
@@ -61,7 +56,7 @@ export interface OwnToken {
  * Issues a token with the lifetime of the tenant and ends the previous one as replaced (specification, section 3: one
  * active token per user). Call it only inside the transaction that authenticates the user.
  */
-export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
+export async function issueToken(tx: Ctx, userId: string) {
   const { tenant } = tx;
   const nowMs = tx.now();
   const expiresAt = toTimestamp(nowMs + tenant.tokenLifetime * 1000);

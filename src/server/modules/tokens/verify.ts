@@ -7,16 +7,12 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 
-interface TokenRow {
-  id: string;
-  tenant_id: string;
-  user_id: string;
-  expires_at: string;
+type TokenRow = Record<"id" | "tenant_id" | "user_id" | "expires_at", string> & {
   ended_at: string | null;
-  /** Null when the user was deleted. */
+  /** Null when the user was deleted, as the status is then. */
   role: "customer" | "staff" | "owner" | null;
   status: string | null;
-}
+};
 
 // Found by the hash of 256 random bits, so the time of an unsuccessful lookup reveals nothing about other tokens.
 const selectToken = statement<TokenRow>(sql`

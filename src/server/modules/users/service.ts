@@ -138,18 +138,8 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
  * @throws notFound, forbidden, weakPassword, validationFailed, unavailable.
  */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
-  await changePassword(ctx, id, await preparePassword(password, ctx.tenant.id));
-}
-
-/** Checks and hashes, before any transaction, because hashing in one would block all writers. */
-function preparePassword(password: string, tenantId?: string): Promise<string> {
-  requireStrongPassword("password", password);
-  return hashPassword(password, tenantId);
-}
-
-/** Writes a prepared password. */
-export function changePassword(ctx: Ctx, id: string, to: string): Promise<void> {
-  return inTransaction(ctx, async (tx) => {
+  const to = await preparePassword(password, ctx.tenant.id);
+  await inTransaction(ctx, async (tx) => {
     const { emailKey } = await requireStoredUser(tx, id);
     await changePasswordHash(tx, id, { to });
     await endTokens(tx, id, "revoked");
@@ -157,4 +147,10 @@ export function changePassword(ctx: Ctx, id: string, to: string): Promise<void> 
     await clearFailures(tx, emailKey);
     await recordAudit(tx, { event: "password.changed", subject: id });
   });
+}
+
+/** Checks and hashes, before any transaction, because hashing in one would block all writers. */
+function preparePassword(password: string, tenantId?: string): Promise<string> {
+  requireStrongPassword("password", password);
+  return hashPassword(password, tenantId);
 }

@@ -35,10 +35,7 @@ const insert = sql`insert into ${wishlistItems} (id, tenant_id, user_id, product
     p.currency, p.currency_digits, ${param("note")}, ${param("now")}, ${param("now")} ${candidate}`;
 const onConflict = sql`on conflict (tenant_id, user_id, product_id)`;
 
-interface Written {
-  id: string;
-  version: number;
-}
+type Written = { id: string; version: number };
 const addItem = statement<Written>(sql`${insert} and ${isOnSale} and ${isVariantOfIt} and ${hasRoom}
   ${onConflict} do nothing returning id, version`);
 // The note of a product that is no longer sold can still be changed, with the same variant.
@@ -54,12 +51,8 @@ const removeItem = statement<{ id: string }>(sql`
 const selectItem = statement<Rendered>(sql`select ${itemJson} as json, w.version ${itemTables}
   where w.tenant_id = ${param("tenantId")} and w.user_id = ${param("userId")} and w.product_id = ${param("productId")}`);
 
-/** The reasons why an item was not written. */
-interface Obstacles {
-  hasUser: number;
-  isOnSale: number;
-  hasVariant: number;
-}
+/** The reasons why an item was not written: those that are 0. */
+type Obstacles = Record<"hasUser" | "isOnSale" | "hasVariant", number>;
 const selectObstacles = statement<Obstacles>(sql`select
   exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}) as hasUser,
   exists (select 1 ${candidate} and ${isOnSale}) as isOnSale,
@@ -73,9 +66,7 @@ export interface ItemKey {
 }
 
 /** Variant and note of an item, and the preferred language of the reply. */
-interface WishlistChoice extends WishlistReplacement {
-  lang?: string | undefined;
-}
+type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
 /**
  * Adds a product at its current price. An item that exists is returned unchanged; `isNew` says whether it did not.
