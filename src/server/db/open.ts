@@ -19,6 +19,8 @@ export interface DatabaseOptions {
   authToken?: string | undefined;
   /** How long a write waits for the lock, in milliseconds; 5000 without it. */
   lockDeadlineMs?: number;
+  /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */
+  hasCheckpointer?: boolean;
   /** Leaves mode and owner of existing local files as they are, for commands that only read. */
   leaveModes?: boolean;
 }
@@ -31,7 +33,7 @@ export const commandLockDeadlineMs = 30_000;
 /** Opens the database that a configuration names. Errors: those of `openDatabase`. */
 export function openConfiguredDatabase(
   { dataDir, databaseUrl, databaseAuthToken }: Place,
-  options: Pick<DatabaseOptions, "lockDeadlineMs" | "leaveModes"> = {},
+  options: Omit<DatabaseOptions, "dataDir" | "url" | "authToken"> = {},
 ): Promise<Database> {
   return openDatabase({ ...options, dataDir, url: databaseUrl, authToken: databaseAuthToken });
 }
@@ -51,15 +53,16 @@ export async function withConfiguredDatabase<T>(config: Place, work: (db: Databa
 
 /** Opens the database that the options name. Errors: unavailable when it cannot be opened, validationFailed for an unusable address. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, authToken, lockDeadlineMs = 5000, leaveModes = false } = options;
-  if (url === undefined) return openFile(options.dataDir, lockDeadlineMs, leaveModes);
+  const { url, authToken, lockDeadlineMs = 5000 } = options;
+  if (url === undefined) return openFile({ ...options, lockDeadlineMs });
   if (!serverAddress.test(url)) {
     throw validationFailed("The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
   return (await import("./server/server-database.ts")).openServer(url, authToken, lockDeadlineMs);
 }
 
-async function openFile(dataDir: string, lockDeadlineMs: number, leaveModes: boolean): Promise<Database> {
+async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): Promise<Database> {
+  const { dataDir, lockDeadlineMs, hasCheckpointer = false, leaveModes = false } = options;
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
   const path = databaseFile(dataDir);
@@ -68,6 +71,7 @@ async function openFile(dataDir: string, lockDeadlineMs: number, leaveModes: boo
   try {
     const db = new FileDatabase(libsql, path, {
       lockDeadlineMs,
+      hasCheckpointer,
       isServerRunning: () => isServerRunning(dataDir),
       afterClose() {
         // SQLite changes the modes of an existing WAL and its index to the file's.

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
+import { FileDatabase } from "../db/local/file-database.ts";
 import { purgeBatch } from "../db/purge.ts";
 import type { Database } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
@@ -47,7 +48,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const mail = deps && (await startMailDelivery({ ...config, ...deps }));
   const webhooks = deps && startWebhookDelivery(deps);
   const pushes = deps && startPushDelivery(config, deps);
-  const checkpointer = startCheckpointer(db, { notice });
+  const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const backups = await startScheduledBackups(config, options);
   const databaseLost = Promise.withResolvers<AppError>();
   const checkingFile = setInterval(() => {
@@ -66,7 +67,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       clearInterval(checkingFile);
       await Promise.all([purging.stop(), backups?.stop()]);
       await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
-      await checkpointer.stop();
+      await checkpointer?.stop();
     },
   };
 }

@@ -84,7 +84,7 @@ async function runMain(config: Config, run: Run): Promise<number> {
   // Several listeners share the port: those of workers, or of successive certificates.
   const isShared = config.workers > 1 || certificate !== null;
   const portConfig = isShared ? { ...config, port: await reservePort(config) } : config;
-  const db = await openConfiguredDatabase(config);
+  const db = await openConfiguredDatabase(config, { hasCheckpointer: true });
   try {
     const { vault, hasKey } = await prepareDatabase(config, db, log);
     await run.prepare?.(db, vault);
@@ -131,7 +131,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   if (!process.send) throw validationFailed("BODEGA_CONFIG is reserved for the server's own workers. Unset it.");
   shareCores(config.workers);
   void stopSignal.then(() => limitShutdown(log));
-  const db = await openConfiguredDatabase(config);
+  const db = await openConfiguredDatabase(config, { hasCheckpointer: true });
   try {
     const { vault } = await openServerVault(config, db, log);
     const monitor = startWorkerMonitor(db);

@@ -1,45 +1,39 @@
+import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { Connection } from "../../db/local/connection.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { shareFile } from "../../db/local/open-file-lock.ts";
+import { unavailable } from "../../errors.ts";
+import { MiB } from "../../values/bytes.ts";
 import type { CopyOptions } from "./dump.ts";
 import { createPacer, type Pacer } from "./pace.ts";
 
 const chunkBytes = 1 << 20;
+/** A copy during which the WAL grows by this gives way, so that the WAL can be emptied. Later attempts do not pause. */
+const maxGrowth = 24 * MiB;
+const maxAttempts = 6;
+/** A copy begins with a WAL of at most this size, or when nobody has emptied it for so long. */
+const smallWalBytes = 16 * MiB;
+const maxWaitMs = 5000;
 
 /**
  * Copies a database file while others write: first the file, then its WAL. Nobody resets the WAL meanwhile, so that pages
  * checkpointed in between are in the WAL as well; the copy is the database as of the last commit in the WAL. `VACUUM INTO`
  * would write as fast as it can, and a server's commits would wait for the disk.
  * @param target a path that does not exist.
- * @throws unavailable for a full or faulty disk.
+ * @throws unavailable for a full or faulty disk, or when more is written than can be copied.
  */
-export async function copyLive(path: string, target: string, { onProgress, signal }: Required<CopyOptions>) {
+export async function copyLive(path: string, target: string, options: Required<CopyOptions>): Promise<void> {
   const users = await shareFile(path);
-  const libsql = await loadLibsql();
-  const readers = new FileLock(libsql, `${path}-readers`);
+  const readers = new FileLock(await loadLibsql(), `${path}-readers`);
   // Closed last: closing any descriptor of the file drops this process's locks on it.
   const source = await open(path, "r");
   try {
-    while (!readers.tryShared()) await Bun.sleep(10);
-    const connection = new Connection(libsql, path, { readOnly: true });
-    const pacer = createPacer(signal);
-    try {
-      // While a read transaction is open, no process resets the WAL.
-      connection.run("BEGIN");
-      connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
-      const wal = await open(`${path}-wal`, "r").catch(() => undefined);
-      try {
-        const total = (await source.stat()).size + ((await wal?.stat())?.size ?? 0);
-        const copied = await copyBytes(source, target, pacer, (done) => onProgress(done, total));
-        if (wal) await copyBytes(wal, `${target}-wal`, pacer, (done) => onProgress(copied + done, total));
-      } finally {
-        await wal?.close();
-      }
-    } finally {
-      connection.close();
+    let attempt = 1;
+    while (!(await copyOnce(path, target, { ...options, source, readers, isHurried: attempt > 1 }))) {
+      if (attempt++ === maxAttempts) throw unavailable("The database is written to faster than it can be copied.");
     }
   } finally {
     await source.close();
@@ -49,10 +43,56 @@ export async function copyLive(path: string, target: string, { onProgress, signa
   await mergeWal(target);
 }
 
-/** Copies the present size of a file; returns it. */
-async function copyBytes(source: FileHandle, target: string, pacer: Pacer, onProgress: (done: number) => void) {
+interface Attempt extends Required<CopyOptions> {
+  source: FileHandle;
+  readers: FileLock;
+  isHurried: boolean;
+}
+
+/** One attempt; false when it gave way, which leaves nothing behind. */
+async function copyOnce(path: string, target: string, attempt: Attempt): Promise<boolean> {
+  const { source, readers, isHurried, onProgress, signal } = attempt;
+  const walSize = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const deadline = performance.now() + maxWaitMs;
+  while (walSize() > smallWalBytes && performance.now() < deadline) await Bun.sleep(20);
+  while (!readers.tryShared()) await Bun.sleep(10);
+  const connection = new Connection(await loadLibsql(), path, { readOnly: true });
+  const pacer = isHurried ? undefined : createPacer(signal);
+  try {
+    // While a read transaction is open, no process resets the WAL.
+    connection.run("BEGIN");
+    connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
+    const wal = await open(`${path}-wal`, "r").catch(() => undefined);
+    try {
+      const largest = walSize() + maxGrowth;
+      const total = (await source.stat()).size + walSize();
+      const progress = (done: number) => {
+        signal.throwIfAborted();
+        onProgress(done, total);
+        return walSize() <= largest;
+      };
+      const copied = await copyBytes(source, target, pacer, progress);
+      if (copied === undefined || !wal) return copied !== undefined;
+      const last = await copyBytes(wal, `${target}-wal`, pacer, (done) => progress(copied + done));
+      return last !== undefined;
+    } finally {
+      await wal?.close();
+    }
+  } finally {
+    connection.close();
+    readers.release();
+  }
+}
+
+/** Copies the present size of a file; returns it, or undefined when `onProgress` does not let it go on. */
+async function copyBytes(
+  source: FileHandle,
+  target: string,
+  pacer: Pacer | undefined,
+  onProgress: (done: number) => boolean,
+): Promise<number | undefined> {
   const { size } = await source.stat();
-  const copy = await open(target, "wx", 0o600);
+  const copy = await open(target, "w", 0o600);
   const chunk = Buffer.allocUnsafe(chunkBytes);
   try {
     let at = 0;
@@ -61,8 +101,8 @@ async function copyBytes(source: FileHandle, target: string, pacer: Pacer, onPro
       if (bytesRead === 0) break;
       await copy.write(chunk, 0, bytesRead, at);
       at += bytesRead;
-      await pacer.wrote(bytesRead, () => copy.datasync());
-      onProgress(at);
+      await pacer?.wrote(bytesRead, () => copy.datasync());
+      if (!onProgress(at)) return undefined;
     }
     await copy.sync();
     return at;

@@ -1,37 +1,47 @@
 import { formatBytes, MiB } from "../../values/bytes.ts";
-import type { Database } from "../session.ts";
-import { FileDatabase } from "./file-database.ts";
+import { sqliteCodeOf } from "../db-errors.ts";
+import type { FileDatabase } from "./file-database.ts";
 
-/** A pause after an attempt that waited for a reader of another program. */
-const longPauseMs = 300_000;
 /** A WAL that is kept from being emptied by readers is normal up to this size. */
 export const largeWalBytes = 64 * MiB;
+/** Pauses after an attempt that waited for a reader of another program, from a small WAL to a large one. */
+const longPauses = { most: 300_000, least: 10_000 };
+const leastPauseMs = 250;
+/** With less free space, the next write may find the disk full. */
+const minFreeBytes = MiB;
 const ignore = (_level: "info" | "warn", _message: string): void => {};
 
 /**
  * Starts the only checkpointer of a server; commands checkpoint at most once, at close, when no server runs. `stop` empties
- * the WAL for the last time. A database without a WAL is left alone.
- * @param options `notice` is called once when the WAL cannot be emptied, and once when it can again. `walBytes`: from this
- * size on it acts once no write waits; from four times the size on in any case. `pauseMs` follows an attempt that failed.
+ * the WAL for the last time.
+ * @param options `notice` is called once when the WAL cannot be emptied, once when it can again, and when the reserve of
+ * the disk is given up. `walBytes`: from this size on it acts once no write waits; from four times the size on, or as
+ * much as the reserve holds, in any case. `pauseMs` follows an attempt that failed; a large WAL shortens it.
  */
 export function startCheckpointer(
-  db: Database,
+  db: FileDatabase,
   { notice = ignore, everyMs = 250, walBytes: limit = 4 * MiB, pauseMs = 5000 } = {},
 ) {
+  const { reserve } = db;
   let pausedUntil = 0;
   let isFailing = false;
   let running: Promise<void> | undefined;
 
+  const attempt = () => db.checkpoint().catch((error: Error) => error);
+
   async function checkpoint(): Promise<void> {
     const started = performance.now();
-    const result = await db.checkpoint().catch((error: Error) => error);
+    let result = await attempt();
+    if (sqliteCodeOf(result) === "SQLITE_FULL" && reserve.release()) {
+      notice("warn", "the disk is full: its reserve was given up to empty the WAL");
+      result = await attempt();
+    }
+    const size = db.walBytes();
     const emptied = result === true;
-    const ended = performance.now();
+    if (emptied) await fillReserve();
     // A backup holds the readers' lock, so the attempt ends at once. An open transaction of another program blocks this
     // process for the whole busy timeout, so the next attempt is later.
-    if (!emptied) pausedUntil = ended + (ended - started > 1000 ? longPauseMs : pauseMs);
-    running = undefined;
-    const size = db.walBytes();
+    else pausedUntil = performance.now() + pauseAfter(performance.now() - started, size);
     if (isFailing === !emptied || (result === false && size <= largeWalBytes)) return;
     isFailing = !emptied;
     const reason = result instanceof Error ? result.message : "a backup or another program uses the database";
@@ -39,11 +49,31 @@ export function startCheckpointer(
     else notice("warn", `the WAL (${formatBytes(size)}) cannot be emptied and grows with each write: ${reason}`);
   }
 
-  const timer = setInterval(() => {
-    if (running !== undefined || performance.now() < pausedUntil) return;
+  function pauseAfter(tookMs: number, size: number): number {
+    const { most, least } = tookMs > 1000 ? longPauses : { most: pauseMs, least: Math.min(pauseMs, leastPauseMs) };
+    return Math.max(least, most * (1 - size / largeWalBytes));
+  }
+
+  /** A reserve that does not fit is made later; until then the doctor tells that the disk is nearly full. */
+  async function fillReserve(): Promise<void> {
+    await reserve.fill().catch(() => {});
+  }
+
+  function isDue(): boolean {
     const size = db.walBytes();
-    const isIdle = !(db instanceof FileDatabase) || db.queue.isIdle;
-    if (size >= limit * 4 || (size >= limit && isIdle)) running = checkpoint();
+    if (size === 0) return false;
+    if (size >= limit && (db.queue.isIdle || size >= Math.min(limit * 4, reserve.bytes))) return true;
+    return reserve.freeBytes < minFreeBytes;
+  }
+
+  const run = (work: () => Promise<void>) => {
+    running = work().finally(() => {
+      running = undefined;
+    });
+  };
+  run(fillReserve);
+  const timer = setInterval(() => {
+    if (running === undefined && performance.now() >= pausedUntil && isDue()) run(checkpoint);
   }, everyMs);
   timer.unref();
 
@@ -51,7 +81,7 @@ export function startCheckpointer(
     async stop() {
       clearInterval(timer);
       await running;
-      if (db.walBytes() > 0) await db.checkpoint().catch(() => false);
+      if (db.walBytes() > 0) await attempt();
     },
   };
 }

@@ -1,10 +1,12 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { type InStatement, LibsqlError, type Row } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
+import { MiB } from "../../values/bytes.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { shapeOf } from "../scan-sql.ts";
 import type { Database, Result, Session } from "../session.ts";
 import { Connection } from "./connection.ts";
+import { DiskReserve } from "./disk-reserve.ts";
 import { FileLock } from "./file-lock.ts";
 import { watchFile } from "./file-watch.ts";
 import type { Libsql } from "./load-libsql.ts";
@@ -20,7 +22,8 @@ import { WriteSession } from "./write-session.ts";
  */
 const checkpointTimeoutMs = 2000;
 const writerCacheKiB = 8 * 1024;
-const largeWalBytes = 4 * 1024 * 1024;
+const largeWalBytes = 4 * MiB;
+const maxWalBytes = 256 * MiB;
 const refusedVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
 /** Only makes each process read its cached credentials again. SQLite would not write a row that stays the same. */
 const probe = "UPDATE revision SET value = value + 1";
@@ -28,6 +31,8 @@ const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchron
 
 /** How file databases of servers, commands and tests differ. */
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
+  /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */
+  hasCheckpointer?: boolean;
   /** Runs after everything is closed. */
   afterClose?: () => void;
   /** Whether a server uses the file: its checkpointer then does what closing would do otherwise. */
@@ -50,6 +55,7 @@ export class FileDatabase implements Database {
   readonly queue: WriteQueue;
   readonly writer: Connection;
   readonly reader: Reader;
+  readonly reserve: DiskReserve;
   readonly #libsql: Libsql;
   readonly #options: FileDatabaseOptions;
   readonly #fairness: LockFairness;
@@ -68,6 +74,7 @@ export class FileDatabase implements Database {
     const isInPlace = () => this.isInPlace();
     this.writer = new Connection(libsql, path, { cacheKiB: writerCacheKiB, isInPlace });
     this.reader = new Reader(libsql, path, { deadlineMs: options.lockDeadlineMs ?? 5000, isInPlace });
+    this.reserve = new DiskReserve(path);
     this.#isFileInPlace = watchFile(path);
     this.#isWalInPlace = watchFile(`${path}-wal`);
     this.#isWalIndexInPlace = watchFile(`${path}-shm`);
@@ -75,7 +82,7 @@ export class FileDatabase implements Database {
     const beforeCommit = () => {
       if (!isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
     };
-    const callbacks = { beforeCommit, onCommit: this.reader.dropSnapshot };
+    const callbacks = { beforeCommit, onCommit: this.reader.dropSnapshot, mustWait: () => this.#isWalFull() };
     this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, ...callbacks });
   }
 
@@ -224,6 +231,13 @@ export class FileDatabase implements Database {
       this.#isWalReadable = false;
       throw unavailable("The disk cannot read the WAL.", { cause, isInternal: true });
     }
+  }
+
+  /** Whether the WAL has reached its limit, or holds more than its disk has room for. */
+  #isWalFull(): boolean {
+    const size = this.walBytes();
+    if (size <= largeWalBytes || !this.#options.hasCheckpointer) return false;
+    return size > maxWalBytes || size > this.reserve.bytes + this.reserve.freeBytes;
   }
 
   #assertOpen(): void {

@@ -10,12 +10,15 @@ export interface WriteQueueOptions extends GroupOptions {
   lockDeadlineMs: number;
   /** Writes that may wait; further ones are refused with unavailable. */
   maxWaiting: number;
+  /** Whether writes must wait as if another process held the lock. */
+  mustWait: () => boolean;
 }
 
 const defaults: WriteQueueOptions = {
   lockDeadlineMs: 5000,
   writeTimeoutMs: 5000,
   maxWaiting: 10_000,
+  mustWait: () => false,
   maxGroup: 1000,
   groupMs: 50,
   beforeCommit: () => {},
@@ -70,7 +73,7 @@ export class WriteQueue {
     return this.#push(work, false);
   }
 
-  /** Queues work that needs the writer outside of any transaction, such as a checkpoint. */
+  /** Runs work that needs the writer outside of any transaction, such as a checkpoint, before the writes that wait. */
   exclusive<T>(work: () => T | Promise<T>): Promise<T> {
     return this.#push(work, true);
   }
@@ -94,7 +97,9 @@ export class WriteQueue {
     if (this.waiting >= this.#options.maxWaiting) return Promise.reject(unavailable("Too many writes are waiting."));
     return new Promise<T>((resolve, reject) => {
       const deadline = performance.now() + this.#options.lockDeadlineMs;
-      this.#jobs.push({ isExclusive, work, resolve: resolve as (value: never) => void, reject, deadline });
+      const job: Job = { isExclusive, work, resolve: resolve as (value: never) => void, reject, deadline };
+      if (isExclusive) this.#jobs.splice(this.#next, 0, job);
+      else this.#jobs.push(job);
       if (this.#isDriving) return;
       this.#isDriving = true;
       setImmediate(() => this.#drive());
@@ -133,9 +138,9 @@ export class WriteQueue {
   }
 
   async #begin(): Promise<boolean> {
-    while (!this.#tryBegin()) {
+    while (this.#options.mustWait() || !this.#tryBegin()) {
       const now = performance.now();
-      // Deadlines rise along the queue, except that exclusive work keeps its place.
+      // Deadlines rise along the queue, before which exclusive work comes.
       while (this.waiting > 0 && (this.#peek() as Job).deadline <= now) {
         this.hasLost = true;
         this.#take()?.reject(unavailable("The database is busy.", { isInternal: true }));

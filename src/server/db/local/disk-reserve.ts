@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import { rmSync, statfsSync, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { giveToOwner } from "../../config/data-dir.ts";
+import { MiB } from "../../values/bytes.ts";
+
+/** The WAL is emptied at a quarter of this, or all of it while writes wait; so much the database may grow by then. */
+const wantedBytes = 16 * MiB;
+/** On a small disk, the part of the free space that is held. */
+const maxShare = 1 / 4;
+
+/**
+ * A file beside the database that holds room on its disk. Emptying the WAL lets the database grow, so on a full disk a
+ * server could otherwise write nothing until somebody finds it.
+ */
+export class DiskReserve {
+  readonly path: string;
+
+  constructor(databasePath: string) {
+    this.path = `${databasePath}-reserve`;
+  }
+
+  /** Bytes that the file holds. */
+  get bytes(): number {
+    return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /** Bytes that are free on the disk, without those of the file. */
+  get freeBytes(): number {
+    const { bavail, bsize } = statfsSync(dirname(this.path));
+    return bavail * bsize;
+  }
+
+  /** Writes what the file lacks. Errors are those of the disk; what is written stays. */
+  async fill(): Promise<void> {
+    const held = this.bytes;
+    const target = Math.min(wantedBytes, (this.freeBytes + held) * maxShare);
+    // Not for a few bytes that others have taken meanwhile.
+    if (held > target * 0.9) return;
+    let file: FileHandle | undefined;
+    try {
+      file = await open(this.path, "a", 0o600);
+      if (held === 0) giveToOwner(this.path, dirname(this.path));
+      // Random, because some file systems give no room to zeros.
+      const chunk = randomBytes(MiB);
+      for (let at = held; at < target; at += chunk.length) await file.write(chunk);
+    } finally {
+      await file?.close();
+    }
+  }
+
+  /** Gives the room up; false where there was none. */
+  release(): boolean {
+    const held = this.bytes;
+    rmSync(this.path, { force: true });
+    return held > 0;
+  }
+}
