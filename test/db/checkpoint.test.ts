@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { copyDatabase } from "../../src/server/db/local/backup.ts";
 import { startCheckpointer } from "../../src/server/db/local/checkpoint.ts";
@@ -161,6 +161,19 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBe(0);
   });
 
+  test("makes writes wait while it is too large, until a checkpoint or their deadline", async () => {
+    const server = (await openDatabase({ dataDir: dir, hasCheckpointer: true, lockDeadlineMs: 300 })) as FileDatabase;
+    await server.execute(insertRow("first"));
+    truncateSync(join(dir, "bodega.db-wal"), 300 * 1024 * 1024);
+    await expect(server.execute(insertRow("refused"))).rejects.toMatchObject({ code: 5001 });
+    const waiting = server.execute(insertRow("waits"));
+    expect(await server.checkpoint()).toBe(true);
+    expect((await waiting).rowsAffected).toBe(1);
+    const { rows } = await db.execute("SELECT name FROM things");
+    expect(rows.map(({ name }) => name)).toEqual(["first", "waits"]);
+    await server.close();
+  });
+
   test("is named in the log once while the disk fails, and once when it is emptied again", async () => {
     const lines: string[] = [];
     const notice = (level: string, message: string) => void lines.push(`${level}: ${message}`);
@@ -195,6 +208,24 @@ describe("the WAL", () => {
     lock?.release();
     await command();
     expect(size()).toBe(0);
+  });
+});
+
+describe("the reserve of the disk", () => {
+  test("is made beside the database, privately and once, and can be given up and made again", async () => {
+    const { reserve } = db;
+    expect(reserve.release()).toBe(false);
+    await reserve.fill();
+    const made = statSync(reserve.path);
+    expect({ size: made.size, mode: made.mode & 0o777 }).toEqual({ size: 16 * 1024 * 1024, mode: 0o600 });
+    // Room that is not on the disk would be none.
+    expect(made.blocks * 512).toBeGreaterThanOrEqual(made.size);
+    await reserve.fill();
+    expect(statSync(reserve.path).mtimeMs).toBe(made.mtimeMs);
+    expect(reserve.release()).toBe(true);
+    expect(reserve.bytes).toBe(0);
+    await reserve.fill();
+    expect(reserve.bytes).toBe(made.size);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { copyLive } from "../../src/server/backup/copy/copy-live.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
@@ -32,3 +32,53 @@ test("a live copy is of one moment, although another program tries to empty the 
   await db.close();
   rmSync(dir, { recursive: true, force: true });
 });
+
+/** A database with a few megabytes, and a way to make its WAL look 30 MiB larger, which a checkpoint undoes. */
+async function openBusy() {
+  const dir = makeDir();
+  const path = join(dir, "bodega.db");
+  const db = await openDatabase({ dataDir: dir });
+  await db.execute(createTable);
+  await Promise.all(Array.from({ length: 900 }, (_, number) => db.execute(insertRow(`${number}-`.padEnd(4000, "x")))));
+  await db.checkpoint();
+  await db.execute("UPDATE things SET size = 2");
+  return {
+    db,
+    path,
+    target: join(dir, "copy.db"),
+    grow: () => truncateSync(`${path}-wal`, statSync(`${path}-wal`).size + 30 * 1024 * 1024),
+    async close() {
+      await db.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+test("a live copy gives way to a WAL that grows too fast, and is made once the WAL has been emptied", async () => {
+  const { db, path, target, grow, close } = await openBusy();
+  let [calls, emptied] = [0, false];
+  const checkpoints = setInterval(async () => {
+    if (calls > 0 && (await db.checkpoint())) emptied = true;
+  }, 10);
+  const onProgress = () => {
+    if (calls++ === 0) grow();
+  };
+  await copyLive(path, target, { onProgress, signal: new AbortController().signal });
+  clearInterval(checkpoints);
+  expect(emptied).toBe(true);
+  const copy = new Connection(await loadLibsql(), target);
+  expect(copy.run("SELECT count(*), sum(size) FROM things").rows[0]).toMatchObject({ 0: 900, 1: 1800 });
+  copy.close();
+  await close();
+});
+
+test("a live copy of a database that grows faster than it can be copied fails, and leaves the WAL to the checkpointer", async () => {
+  const { db, path, target, grow, close } = await openBusy();
+  const checkpoints = setInterval(() => void db.checkpoint(), 10);
+  const copying = copyLive(path, target, { onProgress: grow, signal: new AbortController().signal });
+  await expect(copying).rejects.toThrow("The database is written to faster than it can be copied.");
+  clearInterval(checkpoints);
+  while (!(await db.checkpoint())) await Bun.sleep(5);
+  expect(existsSync(`${path}-wal`) && statSync(`${path}-wal`).size).toBe(0);
+  await close();
+}, 20_000);
