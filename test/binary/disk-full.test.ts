@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { closeSync, copyFileSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { openShop, useBinaries } from "../support/binary.ts";
+import { until } from "../support/until.ts";
 import { call } from "./calls.ts";
 import { inspectDatabase } from "./load.ts";
 
@@ -22,7 +23,7 @@ test.skipIf(!ownMounts)(
     const binary = installBinary();
     const { auth: authorization } = await openShop(binary);
     const script =
-      "mkdir small && mount -t tmpfs -o size=4m none small && cp bodega-data/* small/ && " +
+      "mkdir small && mount -t tmpfs -o size=16m none small && cp bodega-data/* small/ && " +
       "exec ./bodega serve --port 0 --data-dir small";
     const server = await binary.serveBy([...(ownMounts ?? []), "sh", "-c", script]);
     const small = join("/proc", String(server.pid), "root", binary.dir, "small");
@@ -30,25 +31,37 @@ test.skipIf(!ownMounts)(
     const headers = { authorization };
     const create = (title: string) => call(connection, { path, headers, body: { title, price: 1 } });
     const created: string[] = [];
+    const add = async (title: string) => {
+      const { status, body } = await create(title);
+      expect(status).toBe(201);
+      created.push((body.data as { id: string }).id);
+    };
+    // The database will grow by these when the WAL is emptied.
+    for (let number = 0; number < 50; number++) await add(`Product ${number}`);
 
     for (let round = 0; round < 3; round++) {
-      fillDisk(join(small, "filler"));
-      for (let attempt = 0; attempt < 5; attempt++) {
-        const refused = await create("Too much");
-        expect(refused).toMatchObject({ status: 503, code: 5001 });
-        expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+      // A write may get the room that the reserve held.
+      let refusals = 0;
+      while (refusals < 5) {
+        fillDisk(join(small, "filler"));
+        const reply = await create("Too much");
+        if (reply.status === 201) created.push((reply.body.data as { id: string }).id);
+        else {
+          refusals++;
+          expect(reply).toMatchObject({ status: 503, code: 5001 });
+          expect(reply.headers.get("retry-after")).toMatch(/^\d+$/);
+        }
         expect(await call(connection, { path, headers })).toMatchObject({ status: 200 });
       }
       const wrong = { authorization: `${authorization.slice(0, -1)}!` };
       expect((await call(connection, { path, headers: wrong })).code).toBeOneOf([5001, 5203]);
 
+      await until("the WAL is emptied", () => statSync(join(small, "bodega.db-wal")).size < 100_000);
       rmSync(join(small, "filler"));
-      const { status, body } = await create("Enough room");
-      expect(status).toBe(201);
-      created.push((body.data as { id: string }).id);
+      await add("Enough room");
     }
 
-    const { body } = await call(connection, { path, headers });
+    const { body } = await call(connection, { path: `${path}&limit=100`, headers });
     expect((body.data as { id: string }[]).map(({ id }) => id).toSorted()).toEqual(created);
     // Nothing writes at the moment, so the files are consistent.
     const copy = makeDir();
@@ -57,7 +70,7 @@ test.skipIf(!ownMounts)(
     expect(integrity).toBe("ok");
     expect([...products].toSorted()).toEqual(created);
     expect(server.log()).toContain("WARN the disk is full: its reserve was given up to empty the WAL");
-    expect(statSync(join(small, "bodega.db-reserve")).size).toBeGreaterThan(100_000);
+    await until("the reserve is made again", () => statSync(join(small, "bodega.db-reserve")).size > 1_000_000);
     expect(await server.end()).toBe(0);
   },
   30_000,
@@ -70,7 +83,7 @@ function canMount(prefix: string[]): boolean {
 
 /** Writes until there is no room left. */
 function fillDisk(path: string): void {
-  const file = openSync(path, "w");
+  const file = openSync(path, "a");
   try {
     for (const size of [65_536, 4096]) {
       try {
