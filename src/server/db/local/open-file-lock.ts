@@ -19,7 +19,7 @@ const defaultTimeoutMs = 30_000;
 export async function shareFile(path: string): Promise<FileLock> {
   if (hasWal(path) && !statSync(path, { throwIfNoEntry: false })?.size) {
     const message = `${path} is missing or empty, but ${basename(path)}-wal beside it has the last writes.`;
-    const remedy = "Put the file back, or restore a backup with: bodega db restore. To begin anew, move the WAL away.";
+    const remedy = "Put the file back; to begin anew, move the WAL away. To restore a backup: bodega db restore";
     throw wrongState(message, { remedy });
   }
   return waitFor(path, (lock) => lock.tryShared(), "Another command replaces the database. Try again when it ends.");
