@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
+import { keepStreams } from "./kept-streams.ts";
 import { hasSqld, startSqld } from "./sqld.ts";
 
 /** The two kinds of database. */
@@ -49,6 +50,7 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
   const dataDir = makeDir();
   const db = await open(dataDir);
   await migrate(db);
+  const endStreams = server && keepStreams(server.url);
   return {
     kind,
     db,
@@ -57,6 +59,7 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
     openAgain: () => open(kind === "file" ? dataDir : makeDir()),
     async close() {
       for (const one of opened.reverse()) await one.close();
+      endStreams?.();
       await server?.stop();
       for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
     },
