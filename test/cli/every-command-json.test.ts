@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type CalledCommand, findMissingCalls, fullLine, listCalledCommands, runCall } from "./every-command.ts";
 import { readShapes, usePromisedShapes } from "./json-shapes.ts";
-import { usePreparedShop } from "./prepared-shop.ts";
+import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
@@ -59,8 +59,12 @@ describe("with -q standard output is one id per line", () => {
 });
 
 describe("with --json a failure is one JSON error on standard error, and standard output is empty", () => {
+  // No command finds its database.
+  let once: PreparedShop | undefined;
+
   test.each(finite)("bodega %s", async (_name, called) => {
-    const shop = copyShop();
+    once ??= copyShop();
+    const shop = once;
     const unknown = await runHere([...called.path, "--no-such-flag", "--json"], shop);
     expect([unknown.code, unknown.stdout]).toEqual([2, ""]);
     expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { message: "Unknown flag --no-such-flag." } });

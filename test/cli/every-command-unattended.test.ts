@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { formatArg } from "../../src/cli/framework/args.ts";
 import { readContents } from "./database-contents.ts";
-import { type CalledCommand, leaveOutRequired, listCalledCommands } from "./every-command.ts";
-import { usePreparedShop } from "./prepared-shop.ts";
+import { type CalledCommand, leaveOutRequired, listCalledCommands, runCall } from "./every-command.ts";
+import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { openCli } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
@@ -13,23 +13,42 @@ const named = (await listCalledCommands()).map((called): [string, CalledCommand]
 const requiring = named.filter(([, { command }]) => Object.values(command.args).some(({ required }) => required));
 const deciding = named.filter(([, { call }]) => call.asks !== undefined);
 
+/** One copy for tests of commands that do nothing. */
+function useOneCopy(): () => PreparedShop {
+  let shop: PreparedShop | undefined;
+  return () => {
+    shop ??= copyShop();
+    return shop;
+  };
+}
+
 describe("without a terminal, missing arguments are exit code 2 and all are named", () => {
+  const shopOnce = useOneCopy();
+
   test.each(requiring)("bodega %s", async (_name, called) => {
-    const shop = copyShop();
+    const shop = shopOnce();
     const { line, required } = leaveOutRequired(called, shop);
     const names = required.map(({ name, arg }) => formatArg(name, arg));
     // The stores follow if there are several and only the store is missing.
     const message = `error: Missing ${names.join(", ")}.`;
-    const outcome = await openCli(shop.dataDir).run(line, { env: shop.env as Record<string, string> });
+    const outcome = await runCall(called, shop, line);
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
     const told = await runHere([...line, "--no-input"], { env: shop.env, canAsk: true });
     expect(told).toEqual(outcome);
   });
+
+  test("also in a process of its own", async () => {
+    const shop = shopOnce();
+    const outcome = await openCli(shop.dataDir).run(["user", "create"], { env: shop.env as Record<string, string> });
+    expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining("error: Missing ") });
+  });
 });
 
 describe("a command that needs a database is exit code 3 without one, and creates none", () => {
+  const shopOnce = useOneCopy();
+
   test.each(named.filter(([, { call }]) => !call.needsNoShop))("bodega %s", async (_name, called) => {
-    const shop = copyShop();
+    const shop = shopOnce();
     const nowhere = join(shop.dir, "nowhere");
     // A password is read before the user is looked up.
     const instead = called.call.input === undefined ? called.call.instead?.(shop) : ["--random-password"];
@@ -48,7 +67,7 @@ describe("without a terminal, a needed confirmation is exit code 2 naming the fl
     const flag = called.call.instead?.(shop)[0] as string;
     const line = [...called.path, ...called.call.args(shop)];
     const before = await readContents(shop.dataDir);
-    const outcome = await openCli(shop.dataDir).run(line, { env: shop.env as Record<string, string> });
+    const outcome = await runCall(called, shop, line);
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(flag) });
     const told = await runHere([...line, "--no-input"], { env: shop.env, canAsk: true });
     expect(told).toEqual(outcome);

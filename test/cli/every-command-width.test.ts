@@ -20,8 +20,10 @@ function findWideLines(text: string, columns: number): string[] {
 
 describe("no line of output is wider than the terminal, and ids are complete", () => {
   test.each(tables)("bodega %s", async (_name, called) => {
+    let shop = copyShop();
     for (const columns of [40, 80, 200]) {
-      const shop = copyShop();
+      // A list changes nothing.
+      if (columns !== 40 && called.call.answer !== "list") shop = copyShop();
       const { stdout } = await runHere(fullLine(called, shop), { env: shop.env, columns });
       expect(findWideLines(stdout, columns)).toEqual([]);
       if (columns !== 200 || called.call.answer !== "list") continue;
