@@ -10,7 +10,7 @@ const temp = join(scratch, "tmp");
 mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
 // Half of a test's time is waiting for timers, disks and other processes.
-const workers = Math.ceil(navigator.hardwareConcurrency * 1.5);
+const workers = navigator.hardwareConcurrency * 2;
 
 interface Outcome {
   code: number;

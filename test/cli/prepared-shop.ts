@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "bun:test";
-import { copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ctx, SystemCtx } from "../../src/server/context.ts";
@@ -86,8 +86,7 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
     // The other files of a data directory are empty; commands make them again.
     for (const name of ["bodega.db", "secret.key"])
       copyFileSync(join(base, "original", "data", name), join(dataDir, name));
-    // Commands only read these.
-    for (const name of ["backup.db", "products.csv"]) linkSync(join(base, "original", name), join(dir, name));
+    for (const name of ["backup.db", "products.csv"]) copyFileSync(join(base, "original", name), join(dir, name));
     const mail = { BODEGA_SMTP_URL: smtp.url, BODEGA_MAIL_FROM: "shop@example.com" };
     const env = { PATH: process.env.PATH, HOME: dir, BODEGA_DATA_DIR: dataDir, ...mail };
     return {
