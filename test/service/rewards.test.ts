@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { expireDuePoints } from "../../src/server/modules/rewards/entries.ts";
@@ -48,6 +48,12 @@ onEachDatabase((suite) => {
     };
     return { userId, booked, check, remaining, ctx };
   }
+
+  /** What one test leaves would be due in another. */
+  afterEach(async () => {
+    suite.app.clock.advance(1000 * days);
+    while ((await expireDuePoints(suite.app.system)) > 0);
+  });
 
   test("spending uses the oldest lots first, as many as it needs", async () => {
     const { userId, booked, check } = await openLedger();

@@ -76,14 +76,13 @@ test("whatever the order, no points are left when all orders are cancelled or re
   walk.ctx = { ...walk.ctx, tenant: { ...walk.ctx.tenant, pointsDays: null, pointsRate: 5000 } };
   const { ctx, shop, orders, users, pick } = walk;
   try {
-    for (let step = 0; step < 600; step++) {
+    const used = () => [...orders.values()].filter((one) => one.points_used > 0).length;
+    for (let step = 0; step < 600 || used() < 20; step++) {
       const dice = pick(100);
       if (dice < 38) await order(walk);
       else if (dice < 42) await expire(walk);
       else await change(walk, dice, step);
     }
-    const used = [...orders.values()].filter((one) => one.points_used > 0);
-    expect(used.length).toBeGreaterThan(20);
     const ids = [...orders.keys()].map((id) => ({ id, place: pick(1e6) })).sort((a, b) => a.place - b.place);
     for (const { id } of ids) {
       await attempt(cancelOrder(ctx, id));
