@@ -33,6 +33,6 @@ test("settings, values of several lines, and variables of other programs are not
 });
 
 test("without bodega.env there is nothing to find", () => {
-  rmSync(path);
+  rmSync(path, { force: true });
   expect(findUnknownSettings({}, dataDir)).toEqual([]);
 });
