@@ -8,31 +8,6 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";
 
-test("a live copy is of one moment, although another program tries to empty the WAL while it is made", async () => {
-  const dir = makeDir();
-  const path = join(dir, "bodega.db");
-  const db = await openDatabase({ dataDir: dir });
-  await db.execute(createTable);
-  await Promise.all(Array.from({ length: 900 }, (_, number) => db.execute(insertRow(`${number}-`.padEnd(4000, "x")))));
-  await db.checkpoint();
-  await db.execute("UPDATE things SET size = 2");
-  // It does not know of the lock by which the program's own checkpointers wait for a backup.
-  const stranger = new Connection(await loadLibsql(), path);
-  let tries = 0;
-  const onProgress = () => {
-    if (tries++ === 0) stranger.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  };
-  const target = join(dir, "copy.db");
-  await copyLive(path, target, { onProgress, signal: new AbortController().signal });
-  expect(tries).toBeGreaterThan(4);
-  const copy = new Connection(await loadLibsql(), target);
-  expect(copy.run("PRAGMA integrity_check").rows[0]?.[0]).toBe("ok");
-  expect(copy.run("SELECT count(*), count(size) FROM things").rows[0]).toMatchObject({ 0: 900, 1: 900 });
-  for (const open of [copy, stranger]) open.close();
-  await db.close();
-  rmSync(dir, { recursive: true, force: true });
-});
-
 /** A database with a few megabytes, and a way to make its WAL look 30 MiB larger, which a checkpoint undoes. */
 async function openBusy() {
   const dir = makeDir();
@@ -53,6 +28,23 @@ async function openBusy() {
     },
   };
 }
+
+test("a live copy is of one moment, although another program tries to empty the WAL while it is made", async () => {
+  const { path, target, close } = await openBusy();
+  // It does not know of the lock by which the program's own checkpointers wait for a backup.
+  const stranger = new Connection(await loadLibsql(), path);
+  let tries = 0;
+  const onProgress = () => {
+    if (tries++ === 0) stranger.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  };
+  await copyLive(path, target, { onProgress, signal: new AbortController().signal });
+  expect(tries).toBeGreaterThan(4);
+  const copy = new Connection(await loadLibsql(), target);
+  expect(copy.run("PRAGMA integrity_check").rows[0]?.[0]).toBe("ok");
+  expect(copy.run("SELECT count(*), count(size) FROM things").rows[0]).toMatchObject({ 0: 900, 1: 900 });
+  for (const open of [copy, stranger]) open.close();
+  await close();
+});
 
 test("a live copy gives way to a WAL that grows too fast, and is made once the WAL has been emptied", async () => {
   const { db, path, target, grow, close } = await openBusy();

@@ -58,3 +58,23 @@ test("an aborted body releases its part, and uses none when more of it arrives",
   await new Promise((resolve) => setImmediate(resolve));
   expect(memory.left).toBe(200_000);
 });
+
+test("long bodies that arrive together are each parsed in a turn of their own", async () => {
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns++;
+    next = setImmediate(count);
+  });
+  const text = JSON.stringify({ text: "x".repeat(20_000) });
+  const headers = { "content-type": "application/json", "content-length": String(text.length) };
+  const read = async () => {
+    const { value } = await readBody(new Request("http://a/", { method: "POST", body: text, headers }), limits, {
+      left: 1e6,
+    });
+    expect(value?.text).toHaveLength(20_000);
+    return turns;
+  };
+  const seen = await Promise.all(Array.from({ length: 10 }, read));
+  clearImmediate(next);
+  expect(new Set(seen).size).toBe(10);
+});

@@ -46,7 +46,9 @@ async function sendOnKept(...[input, init]: Parameters<typeof fetch>): Promise<R
   const calls = pipeline.requests.filter(({ type }) => type !== "close");
   const isLast = calls.length < pipeline.requests.length;
   const isKept = isLast && calls.length > 0 && idle.length < maxIdle;
-  const forget = isKept ? ids.map((sql_id) => ({ type: "close_sql", sql_id })) : [];
+  // A close rolls an open transaction back. Without one, this is refused, and changes nothing.
+  const rollback = { type: "execute", stmt: { sql: "ROLLBACK" } };
+  const forget = isKept ? [rollback, ...ids.map((sql_id) => ({ type: "close_sql", sql_id }))] : [];
   const requests = isKept ? [...calls, ...forget] : pipeline.requests;
 
   let reply = await send({ ...pipeline, ...(reused && { baton: reused }), requests });
@@ -59,7 +61,7 @@ async function sendOnKept(...[input, init]: Parameters<typeof fetch>): Promise<R
     return Response.json(answer);
   }
   if (answer.baton !== null) {
-    if (answer.results.every(hasSucceeded)) idle.push(answer.baton);
+    if (answer.results.toSpliced(calls.length, 1).every(hasSucceeded)) idle.push(answer.baton);
     else await send({ baton: answer.baton, requests: [{ type: "close" }] });
   }
   const results = [...answer.results.slice(0, calls.length), { type: "ok", response: { type: "close" } }];

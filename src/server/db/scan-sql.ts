@@ -63,3 +63,14 @@ function isReading(sql: string, verb: string, changing: boolean): boolean {
   if (verb === "WITH") return !changing;
   return verb === "PRAGMA" && readingPragmas.test(sql) && !actingPragmas.test(sql);
 }
+
+const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
+const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchronous|query_only|busy_timeout)\b/i;
+
+/** @throws TypeError for a statement that only the data layer itself may run. */
+export function assertOrdinary(sql: string): void {
+  const { verb } = shapeOf(sql);
+  if (controlVerbs.has(verb) || (verb === "PRAGMA" && ownPragmas.test(sql))) {
+    throw new TypeError("Only the data layer begins and ends transactions and sets pragmas for durability.");
+  }
+}

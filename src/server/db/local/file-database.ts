@@ -3,7 +3,7 @@ import { type InStatement, LibsqlError, type Row } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
 import { MiB } from "../../values/bytes.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
-import { shapeOf } from "../scan-sql.ts";
+import { assertOrdinary, shapeOf } from "../scan-sql.ts";
 import type { Database, Result, Session } from "../session.ts";
 import { Connection } from "./connection.ts";
 import { DiskReserve } from "./disk-reserve.ts";
@@ -24,10 +24,8 @@ const checkpointTimeoutMs = 2000;
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
 const maxWalBytes = 256 * MiB;
-const refusedVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
 /** Only makes each process read its cached credentials again. SQLite would not write a row that stays the same. */
 const probe = "UPDATE revision SET value = value + 1";
-const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchronous|query_only|busy_timeout)\b/i;
 
 /** How file databases of servers, commands and tests differ. */
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
@@ -242,12 +240,5 @@ export class FileDatabase implements Database {
 
   #assertOpen(): void {
     if (this.#isClosed) throw new LibsqlError("The database is closed.", "CLIENT_CLOSED");
-  }
-}
-
-function assertOrdinary(sql: string): void {
-  const { verb } = shapeOf(sql);
-  if (refusedVerbs.has(verb) || (verb === "PRAGMA" && ownPragmas.test(sql))) {
-    throw new TypeError("Only the data layer begins and ends transactions and sets pragmas for durability.");
   }
 }
