@@ -73,7 +73,8 @@ export function startCheckpointer(
   };
   run(fillReserve);
   const timer = setInterval(() => {
-    if (running === undefined && performance.now() >= pausedUntil && isDue()) run(checkpoint);
+    // The reserve grows again as soon as there is room, because the next writes may fill the disk.
+    if (running === undefined) run(performance.now() >= pausedUntil && isDue() ? checkpoint : fillReserve);
   }, everyMs);
   timer.unref();
 
