@@ -9,6 +9,7 @@ import { MiB } from "../../values/bytes.ts";
 const wantedBytes = 16 * MiB;
 /** On a small disk, the part of the free space that is held. */
 const maxShare = 1 / 4;
+const chunkBytes = 64 * 1024;
 
 /**
  * A file beside the database that holds room on its disk. Emptying the WAL lets the database grow, so on a full disk a
@@ -43,7 +44,7 @@ export class DiskReserve {
       file = await open(this.path, "a", 0o600);
       if (held === 0) giveToOwner(this.path, dirname(this.path));
       // Random, because some file systems give no room to zeros.
-      const chunk = randomBytes(MiB);
+      const chunk = randomBytes(chunkBytes);
       for (let at = held; at < target; at += chunk.length) await file.write(chunk);
     } finally {
       await file?.close();
