@@ -81,9 +81,10 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
      * is left after `graceMs`.
      */
     async stop(graceMs: number) {
-      const deadline = performance.now() + graceMs;
       isStopping = true;
       await Bun.sleep(Math.min(handoverMs, graceMs));
+      // Counted from here, so that a request whose body does not come is answered before it is cut off.
+      const deadline = performance.now() + graceMs;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));
       const isBusy = () => open.some((server) => server.pendingRequests > 0);

@@ -65,7 +65,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
         worker.kill("SIGKILL");
       }
     };
-    const timer = setTimeout(killAll, graceMs + lastWritesMs + 1000);
+    const timer = setTimeout(killAll, graceMs + lastWritesMs + 2000);
     await Promise.all([...workers].map((worker) => worker.exited));
     clearTimeout(timer);
   }
