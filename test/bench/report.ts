@@ -3,7 +3,7 @@ import type { Comparison } from "./compare.ts";
 /** One line of the table. */
 export interface Row extends Comparison {
   name: string;
-  unit: "/s" | "ms" | "µs" | "MiB";
+  unit: "/s" | "ms" | "µs" | "MiB" | "B";
   /** `atLeast`, `ratioAtMost`: the ratio; `atMost`: our own figure in its unit; without it the row only informs. */
   mark?: { atLeast: number } | { atMost: number } | { ratioAtMost: number };
 }
@@ -27,7 +27,7 @@ export function formatTable(rows: readonly Row[]): string {
 function formatRow(row: Row): string[] {
   const { name, unit, ours, bare, ratio, spread, mark } = row;
   const figure = (value: number) =>
-    `${unit === "/s" ? Math.round(value).toLocaleString("en") : value.toFixed(1)} ${unit}`;
+    `${unit === "/s" || unit === "B" ? Math.round(value).toLocaleString("en") : value.toFixed(1)} ${unit}`;
   const demand = mark === undefined ? "" : describeMark(mark, unit);
   const kept = holds(row);
   const verdict = kept === undefined ? "" : kept ? "ok" : "MISSED";

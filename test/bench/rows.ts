@@ -2,6 +2,7 @@ import { compareBackups } from "./backup.ts";
 import { compareOnce } from "./compare.ts";
 import { compareLikes, compareViews } from "./content.ts";
 import { compareCosts } from "./content-cost.ts";
+import { measureLog } from "./log.ts";
 import { compareLogins } from "./logins.ts";
 import {
   type Bench,
@@ -28,6 +29,7 @@ export const parts = [
   "columns",
   "writes",
   "orders",
+  "log",
   "content",
   "logins",
   "stalls",
@@ -70,6 +72,7 @@ export async function measureRows(
     const orders = await compareOrders(bench, (side, server) => note(loaded, side, server));
     rows.push({ name: "create an order", unit: "/s", ...orders, mark: { atLeast: 0.5 } });
   }
+  if (wanted.has("log")) rows.push(...(await measureLog(bench, say)));
   if (wanted.has("content")) rows.push(...(await measureContent(bench, loaded, say)));
   if (wanted.has("logins")) {
     say("log in");
