@@ -75,7 +75,7 @@ CREATE INDEX `audit_log_by_actor` ON `audit_log` (`actor_id`,`seq`);--> statemen
 CREATE INDEX `audit_log_by_address` ON `audit_log` (`address`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_log_by_event` ON `audit_log` (`event`,`seq`);--> statement-breakpoint
 CREATE TABLE `events` (
-	`sequence` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`sequence` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
 	`tenant_id` text NOT NULL,
 	`type` text NOT NULL,
@@ -85,9 +85,7 @@ CREATE TABLE `events` (
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
-CREATE INDEX `events_by_tenant` ON `events` (`tenant_id`,`sequence`);--> statement-breakpoint
-CREATE INDEX `events_by_age` ON `events` (`created_at`);--> statement-breakpoint
+CREATE INDEX `events_by_tenant` ON `events` (`tenant_id`);--> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`tenant_id` text NOT NULL,
 	`caller` text NOT NULL,

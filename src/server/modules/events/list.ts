@@ -6,6 +6,7 @@ import { type ListPage, type MeasuredRow, readWithinBytes } from "../../paginati
 import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { isId } from "../../values/ids.ts";
 import { Event, type EventListQuery } from "./model.ts";
+import { sequenceOf } from "./service.ts";
 import { events } from "./table.ts";
 import { eventTypes, matchTypes, parsePatterns } from "./types.ts";
 
@@ -15,7 +16,7 @@ const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'd
 
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
 const start = sql`(case when ${param("after")} = '' then 0
-  else (select sequence from ${events} where id = ${param("after")} and ${ofTenant}) end)`;
+  else (${sequenceOf("after")}) end)`;
 const matching = sql`from ${events} where ${ofTenant} and sequence > ${start}
   and type in (select value from json_each(${param("types")})) order by sequence`;
 // One statement, and so one snapshot: a concurrent commit is either complete on the page or after it.

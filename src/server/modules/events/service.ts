@@ -7,9 +7,32 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "./table.ts";
 import type { EventType } from "./types.ts";
 
-const insertEvent = statement(sql`
-  insert into ${events} (id, tenant_id, type, subject, data, created_at)
-  values (${param("id")}, ${param("tenantId")}, ${param("type")}, ${param("subject")}, ${param("data")}, ${param("now")})`);
+const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
+
+/**
+ * A statement that records an event about the row it reads, with `eventId`, `now` and the parameters of its parts. The
+ * last ten characters of the id become the sequence.
+ * @param event `data` is SQL of a JSON text, `from` the rest of a `select` of one row that has a `tenant_id`.
+ */
+export function compileEvent(event: { type: SQL; subject: SQL; data: SQL; from: SQL }): CompiledStatement<never> {
+  return statement<never>(sql`
+    insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at)
+    select ${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), tenant_id, ${event.type}, ${event.subject},
+      ${event.data}, ${param("now")} ${event.from}`);
+}
+
+const insertEvent = compileEvent({
+  type: sql`${param("type")}`,
+  subject: sql`${param("subject")}`,
+  data: sql`${param("data")}`,
+  from: sql`from (select ${param("tenantId")} as tenant_id)`,
+});
+
+/** SQL for the sequence of the event of the store `tenantId` with the id of a parameter; no row if there is none. */
+export function sequenceOf(name: string): SQL {
+  return sql`select sequence from ${events} where tenant_id = ${param("tenantId")}
+    and sequence = cast(substr(${param(name)}, 21) as integer) and id = ${param(name)}`;
+}
 
 /** An event to record. `subject` is the id of the record; `data` has no personal data and no secrets. */
 interface NewEvent {
@@ -26,7 +49,7 @@ export async function recordEvent(ctx: Pick<Ctx, "db" | "tenant" | "now">, event
 /** The statement that `recordEvent` runs, for a batch with the change itself. */
 export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): InStatement {
   return bind(insertEvent, {
-    id: newId("evt"),
+    eventId: newId("evt"),
     tenantId: ctx.tenant.id,
     type: event.type,
     subject: event.subject,
@@ -35,31 +58,23 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
   });
 }
 
-/**
- * A statement that records an event about the row it reads, with `eventId`, `now` and the parameters of its parts.
- * @param event `data` is SQL of a JSON text, `from` the rest of a `select` of one row that has a `tenant_id`.
- */
-export function compileEvent(event: { type: SQL; subject: SQL; data: SQL; from: SQL }): CompiledStatement<never> {
-  return statement<never>(sql`
-    insert into ${events} (id, tenant_id, type, subject, data, created_at)
-    select ${param("eventId")}, tenant_id, ${event.type}, ${event.subject}, ${event.data}, ${param("now")} ${event.from}`);
-}
-
 const dayMs = 86_400_000;
 const retentionMs = 30 * dayMs;
 /** Maximum retention of events that a webhook has not delivered yet. */
 const maxRetentionMs = 60 * dayMs;
 
-// The tables of webhooks are not imported, because webhooks import this module. A store's newest event stays, because
-// readers of the feed continue from it.
+// The tables of webhooks are not imported, because webhooks import this module. Each store's events are deleted in their
+// order, up to the first that must stay; the newest stays, because readers of the feed continue from it.
 const deleteOld = statement(sql`
-  delete from ${events} where sequence in (select sequence from ${events} e where e.created_at <= ${param("before")}
-    and exists (select 1 from ${events} n where n.tenant_id = e.tenant_id and n.sequence > e.sequence)
-    and (e.created_at <= ${param("longBefore")} or not exists (
-      select 1 from webhooks w where w.tenant_id = e.tenant_id and (w.position < e.sequence or exists (
-        select 1 from webhook_deliveries d
-        where d.webhook_id = w.id and d.event = e.sequence and d.status = 'waiting'))))
-    order by e.created_at limit 1000)`);
+  delete from ${events} where sequence in (
+    select e.sequence from tenants t cross join ${events} e on e.tenant_id = t.id and e.sequence < coalesce(
+      (select k.sequence from (select * from ${events} where tenant_id = t.id order by sequence limit 1001) k
+        where k.created_at > ${param("before")} or (k.created_at > ${param("longBefore")} and exists (
+          select 1 from webhooks w where w.tenant_id = t.id and (w.position < k.sequence or exists (
+            select 1 from webhook_deliveries d
+            where d.webhook_id = w.id and d.event = k.sequence and d.status = 'waiting')))) limit 1),
+      (select max(sequence) from ${events} where tenant_id = t.id))
+    limit 1000)`);
 
 /** Deletes up to a thousand events older than 30 days, or 60 if a webhook still needs them. Returns how many. */
 export function purgeEvents(ctx: WorkCtx): Promise<number> {

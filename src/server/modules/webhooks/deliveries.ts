@@ -7,6 +7,7 @@ import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { requireWhole } from "../../values/whole-number.ts";
 import { recordAudit } from "../audit/service.ts";
+import { sequenceOf } from "../events/service.ts";
 import { events } from "../events/table.ts";
 import { matchTypes } from "../events/types.ts";
 import { insertRows } from "./fan-out.ts";
@@ -43,8 +44,7 @@ const selectDeliveries = statement<DeliveryRecord>(sql`
   from ${webhookDeliveries} d left join ${events} e on e.sequence = d.event and e.tenant_id = d.tenant_id
   where ${ofWebhook} and (${param("status")} is null or d.status = ${param("status")})
   order by d.event desc limit ${param("limit")}`);
-const selectSequence = statement<{ sequence: number }>(sql`
-  select sequence from ${events} where tenant_id = ${param("tenantId")} and id = ${param("eventId")}`);
+const selectSequence = statement<{ sequence: number }>(sequenceOf("eventId"));
 const selectAfter = statement<{ sequence: number }>(sql`
   select sequence from ${events} where tenant_id = ${param("tenantId")} and sequence > ${param("position")}
     and sequence <= (select w.position from webhooks w where w.id = ${param("webhookId")})
