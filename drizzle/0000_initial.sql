@@ -210,7 +210,7 @@ CREATE TABLE `vapid_keys` (
 );
 --> statement-breakpoint
 CREATE TABLE `order_lines` (
-	`id` text PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
 	`tenant_id` text NOT NULL,
 	`order_id` text NOT NULL,
 	`position` integer NOT NULL,
@@ -231,6 +231,7 @@ CREATE TABLE `order_lines` (
 	`refunded_quantity` integer DEFAULT 0 NOT NULL,
 	`refunded_minor` integer DEFAULT 0 NOT NULL,
 	`restocked_quantity` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY(`order_id`, `position`),
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "order_lines_quantity" CHECK("order_lines"."quantity" > 0),
@@ -241,7 +242,6 @@ CREATE TABLE `order_lines` (
         and "order_lines"."restocked_quantity" between 0 and "order_lines"."refunded_quantity")
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `order_lines_place` ON `order_lines` (`order_id`,`position`);--> statement-breakpoint
 CREATE TABLE `order_numbers` (
 	`tenant_id` text PRIMARY KEY NOT NULL,
 	`last` integer DEFAULT 0 NOT NULL,
@@ -315,7 +315,7 @@ CREATE UNIQUE INDEX `orders_payment_reference` ON `orders` (`tenant_id`,`payment
 CREATE INDEX `orders_by_created` ON `orders` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_updated` ON `orders` (`tenant_id`,`updated_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_status` ON `orders` (`tenant_id`,`status`,`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `orders_by_user` ON `orders` (`tenant_id`,`user_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `orders_by_user` ON `orders` (`tenant_id`,`user_id`,`created_at`,`id`) WHERE user_id is not null;--> statement-breakpoint
 CREATE INDEX `orders_by_buyer` ON `orders` (`tenant_id`,`buyer`) WHERE buyer is not null;--> statement-breakpoint
 CREATE INDEX `orders_due` ON `orders` (`expires_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE TABLE `password_reset_codes` (
@@ -374,7 +374,7 @@ CREATE UNIQUE INDEX `product_variants_sku` ON `product_variants` (`tenant_id`,`s
 CREATE UNIQUE INDEX `product_variants_options` ON `product_variants` (`product_id`,`options_key`) WHERE deleted_at is null;--> statement-breakpoint
 CREATE INDEX `product_variants_by_product` ON `product_variants` (`product_id`,`position`,`id`) WHERE deleted_at is null;--> statement-breakpoint
 CREATE TABLE `products` (
-	`row_number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`row_number` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
 	`tenant_id` text NOT NULL,
 	`title` text NOT NULL,

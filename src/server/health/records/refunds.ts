@@ -55,7 +55,7 @@ const fixLines = statement<{ id: string }>(sql`
     restocked_quantity = r.right_restocked_quantity
   from (with ${named} select * from lines where fixable and (refunded_quantity <> right_refunded_quantity
     or refunded_minor <> right_refunded_minor or restocked_quantity <> right_restocked_quantity)) r
-  where ${orderLines}.id = r.record returning order_id as id`);
+  where ${orderLines}.order_id = r.target and ${orderLines}.id = r.record returning order_id as id`);
 const fixOrders = statement<{ id: string }>(sql`
   update ${orders} set refunded_minor = r.right_refunded_minor, payment_status = r.right_payment_status
   from (with ${named} select * from totals where fixable and (refunded_minor <> right_refunded_minor

@@ -40,7 +40,7 @@ const selectLines = statement<PaidLine>(sql`
 const refundLine = statement(sql`
   update ${orderLines} set refunded_quantity = refunded_quantity + ${param("quantity")},
     refunded_minor = refunded_minor + ${param("amount")}, restocked_quantity = restocked_quantity + ${param("restocked")}
-  where tenant_id = ${param("tenantId")} and id = ${param("lineId")}`);
+  where tenant_id = ${param("tenantId")} and order_id = ${param("id")} and id = ${param("lineId")}`);
 const insertRefund = statement(sql`
   insert into ${orderRefunds} (id, tenant_id, order_id, amount_minor, lines, reason, points_returned, points_reversed,
     created_at)

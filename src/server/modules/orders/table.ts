@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn, tenants } from "../tenants/table.ts";
 
 const amount = (name: string) => integer(name).notNull().default(0);
@@ -63,7 +63,7 @@ export const orders = sqliteTable(
     index("orders_by_created").on(t.tenantId, t.createdAt, t.id),
     index("orders_by_updated").on(t.tenantId, t.updatedAt, t.id),
     index("orders_by_status").on(t.tenantId, t.status, t.createdAt, t.id),
-    index("orders_by_user").on(t.tenantId, t.userId, t.createdAt, t.id),
+    index("orders_by_user").on(t.tenantId, t.userId, t.createdAt, t.id).where(sql`user_id is not null`),
     index("orders_by_buyer").on(t.tenantId, t.buyer).where(sql`buyer is not null`),
     index("orders_due").on(t.expiresAt).where(sql`status = 'pending'`),
     check("orders_status", sql`${t.status} in ('pending', 'paid', 'completed', 'cancelled', 'expired')`),
@@ -86,7 +86,8 @@ export const orders = sqliteTable(
 export const orderLines = sqliteTable(
   "order_lines",
   {
-    id: text("id").primaryKey(),
+    /** Found by the order, so that it needs no index. */
+    id: text("id").notNull(),
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),
     /** Position in the order, from 0. */
@@ -114,7 +115,7 @@ export const orderLines = sqliteTable(
     restockedQuantity: amount("restocked_quantity"),
   },
   (t) => [
-    uniqueIndex("order_lines_place").on(t.orderId, t.position),
+    primaryKey({ columns: [t.orderId, t.position] }),
     check("order_lines_quantity", sql`${t.quantity} > 0`),
     check(
       "order_lines_amounts",

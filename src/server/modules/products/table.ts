@@ -10,7 +10,7 @@ export const products = sqliteTable(
   "products",
   {
     /** Increases with creation time and survives VACUUM; the search index refers to it. */
-    rowNumber: integer("row_number").primaryKey({ autoIncrement: true }),
+    rowNumber: integer("row_number").primaryKey(),
     id: text("id").notNull().unique(),
     tenantId: tenantIdColumn(),
     title: text("title").notNull(),
