@@ -81,6 +81,7 @@ export function startS3Server(bucket = "backups"): S3ServerUnderTest {
       case "POST":
         return uploadId === null ? begin(key) : complete(uploadId);
       default:
+        if (request.headers.get("if-none-match") === "*" && objects.has(key)) return refuse("PreconditionFailed", 412);
         if (uploadId === null) objects.set(key, body);
         else uploads.get(uploadId)?.parts.set(Number(query.get("partNumber")), body);
         return new Response(null, { headers: { etag: `"${createHash("md5").update(body).digest("hex")}"` } });
@@ -132,22 +133,35 @@ export function startS3Server(bucket = "backups"): S3ServerUnderTest {
   return self;
 }
 
+/** The parts of a signature, from the header or, for a signed address, from the query. */
+function readSignature(request: Request, { searchParams: query }: URL): string[] {
+  const header = request.headers.get("authorization");
+  const given =
+    header === null
+      ? `AWS4-HMAC-SHA256 Credential=${query.get("X-Amz-Credential")}, SignedHeaders=${query.get("X-Amz-SignedHeaders")}, Signature=${query.get("X-Amz-Signature")}`
+      : header;
+  const form =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;
+  return form.exec(given)?.slice(1) ?? [];
+}
+
 /** Whether the signature of a call is valid for its account's secret. */
 function isSigned(request: Request, url: URL, body: Uint8Array, account: S3ServerUnderTest["account"]): boolean {
-  const [, id, day, where, headerNames = "", signature] =
-    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
-      request.headers.get("authorization") ?? "",
-    ) ?? [];
+  const [id, day, where, headerNames = "", signature] = readSignature(request, url);
   if (id !== account.accessKeyId || where !== region) return false;
-  const claimed = request.headers.get("x-amz-content-sha256") ?? "";
+  const isInQuery = url.searchParams.has("X-Amz-Signature");
+  const claimed = isInQuery ? "UNSIGNED-PAYLOAD" : (request.headers.get("x-amz-content-sha256") ?? "");
   if (claimed !== "UNSIGNED-PAYLOAD" && claimed !== sha256(body)) return false;
   const encode = (text: string) =>
     encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
   const path = decodeURIComponent(url.pathname).split("/").map(encode).join("/");
-  const query = [...url.searchParams].map(([name, value]) => `${encode(name)}=${encode(value)}`).sort();
+  const query = [...url.searchParams]
+    .filter(([name]) => name !== "X-Amz-Signature")
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .sort();
   const headers = headerNames.split(";").map((name) => `${name}:${request.headers.get(name)?.trim()}\n`);
   const canonical = [request.method, path, query.join("&"), headers.join(""), headerNames, claimed].join("\n");
-  const time = request.headers.get("x-amz-date") ?? "";
+  const time = url.searchParams.get("X-Amz-Date") ?? request.headers.get("x-amz-date") ?? "";
   const text = ["AWS4-HMAC-SHA256", time, `${day}/${region}/s3/aws4_request`, sha256(canonical)].join("\n");
   const mac = (key: string | Buffer, part: string) => createHmac("sha256", key).update(part).digest();
   const key = [day as string, region, "s3", "aws4_request"].reduce<string | Buffer>(

@@ -11,6 +11,8 @@ import { type BackupRun, runBackup } from "./run-backup.ts";
 
 /** The delay after a failure, unless backups are made more often. */
 const retryMs = 5 * 60_000;
+/** More often than this, each backup copies again what has hardly changed. */
+const frequentMs = 10 * 60_000;
 
 /**
  * Makes backups until stopped: the first when the last one to the same destination is old enough, so that restarts
@@ -27,6 +29,9 @@ export function startBackups(
     throw invalidOption("--backup-to", "must be a directory or s3://bucket/prefix");
   }
   openStorage(location, config);
+  if (everyMs < frequentMs && config.replicateTo === undefined) {
+    notice("info", "with backups this often, --replicate-to costs less and loses less");
+  }
   const stopping = new AbortController();
   const { signal } = stopping;
   let timer: ReturnType<typeof setTimeout> | undefined;

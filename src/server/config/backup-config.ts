@@ -5,6 +5,9 @@ import type { Options } from "./options.ts";
 
 /** Node's timers take at most 24.8 days. */
 const maxEveryMs = 21 * 86_400_000;
+const defaultKeepMs = 72 * 3_600_000;
+const minKeepMs = 3_600_000;
+const maxKeepMs = 365 * 86_400_000;
 
 /**
  * Reads where backups go, and how often a server makes them.
@@ -18,6 +21,10 @@ export function readBackupConfig({ get }: Options) {
     backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backup-to")),
     /** How many backups to keep; older ones are removed. */
     backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backup-keep"), 1, 99_999) ?? 7,
+    /** Where a server keeps a replica: an absolute folder, or `s3://bucket/prefix`; undefined keeps none. */
+    replicateTo: backupDestination(get("BODEGA_REPLICATE_TO", "replicate-to")),
+    /** For how long each state can be restored from the replica, in milliseconds. */
+    replicateKeepMs: keepMs(get("BODEGA_REPLICATE_KEEP", "replicate-keep")),
     /** An account of an S3 service; without an endpoint, of Amazon's. */
     s3: s3Account(get),
   };
@@ -41,6 +48,13 @@ function every({ value, source }: Option): number | undefined {
   const ms = parseDuration(value);
   if (ms !== undefined && ms >= 1000 && ms <= maxEveryMs) return ms;
   throw invalidOption(source, "must be a duration from 1s to 21d, such as 24h. 0 turns backups off");
+}
+
+function keepMs({ value, source }: Option): number {
+  if (value === undefined) return defaultKeepMs;
+  const ms = parseDuration(value);
+  if (ms !== undefined && ms >= minKeepMs && ms <= maxKeepMs) return ms;
+  throw invalidOption(source, "must be a duration from 1h to 365d, such as 72h");
 }
 
 function s3Account(get: Options["get"]) {

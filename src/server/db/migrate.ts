@@ -136,6 +136,12 @@ export async function readApplied(db: Executor): Promise<Map<string, Applied>> {
   return new Map(rows.map((row) => [row.name as string, row as unknown as Applied]));
 }
 
+/** When a migrated database was created, RFC 3339, which identifies it and all of its copies. */
+export async function readBirth(db: Executor): Promise<string> {
+  const { rows } = await db.execute("SELECT min(applied_at) AS at FROM __bodega_migrations");
+  return String(rows[0]?.at);
+}
+
 /** Facts about the tables, in one query, because another process may be migrating a server's database. */
 async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: boolean; hasMarker: boolean }> {
   const { rows } = await db.execute(`SELECT

@@ -1,4 +1,5 @@
 import { codeOf } from "../errors.ts";
+import type { ReplicationStatus } from "../replication/replicator.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import { addCounts, addLatencies, addRecords, sortByRequests, sumOf } from "./metrics/counts.ts";
 import type { ProcessFigures } from "./process-monitor.ts";
@@ -17,6 +18,7 @@ interface StatusDeps {
   readOwn: () => ProcessFigures;
   readDatabase: () => Promise<DatabaseFigures>;
   isClockSteady: () => boolean;
+  replication: () => ReplicationStatus | undefined;
   /** Undefined where the main process answers requests. */
   registry: WorkerRegistry | undefined;
 }
@@ -52,6 +54,7 @@ export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
     sign_ins: countSignIns(routes),
     tenants: sortByRequests(tenants).slice(0, maxTenants),
     expiry_paused: !deps.isClockSteady(),
+    replication: deps.replication() ?? null,
     ...database,
   };
 }

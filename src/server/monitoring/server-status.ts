@@ -1,3 +1,5 @@
+import type { ReplicationStatus } from "../replication/replicator.ts";
+
 /** Times to answer since the start of the process. Histograms can be added and subtracted. */
 export interface LatencyHistogram {
   /** Upper bounds of the buckets in milliseconds, ascending; one more bucket follows for longer times. */
@@ -96,6 +98,8 @@ export interface ServerStatus {
   last_backup_at: string | null;
   /** Time of a backup that failed since then; null for none. */
   last_backup_failed_at: string | null;
+  /** The replica of `--replicate-to`; null without one. */
+  replication: ReplicationStatus | null;
   /** When the certificate of the server expires; null without one. */
   certificate_expires_at: string | null;
 }

@@ -1,7 +1,8 @@
 import type { Config } from "../config/config.ts";
-import type { Environment } from "../config/environment.ts";
+import { type Environment, invalidOption } from "../config/environment.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
+import { readBirth } from "../db/migrate.ts";
 import { purgeBatch } from "../db/purge.ts";
 import type { Database } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
@@ -29,6 +30,7 @@ const purgeMs = 60_000;
 const checkFileMs = 1000;
 
 interface JobOptions {
+  version: string;
   /** Null when the server's key is not the database's: then nothing is delivered. */
   vault: Vault | null;
   log: LogWriter;
@@ -48,6 +50,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const mail = deps && (await startMailDelivery({ ...config, ...deps }));
   const webhooks = deps && startWebhookDelivery(deps);
   const pushes = deps && startPushDelivery(config, deps);
+  const replicator = await startReplication(config, db, options);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const backups = await startScheduledBackups(config, options);
   const databaseLost = Promise.withResolvers<AppError>();
@@ -61,15 +64,36 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const purging = startPurging(db, notice, isClockSteady);
   return {
     isClockSteady,
-    /** Resolves when the database file was removed or replaced: further writes would be lost. */
-    databaseLost: databaseLost.promise,
+    /** Takes over the replica. A server that cannot start must not, because another one would stop. */
+    beginReplication: () => replicator?.begin(),
+    /** How the replica is doing; undefined where there is none. */
+    replication: () => replicator?.status(),
+    /**
+     * Resolves when this server must end: the database file was removed or replaced, so that further writes would be
+     * lost, or another server took over the replica.
+     */
+    mustEnd: replicator ? Promise.race([databaseLost.promise, replicator.replaced]) : databaseLost.promise,
     async stop() {
       clearInterval(checkingFile);
       await Promise.all([purging.stop(), backups?.stop()]);
       await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
       await checkpointer?.stop();
+      await replicator?.stop();
     },
   };
+}
+
+/** @throws validationFailed with a libSQL server, or for a place without an account. */
+async function startReplication(config: Config, db: Database, { log, version }: JobOptions) {
+  const { replicateTo, replicateKeepMs: keepMs, dataDir } = config;
+  if (replicateTo === undefined) return undefined;
+  if (!(db instanceof FileDatabase)) {
+    throw invalidOption("--replicate-to", "needs a database file. A libSQL server replicates its databases itself");
+  }
+  const { openPlace } = await import("../replication/place.ts");
+  const { Replicator } = await import("../replication/replicator.ts");
+  const place = openPlace(replicateTo, config);
+  return new Replicator(db, { place, keepMs, dataDir, version, database: await readBirth(db), notice: log.notice });
 }
 
 /** Loaded only when used: most servers make no backups. */

@@ -8,6 +8,7 @@ import type { DatabaseFigures } from "../monitoring/database-figures.ts";
 import { createChannel, type Question } from "../monitoring/process-channel.ts";
 import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { WorkerRegistry } from "../monitoring/worker-registry.ts";
+import type { ReplicationStatus } from "../replication/replicator.ts";
 import type { Certificate, KeyPair } from "../tls/certificate.ts";
 import type { OpenPort } from "./port.ts";
 
@@ -30,6 +31,7 @@ interface MonitorOptions {
   /** The certificate presented now; undefined without TLS. */
   certificate: () => Certificate | undefined;
   isClockSteady: () => boolean;
+  replication: () => ReplicationStatus | undefined;
 }
 
 /** Starts to monitor a server's main process. Code that renders figures is loaded at the first request for them. */

@@ -91,13 +91,14 @@ async function runMain(config: Config, run: Run): Promise<number> {
     const jobs = await startBackgroundJobs(config, db, { ...run, vault: hasKey ? vault : null });
     const monitor = startMonitor(config, db, { ...jobs, version, log, certificate: () => certificate?.current() });
     const answering = await startAnswering(portConfig, db, { run, vault, monitor, certificate });
+    jobs.beginReplication();
     certificate?.start(async (pair) => answering.present(pair));
     await announce(config, run, answering.url, await monitor.open(answering.url));
     await run.onReady?.(answering.url);
     if (!(await hasTenants(db))) {
       log.notice("info", `No store found. Create one: bodega init --data-dir ${quoteWord(config.dataDir)}`);
     }
-    const end = await Promise.race([stopSignal, jobs.databaseLost]);
+    const end = await Promise.race([stopSignal, jobs.mustEnd]);
     if (typeof end === "string") log.notice("info", `${end}: finishing requests in flight`);
     limitShutdown(log);
     certificate?.stop();

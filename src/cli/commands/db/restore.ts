@@ -4,14 +4,16 @@ import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { accountName } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
+import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { parsePastTime } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { type ShowProgress, withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { layOutTable } from "../../terminal/table.ts";
 import { onExit } from "../../terminal/terminal.ts";
-import { CancelledError } from "../../terminal/usage-error.ts";
+import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 
 const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
 
@@ -22,8 +24,9 @@ export default defineCommand({
     backup: {
       type: "positional",
       required: true,
-      description: "File or s3:// address of the backup, or - for standard input",
+      description: "File or s3:// address of the backup, the place of a replica, or - for standard input",
     },
+    at: valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state"),
     "dry-run": { type: "boolean", description: "Verify the backup and show its content; change nothing" },
     "with-key": {
       type: "boolean",
@@ -34,6 +37,8 @@ export default defineCommand({
     "bodega db restore bodega-data/backups/bodega-20261121T104512.345Z.tar.gz --dry-run",
     "bodega db restore /mnt/backups/bodega-20261121T104512.345Z.tar.gz --yes",
     "bodega db restore s3://my-bucket/shop/bodega-20261121T104512.345Z.tar.gz",
+    "bodega db restore s3://my-bucket/shop --dry-run",
+    "bodega db restore /mnt/replica --at 2026-11-21T10:45:12Z",
     "ssh backup@example.com cat shop.tar.gz | bodega db restore - --yes",
   ],
   notes: [
@@ -60,7 +65,8 @@ export default defineCommand({
     const remove = () => folder.remove();
     const forget = onExit(remove);
     try {
-      const plan = await makePlan({ source, config, folder: folder.path }, console, signal);
+      const until = args.at === undefined ? undefined : Date.parse(parsePastTime("at", args.at));
+      const plan = await makePlan({ source, config, folder: folder.path, until }, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
       await confirm(console, plan, signal);
@@ -79,21 +85,41 @@ export default defineCommand({
 });
 
 async function makePlan(
-  { source, config, folder }: { source: BackupLocation; config: Config; folder: string },
+  {
+    source,
+    config,
+    folder,
+    until,
+  }: { source: BackupLocation; config: Config; folder: string; until: number | undefined },
   console: Console,
   signal: AbortSignal,
 ): Promise<RestorePlan> {
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
+  const { fetchReplica } = await import("../../../server/replication/fetch-replica.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
   return showProgress(console, signal, async (show) => {
     const onStep = (step: FetchStep) => {
       if (step.step === "checking") show(100, "checking");
       else show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
     };
-    const fetched = await fetchBackup(source, { config, folder, stdin: () => process.stdin, onStep, signal });
+    const replica = await findReplica(source, config);
+    if (replica === undefined && until !== undefined) throw invalidFlag("at", "needs the place of a replica");
+    const fetched = replica
+      ? await fetchReplica(replica, { folder, until, onStep, signal })
+      : await fetchBackup(source, { config, folder, stdin: () => process.stdin, onStep, signal });
     await stopIfAborted(signal);
     return planRestore(fetched, config);
   });
+}
+
+/** The replica at a source; undefined where the source is a backup. */
+async function findReplica(source: BackupLocation, config: Config) {
+  if (source.kind === "stdout" || source.name !== undefined) return undefined;
+  const { formatLocation } = await import("../../../server/backup/location.ts");
+  const { openPlace } = await import("../../../server/replication/place.ts");
+  const { isReplica } = await import("../../../server/replication/fetch-replica.ts");
+  const place = openPlace(formatLocation(source), config);
+  return (await isReplica(place)) ? place : undefined;
 }
 
 async function confirm(console: Console, plan: RestorePlan, signal: AbortSignal): Promise<void> {

@@ -26,6 +26,15 @@ export default defineCommand({
       completes: "directory",
     },
     "backup-keep": { ...valueArg("number", "Number of backups to keep (default: 7)"), configEnv: "BODEGA_BACKUP_KEEP" },
+    "replicate-to": {
+      ...valueArg("dir|url", "Directory or s3://bucket/prefix that gets each change within a second (default: none)"),
+      configEnv: "BODEGA_REPLICATE_TO",
+      completes: "directory",
+    },
+    "replicate-keep": {
+      ...valueArg("duration", "How long each moment can be restored from there (default: 72h)"),
+      configEnv: "BODEGA_REPLICATE_KEEP",
+    },
     "allow-private-push": {
       type: "boolean",
       configEnv: "BODEGA_PUSH_PRIVATE",
@@ -37,6 +46,7 @@ export default defineCommand({
     "bodega serve --host 0.0.0.0 --port 80 --workers 4 --data-dir /var/lib/bodega",
     "bodega serve --trusted-proxy 10.0.0.0/8 --log json",
     "bodega serve --backup-every 24h --backup-to /mnt/backups --backup-keep 14",
+    "bodega serve --replicate-to s3://my-bucket/shop",
     "bodega serve --host 0.0.0.0 --port 443 --tls-cert fullchain.pem --tls-key privkey.pem",
   ],
   notes: [

@@ -75,7 +75,8 @@ function summarize(activity: ServerActivity): [label: string, parts: string[]][]
   ];
 }
 
-function findProblems({ processes, queues, last_backup_failed_at, expiry_paused }: ServerActivity): string[] {
+function findProblems(activity: ServerActivity): string[] {
+  const { processes, queues, last_backup_failed_at, expiry_paused, replication } = activity;
   const failed = Object.entries(queues ?? {}).filter(([, queue]) => queue.failed > 0);
   return [
     ...processes
@@ -83,17 +84,19 @@ function findProblems({ processes, queues, last_backup_failed_at, expiry_paused 
       .map(({ name, pid }) => `worker ${name} ${pid === null ? "does not run" : "hangs"}`),
     ...new Set(processes.flatMap(({ unready }) => (unready ? [`not ready: ${escapeControls(unready)}`] : []))),
     ...(expiry_paused ? ["the clock jumped: nothing expires"] : []),
+    ...(replication?.failure ? ["replication fails"] : []),
     ...(last_backup_failed_at === null ? [] : ["last backup failed"]),
     ...failed.map(([name, queue]) => `${queue.failed} ${name} failed`),
   ];
 }
 
-function describeDatabase({ at, last_backup_at: last, database }: ServerActivity): string[] {
+function describeDatabase({ at, last_backup_at: last, database, replication }: ServerActivity): string[] {
   const { kind, bytes, disk_free_bytes: free, wal_bytes: wal } = database;
   return [
     bytes === null ? kind : formatBytes(bytes),
     ...(free === null ? [] : [`${formatBytes(free)} free`]),
     last === null ? "no backup" : `backup ${formatDuration(Date.parse(at) - Date.parse(last))} ago`,
+    ...(replication === null ? [] : [`replica ${replication.lag_seconds.toFixed(1)} s behind`]),
     ...(wal === null ? [] : [`WAL ${formatBytes(wal)}`]),
   ];
 }

@@ -10,14 +10,14 @@ import { fingerprintOf } from "../../security/secret-key.ts";
 import { withSignal } from "../../values/with-timeout.ts";
 import { unpackArchive } from "../archive.ts";
 import { type BackupLocation, formatLocation } from "../location.ts";
-import { damaged } from "../manifest.ts";
+import { damaged, type Manifest } from "../manifest.ts";
 import { openStorage } from "../open-storage.ts";
 import { createWatchdog, storageError } from "../storage.ts";
 import { type Inspection, inspectIntact } from "./inspect.ts";
 import { verifySchema } from "./verify-schema.ts";
 
 /** A verified backup in its own directory. */
-export type FetchedBackup = Awaited<ReturnType<typeof fetchBackup>>;
+export type FetchedBackup = Awaited<ReturnType<typeof verifyFetched>>;
 
 /** The progress: bytes read of the backup, and of how many where that is known; then it is checked. */
 export type FetchStep = { step: "reading"; done: number; total?: number } | { step: "checking" };
@@ -45,11 +45,22 @@ const defaultSilenceMs = 5 * 60_000;
  * @throws validationFailed when it is truncated, altered, damaged or of another program; unavailable when its schema is
  * newer than this program, when it cannot be read or S3 sends nothing for minutes; notFound for a missing backup.
  */
-export async function fetchBackup(source: BackupLocation, options: FetchOptions) {
-  const { folder } = options;
-  const databasePath = join(folder, "bodega.db");
-  const { manifest, key } = await unpack(source, databasePath, options);
+export async function fetchBackup(source: BackupLocation, options: FetchOptions): Promise<FetchedBackup> {
+  const { manifest, key } = await unpack(source, join(options.folder, "bodega.db"), options);
   options.onStep({ step: "checking" });
+  return verifyFetched(options.folder, manifest, key);
+}
+
+/**
+ * Verifies the database of a backup that was unpacked into a directory.
+ * @throws as `fetchBackup`.
+ */
+export async function verifyFetched(
+  folder: string,
+  manifest: Pick<Manifest, "created_at" | "version"> | null,
+  key: string | undefined,
+) {
+  const databasePath = join(folder, "bodega.db");
   const inspection = await verify(databasePath, key);
   await mergeWal(databasePath);
   const missing = compareMigrations(inspection.schema).pending.map(({ name }) => name);

@@ -7,20 +7,15 @@ import { assertOrdinary, shapeOf } from "../scan-sql.ts";
 import type { Database, Result, Session } from "../session.ts";
 import { Connection } from "./connection.ts";
 import { DiskReserve } from "./disk-reserve.ts";
-import { FileLock } from "./file-lock.ts";
 import { watchFile } from "./file-watch.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
-import { readToEnd } from "./sync-file.ts";
+import { WalEmptier } from "./wal-emptier.ts";
+import type { WalObserver } from "./wal-observer.ts";
 import { WriteQueue, type WriteQueueOptions } from "./write-queue.ts";
 import { WriteSession } from "./write-session.ts";
 
-/**
- * A checkpoint that gives up waiting for the write lock would run while others write; the lock has just been seen free.
- * The process also blocks for this long when another program reads.
- */
-const checkpointTimeoutMs = 2000;
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
 const maxWalBytes = 256 * MiB;
@@ -37,12 +32,6 @@ export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
   isServerRunning?: () => Promise<boolean>;
 }
 
-interface CheckpointParts {
-  connection: Connection;
-  /** Processes that keep a snapshot of the file for long, such as a backup, share this lock; a checkpoint holds it exclusively. */
-  readersLock: FileLock;
-}
-
 /**
  * A database in a local file. Statements that only read run at once on the reader connection; all others go through the
  * write queue and are answered after their COMMIT.
@@ -54,20 +43,17 @@ export class FileDatabase implements Database {
   readonly writer: Connection;
   readonly reader: Reader;
   readonly reserve: DiskReserve;
-  readonly #libsql: Libsql;
+  readonly #emptier: WalEmptier;
   readonly #options: FileDatabaseOptions;
   readonly #fairness: LockFairness;
   readonly #isFileInPlace: () => boolean;
   readonly #isWalInPlace: () => boolean;
   readonly #isWalIndexInPlace: () => boolean;
-  #checkpoints: CheckpointParts | undefined;
   #isClosed = false;
-  #isWalReadable = true;
 
   /** Opens the file, creating it where needed. Errors: unavailable when it cannot be opened. */
   constructor(libsql: Libsql, path: string, options: FileDatabaseOptions = {}) {
     this.path = path;
-    this.#libsql = libsql;
     this.#options = options;
     const isInPlace = () => this.isInPlace();
     this.writer = new Connection(libsql, path, { cacheKiB: writerCacheKiB, isInPlace });
@@ -80,8 +66,15 @@ export class FileDatabase implements Database {
     const beforeCommit = () => {
       if (!isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
     };
-    const callbacks = { beforeCommit, onCommit: this.reader.dropSnapshot, mustWait: () => this.#isWalFull() };
+    const callbacks = {
+      beforeCommit,
+      onCommit: this.reader.dropSnapshot,
+      mustWait: () => this.#fairness.isHeld() || this.#isWalFull(),
+    };
     this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, ...callbacks });
+    const { writer, reader } = this;
+    const isOverDisk = () => this.walBytes() > this.reserve.bytes + this.reserve.freeBytes;
+    this.#emptier = new WalEmptier(libsql, path, { writer, reader, fairness: this.#fairness, isInPlace, isOverDisk });
   }
 
   async execute(stmt: InStatement): Promise<Result> {
@@ -131,24 +124,13 @@ export class FileDatabase implements Database {
   /**
    * Moves the WAL into the database file and empties it; false when a reader or another process is in the way. The
    * bundled SQLite can lose pages when a commit runs during a checkpoint, so only TRUNCATE is used, which holds the
-   * write lock: see `#truncateWal`.
+   * write lock.
    */
   async checkpoint(): Promise<boolean> {
     // The WAL of a removed file contains writes that exist nowhere else, and opening its path would create a new file.
     if (this.#isClosed || !this.isInPlace()) return false;
-    this.#checkpoints ??= {
-      connection: new Connection(this.#libsql, this.path, {
-        busyTimeoutMs: checkpointTimeoutMs,
-        isInPlace: () => this.isInPlace(),
-      }),
-      readersLock: new FileLock(this.#libsql, `${this.path}-readers`),
-    };
-    const parts = this.#checkpoints;
-    return this.queue.exclusive(async () => {
-      if (!(await this.queue.beginExclusive())) return false;
-      this.writer.run("ROLLBACK");
-      return this.#truncateWal(parts);
-    });
+    this.#emptier.open();
+    return this.queue.exclusive(async () => (await this.queue.beginExclusive()) && this.#emptier.empty());
   }
 
   async checkWrites(): Promise<void> {
@@ -159,6 +141,11 @@ export class FileDatabase implements Database {
     if (!this.queue.hasLost) return;
     await this.execute(probe);
     this.queue.hasLost = false;
+  }
+
+  /** Lets a replica read the WAL before it is emptied. */
+  observeWal(observer: WalObserver): void {
+    this.#emptier.observer = observer;
   }
 
   walBytes(): number {
@@ -194,41 +181,12 @@ export class FileDatabase implements Database {
     if (hasWal && (await this.#options.isServerRunning?.()) === false) await this.checkpoint().catch(() => false);
     this.#isClosed = true;
     // The last connection to close would empty the WAL. The end of the process closes them without that.
-    if (!this.#isWalReadable) return;
-    this.#checkpoints?.connection.close();
-    this.#checkpoints?.readersLock.close();
+    if (!this.#emptier.isWalReadable) return;
+    this.#emptier.close();
     this.reader.close();
     this.writer.close();
     this.#fairness.close();
     this.#options.afterClose?.();
-  }
-
-  /**
-   * Synchronous, so that no write begins after the write lock was seen free: this connection's long busy timeout then
-   * keeps SQLite from falling back to a checkpoint during writes. That timeout would also block the process behind a
-   * long reader, so no checkpoint begins while there is one.
-   */
-  #truncateWal({ connection, readersLock }: CheckpointParts): boolean {
-    if (!readersLock.tryExclusive()) return false;
-    try {
-      // It would wait for a snapshot of this process in vain.
-      this.reader.dropSnapshot();
-      this.#requireReadableWal();
-      return connection.run("PRAGMA wal_checkpoint(TRUNCATE)").rows[0]?.[0] === 0;
-    } finally {
-      readersLock.release();
-    }
-  }
-
-  /** The engine ignores a failed read of the WAL, and would overwrite pages of the file with whatever its buffer holds. */
-  #requireReadableWal(): void {
-    try {
-      readToEnd(`${this.path}-wal`);
-      this.#isWalReadable = true;
-    } catch (cause) {
-      this.#isWalReadable = false;
-      throw unavailable("The disk cannot read the WAL.", { cause, isInternal: true });
-    }
   }
 
   /** Whether the WAL has reached its limit, or holds more than its disk has room for. */

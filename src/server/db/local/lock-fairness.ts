@@ -6,6 +6,8 @@ import { errnoOf, unavailable } from "../../errors.ts";
 /** Longest pause between two tries of a waiting process, and how long a stamp counts. */
 const pauseMs = 5;
 const freshMs = 30;
+/** A process that holds the others off stamps a time so far ahead; if it dies, they go on then. */
+const holdMs = 1000;
 
 /**
  * Fairness between processes that write to one file. SQLite's lock is not fair: a server that commits without a pause
@@ -16,6 +18,7 @@ export class LockFairness {
   readonly #file: number;
   #stamped = 0;
   #isOpen = true;
+  #isHolding = false;
 
   /** Opens the file of the stamp, creating it where needed. Errors: unavailable when that is impossible. */
   constructor(path: string) {
@@ -29,7 +32,7 @@ export class LockFairness {
 
   /** Waits 1 to 5 ms before the next try, and stamps the file so that other processes see it. */
   async waitForLock(): Promise<void> {
-    if (this.#isOpen) this.#stamp();
+    if (this.#isOpen && !this.isHeld()) this.#stamp(Date.now());
     await Bun.sleep(1 + Math.random() * (pauseMs - 1));
   }
 
@@ -41,16 +44,34 @@ export class LockFairness {
     else await new Promise((resolve) => setImmediate(resolve));
   }
 
+  /** Keeps other processes from beginning a write, for a moment in which none has the lock. */
+  holdOthers(): void {
+    this.#isHolding = true;
+    this.#stamp(Date.now() + holdMs);
+  }
+
+  releaseOthers(): void {
+    this.#isHolding = false;
+    this.#stamp(Date.now() - freshMs);
+  }
+
+  /** Whether another process holds the others off. */
+  isHeld(): boolean {
+    if (!this.#isOpen || this.#isHolding) return false;
+    const aheadMs = fstatSync(this.#file).mtimeMs - Date.now();
+    // Further ahead, the clock was set back.
+    return aheadMs > freshMs && aheadMs <= holdMs;
+  }
+
   close(): void {
     this.#isOpen = false;
     closeSync(this.#file);
   }
 
-  #stamp(): void {
-    const now = Date.now();
-    this.#stamped = now;
+  #stamp(time: number): void {
+    this.#stamped = time;
     try {
-      futimesSync(this.#file, now / 1000, now / 1000);
+      futimesSync(this.#file, time / 1000, time / 1000);
     } catch {
       // Without the stamp the wait is only less fair.
     }

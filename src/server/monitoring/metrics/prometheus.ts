@@ -12,7 +12,7 @@ type Family = [type: "counter" | "gauge", name: string, help: string, samples: S
  */
 export function renderMetrics(status: ServerStatus): string {
   const { routes, requests, sign_ins, tenants, database, queues, processes } = status;
-  const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at } = status;
+  const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at, replication } = status;
   const one = (value: Sample[1], labels: Labels = {}): Sample[] => [[labels, value]];
   const each = (value: (one: ServerStatus["processes"][number]) => number): Sample[] =>
     processes.map((process) => [{ process: process.name }, value(process)]);
@@ -50,6 +50,13 @@ export function renderMetrics(status: ServerStatus): string {
     ["gauge", "queue_failed", "Deliveries that failed for good within the last day.", ofQueues("failed")],
     ["gauge", "last_backup_timestamp_seconds", "Time of the last backup.", one(seconds(last_backup_at))],
     ["gauge", "last_backup_failed", "1 if a backup has failed since then.", one(last_backup_failed_at ? 1 : 0)],
+    ["gauge", "replication_lag_seconds", "Age of what the replica lacks.", one(replication?.lag_seconds)],
+    [
+      "gauge",
+      "replication_failing",
+      "1 while the replica cannot be written.",
+      one(replication && (replication.failure ? 1 : 0)),
+    ],
     ["gauge", "certificate_expiry_timestamp_seconds", "Certificate expiry.", one(seconds(certificate_expires_at))],
   ];
   return `${families.map(renderFamily).join("")}${renderLatencies(status)}`;

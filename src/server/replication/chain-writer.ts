@@ -1,0 +1,61 @@
+import type { Head } from "./generation.ts";
+import { type Link, segmentName } from "./names.ts";
+import type { Place } from "./place.ts";
+import { encodeSegment, type SegmentHeader } from "./segment.ts";
+import type { Changes } from "./wal-frames.ts";
+
+/** Writes the segments of one generation, each of which names the one before it. */
+export class ChainWriter {
+  readonly #place: Place;
+  readonly #database: string;
+  readonly #generation: number;
+  #previous: { link: Link; hash: string | undefined };
+  #isBase: boolean;
+
+  /** @param head the last segment of the place. @param isBase whether commits behind it were not seen. */
+  constructor(
+    place: Place,
+    { database, generation }: { database: string; generation: number },
+    head: Head | undefined,
+  ) {
+    this.#place = place;
+    this.#database = database;
+    this.#generation = generation;
+    this.#previous = { link: head?.link ?? { generation, sequence: 0 }, hash: head?.hash };
+    this.#isBase = head?.hash === undefined;
+  }
+
+  get last(): Link {
+    return this.#previous.link;
+  }
+
+  /** Begins a part of the chain that only a new snapshot leads to; returns the link of that snapshot. */
+  beginBase(): Link {
+    // One number is left out, so that no segment seems to follow the last one.
+    const link = { generation: this.#generation, sequence: this.last.sequence + 1 };
+    this.#previous = { link, hash: undefined };
+    this.#isBase = true;
+    return link;
+  }
+
+  /** Writes the next segment; returns its size. @param at everything that was committed until then is in it. */
+  async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
+    const { link, hash } = this.#previous;
+    const header: SegmentHeader = {
+      format: 1,
+      database: this.#database,
+      generation: this.#generation,
+      sequence: link.sequence + 1,
+      previous: hash === undefined ? null : { ...link, hash },
+      isBase: this.#isBase,
+      at: at.toISOString(),
+      pageCount,
+      end,
+    };
+    const segment = await encodeSegment(header, pages);
+    await this.#place.put(segmentName(header), segment.bytes);
+    this.#previous = { link: { generation: header.generation, sequence: header.sequence }, hash: segment.hash };
+    this.#isBase = false;
+    return segment.bytes.length;
+  }
+}

@@ -1,0 +1,95 @@
+import type { FileHandle } from "node:fs/promises";
+import { type Link, mainChain, parseLinks, prefixes, segmentName } from "./names.ts";
+import type { Place } from "./place.ts";
+import { damagedReplica, decodeSegment, type Segment } from "./segment.ts";
+import { pageBytes } from "./wal-frames.ts";
+
+/** Segments that are fetched ahead. */
+const aheadCount = 8;
+
+/** Up to where a database file has what a chain of segments says. */
+export interface ChainState extends Link {
+  /** Of the segment of this link; undefined where it was never read. */
+  hash: string | undefined;
+  database: string;
+  /** What was committed until then is in the file, RFC 3339. */
+  at: string;
+}
+
+interface Limits {
+  /** The file is whole with the segment of this sequence, and not before. */
+  through: number;
+  /** Milliseconds since 1970: later segments are not applied. */
+  until?: number | undefined;
+  signal: AbortSignal;
+}
+
+/**
+ * Applies the segments behind a state to a database file, in their order; yields the state after each.
+ * @throws validationFailed naming a segment that is damaged, missing, out of order or of another database; unavailable
+ * when the place cannot be read.
+ */
+export async function* applyChain(
+  file: FileHandle,
+  place: Place,
+  from: ChainState,
+  { through, until = Number.POSITIVE_INFINITY, signal }: Limits,
+): AsyncGenerator<ChainState> {
+  const links = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(from))));
+  const overtaken = links.find(({ sequence }) => sequence <= from.sequence);
+  if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
+  let state = from;
+  for await (const { link, bytes } of fetchAhead(place, links, signal)) {
+    if (state.sequence >= through && Date.parse(state.at) >= until) return;
+    const name = segmentName(link);
+    if (bytes === undefined) throw damagedReplica(`${name} is missing`);
+    const segment = await decodeSegment(bytes, name);
+    const { header, hash } = segment;
+    // Commits before a base were not seen: only its snapshot has them, whose last segment was never read.
+    const isBeyond = header.isBase && state.hash !== undefined;
+    if (link.sequence > through && (isBeyond || Date.parse(header.at) > until)) return;
+    requireNext(state, link, segment);
+    await applySegment(file, segment);
+    state = { ...link, hash, database: header.database, at: header.at };
+    yield state;
+  }
+  if (state.sequence < through) throw damagedReplica(`segment ${state.sequence + 1} is missing`);
+}
+
+/** Segments in their order, some of them fetched ahead. */
+async function* fetchAhead(place: Place, links: readonly Link[], signal: AbortSignal) {
+  const fetching: { link: Link; bytes: Promise<Uint8Array | undefined> }[] = [];
+  let next = 0;
+  for (;;) {
+    while (next < links.length && fetching.length < aheadCount) {
+      const link = links[next++] as Link;
+      const bytes = place.get(segmentName(link));
+      // Thrown when its turn comes.
+      bytes.catch(() => {});
+      fetching.push({ link, bytes });
+    }
+    const first = fetching.shift();
+    if (first === undefined) return;
+    signal.throwIfAborted();
+    yield { link: first.link, bytes: await first.bytes };
+  }
+}
+
+function requireNext(state: ChainState, link: Link, { header }: Segment): void {
+  const name = segmentName(link);
+  if (header.database !== state.database) throw damagedReplica(`${name} is of another database`);
+  if (header.sequence !== link.sequence || header.generation !== link.generation) {
+    throw damagedReplica(`${name} contains ${segmentName(header)}: it was renamed`);
+  }
+  if (link.sequence !== state.sequence + 1) throw damagedReplica(`segment ${state.sequence + 1} is missing`);
+  if (state.hash !== undefined && header.previous?.hash !== state.hash) {
+    throw damagedReplica(`${name} does not follow ${segmentName(state)}: one of them was replaced`);
+  }
+}
+
+async function applySegment(file: FileHandle, { header, numbers, pages }: Segment): Promise<void> {
+  for (const [index, number] of numbers.entries()) {
+    await file.write(pages, index * pageBytes, pageBytes, (number - 1) * pageBytes);
+  }
+  await file.truncate(header.pageCount * pageBytes);
+}

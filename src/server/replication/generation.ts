@@ -1,0 +1,83 @@
+import { hostname } from "node:os";
+import { conflict, validationFailed } from "../errors.ts";
+import { generationName, type Link, mainChain, parseGeneration, parseLinks, prefixes, segmentName } from "./names.ts";
+import type { Place } from "./place.ts";
+import { type SegmentHeader, sealed, unseal } from "./segment.ts";
+
+/** Who writes to a place: one server at a time. */
+interface Claim {
+  format: 1;
+  database: string;
+  host: string;
+  data_dir: string;
+  at: string;
+}
+
+/** The last segment of a place; without header and hash when it is damaged. */
+export interface Head {
+  link: Link;
+  header?: SegmentHeader;
+  hash?: string;
+}
+
+/**
+ * Takes a new generation of a place, after which servers with an earlier one stop.
+ * @throws validationFailed when the place holds the replica of another database; unavailable when it does not answer.
+ */
+export async function claimGeneration(
+  place: Place,
+  { database, dataDir }: { database: string; dataDir: string },
+): Promise<{ generation: number; head: Head | undefined }> {
+  for (;;) {
+    const newest = await newestGeneration(place);
+    if (newest !== undefined) {
+      const claim = await readClaim(place, newest);
+      if (claim !== undefined && claim.database !== database) {
+        throw validationFailed(`${place.address} holds the replica of another database.`, {
+          remedy: "Choose an empty directory or another prefix for this one.",
+        });
+      }
+    }
+    const generation = (newest ?? 0) + 1;
+    const at = new Date().toISOString();
+    const claim: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at };
+    const { bytes } = sealed(claim, new Uint8Array());
+    if (await place.create(generationName(generation), bytes)) return { generation, head: await readHead(place) };
+  }
+}
+
+/**
+ * @throws conflict, with which this server ends, when another one has taken the next generation.
+ */
+export async function requireNewest(place: Place, generation: number): Promise<void> {
+  const claim = await readClaim(place, generation + 1);
+  if (claim === undefined) return;
+  const { host, data_dir, at } = claim;
+  throw conflict(`The server on ${host} (${data_dir}) took over ${place.address} at ${at}. Only one may write there.`, {
+    remedy: "Start this server again only when that one was stopped for good.",
+  });
+}
+
+async function newestGeneration(place: Place): Promise<number | undefined> {
+  const names = await place.list(prefixes.generation);
+  return names.flatMap((name) => parseGeneration(name) ?? []).at(-1);
+}
+
+async function readClaim(place: Place, generation: number): Promise<Claim | undefined> {
+  const name = generationName(generation);
+  const bytes = await place.get(name);
+  return bytes && unseal<Claim>(bytes, name).header;
+}
+
+/** The last segment; undefined where there is none. */
+async function readHead(place: Place): Promise<Head | undefined> {
+  const last: Link | undefined = mainChain(parseLinks(await place.list(prefixes.segment))).at(-1);
+  if (last === undefined) return undefined;
+  const name = segmentName(last);
+  const bytes = await place.get(name);
+  try {
+    return bytes && { link: last, ...unseal<SegmentHeader>(bytes, name) };
+  } catch {
+    return { link: last };
+  }
+}

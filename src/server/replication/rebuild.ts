@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { AppError, notFound, validationFailed } from "../errors.ts";
+import { applyChain, type ChainState } from "./chain.ts";
+import { parseLinks, partName, prefixes, snapshotName } from "./names.ts";
+import type { Place } from "./place.ts";
+import { damagedReplica, unseal } from "./segment.ts";
+import { pageBytes } from "./wal-frames.ts";
+
+/** Bytes of the database file in each part of a snapshot but the last. */
+export const partBytes = 1024 * pageBytes;
+
+/** A copy of the database file, which the segments that were written meanwhile complete. */
+export interface SnapshotHeader {
+  format: 1;
+  database: string;
+  /** The program's version. */
+  version: string;
+  /** The file has everything up to the segment of this link; those behind it apply. */
+  generation: number;
+  sequence: number;
+  /** The copy is whole with the segment of this sequence, and not before. */
+  through: number;
+  /** When it was whole, RFC 3339. */
+  at: string;
+  parts: { sha256: string; bytes: number }[];
+}
+
+/** A database file that was rebuilt. */
+export interface Rebuilt {
+  state: ChainState;
+  version: string;
+  /** How many segments were applied to the snapshot. */
+  segments: number;
+}
+
+interface RebuildOptions {
+  /** Milliseconds since 1970; undefined rebuilds the newest state. */
+  until?: number | undefined;
+  /** Bytes of the snapshot that were read, and of how many. */
+  onProgress: (done: number, total: number) => void;
+  signal: AbortSignal;
+}
+
+/**
+ * Writes the database file of a replica, and verifies each part and each link of the chain.
+ * @param path a file that does not exist.
+ * @throws notFound when there is no state to restore; validationFailed naming what is damaged or missing, and the
+ * newest state before it; unavailable when the place cannot be read.
+ */
+export async function rebuild(place: Place, path: string, options: RebuildOptions): Promise<Rebuilt> {
+  const { until, onProgress, signal } = options;
+  const { snapshot, older } = await findSnapshot(place, until);
+  const { generation, sequence, database, version, through, at, parts } = snapshot;
+  let state: ChainState = { generation, sequence, hash: undefined, database, at };
+  let segments = 0;
+  const file = await open(path, "wx+", 0o600);
+  try {
+    const total = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+    let done = 0;
+    for (const [index, { sha256, bytes }] of parts.entries()) {
+      signal.throwIfAborted();
+      const part = await readPart(place, partName(snapshot, index + 1), sha256);
+      await file.write(part, 0, part.length, index * partBytes);
+      done += bytes;
+      onProgress(done, total);
+    }
+    for await (const next of applyChain(file, place, state, { through, until, signal })) {
+      state = next;
+      segments++;
+    }
+    await file.sync();
+  } catch (error) {
+    // Before it is whole, only a state of an older snapshot can be had.
+    const offer = segments > 0 && state.sequence >= through ? state.at : older && justBefore(at);
+    throw withOffer(error, place, offer);
+  } finally {
+    await file.close();
+  }
+  return { state, version, segments };
+}
+
+/** The newest snapshot that was whole at a moment, and whether there is an older one. */
+async function findSnapshot(place: Place, until: number | undefined) {
+  const segments = parseLinks(await place.list(prefixes.segment));
+  const snapshots = parseLinks(await place.list(prefixes.snapshot)).filter(({ generation, sequence }) =>
+    segments.every((other) => other.generation <= generation || other.sequence > sequence),
+  );
+  for (const [index, link] of [...snapshots.entries()].reverse()) {
+    const name = snapshotName(link);
+    const bytes = await place.get(name);
+    if (bytes === undefined) continue;
+    const { header: snapshot } = unseal<SnapshotHeader>(bytes, name);
+    if (until === undefined || Date.parse(snapshot.at) <= until) return { snapshot, older: index > 0 };
+  }
+  const remedy =
+    snapshots.length === 0 ? "Check the place. A replica begins with its first snapshot." : "Choose a later --at.";
+  throw notFound("state", undefined, { in: place.address, remedy });
+}
+
+async function readPart(place: Place, name: string, sha256: string): Promise<Uint8Array> {
+  const bytes = await place.get(name);
+  if (bytes === undefined) throw damagedReplica(`${name} is missing`);
+  const part = await Bun.zstdDecompress(bytes as Uint8Array<ArrayBuffer>).catch(() => undefined);
+  if (part === undefined || createHash("sha256").update(part).digest("hex") !== sha256) {
+    throw damagedReplica(`${name} is truncated or altered`);
+  }
+  return part;
+}
+
+function justBefore(at: string): string {
+  return new Date(Date.parse(at) - 1).toISOString();
+}
+
+/** Adds to an error which state can be restored instead. */
+function withOffer(error: unknown, { address }: Place, at: string | false): unknown {
+  if (!(error instanceof AppError) || error.kind !== "validationFailed" || at === false) return error;
+  const remedy = `Restore the newest state before it: bodega db restore ${address} --at ${at}`;
+  return validationFailed(error.message, { cause: error, remedy });
+}

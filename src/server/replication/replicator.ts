@@ -1,0 +1,243 @@
+import type { FileDatabase } from "../db/local/file-database.ts";
+import { AppError } from "../errors.ts";
+import type { LogWriter } from "../logging/logger.ts";
+import { formatBytes } from "../values/bytes.ts";
+import { ChainWriter } from "./chain-writer.ts";
+import { claimGeneration, requireNewest } from "./generation.ts";
+import type { Link } from "./names.ts";
+import type { Place } from "./place.ts";
+import { Purge } from "./purge.ts";
+import { SnapshotCopy } from "./snapshot.ts";
+import { readReplicaState, writeReplicaState } from "./state.ts";
+import type { WalPosition } from "./wal-frames.ts";
+import { type WalRead, WalTail } from "./wal-tail.ts";
+
+/** Pause between two reads of the WAL: half of the second that may be lost. */
+const defaultPollMs = 400;
+const retryMs = { least: 1000, most: 30_000 };
+/** How often a server asks whether another one has taken over. */
+const ownCheckMs = 2000;
+/** Least time between two snapshots, unless commits were not seen. */
+const snapshotMs = 3_600_000;
+/** A snapshot of a small database is not repeated because a few segments are larger. */
+const minSnapshotBytes = 1024 * 1024;
+/** How long a server that ends tries to send what is left. */
+const lastMs = 5000;
+
+/** How a replica is doing; times are RFC 3339. */
+export interface ReplicationStatus {
+  place: string;
+  /** How long ago everything that was committed was in the replica. */
+  lag_seconds: number;
+  last_snapshot_at: string | null;
+  /** Null after a later success. */
+  failure: { since: string; message: string } | null;
+}
+
+interface ReplicatorOptions {
+  place: Place;
+  /** Identifies the database: when it was created. */
+  database: string;
+  dataDir: string;
+  version: string;
+  /** For how long each state can be restored. */
+  keepMs: number;
+  notice: LogWriter["notice"];
+  /** Pause between two reads of the WAL. */
+  pollMs?: number;
+}
+
+/**
+ * Sends what is committed to a place, in segments, from a snapshot of the database file on. One call is under way at a
+ * time. A place that fails is tried again; nothing else waits for it.
+ */
+export class Replicator {
+  readonly #db: FileDatabase;
+  readonly #options: ReplicatorOptions;
+  readonly #tail: WalTail;
+  readonly #purge: Purge;
+  /** What the file had when this process opened it; undefined where that is not known. */
+  readonly #opened: { end: WalPosition | null } | undefined;
+  #generation = 0;
+  #chain: ChainWriter | undefined;
+  /** The last segment that is in the database file for sure. */
+  #inFile: Link | undefined;
+  #snapshot: SnapshotCopy | undefined;
+  #lastSnapshot = { bytes: 0, at: null as string | null, time: Number.NEGATIVE_INFINITY };
+  /** Sent since that snapshot. */
+  #segmentBytes = 0;
+  #wholeAt = Date.now();
+  #ownCheckedAt = Number.NEGATIVE_INFINITY;
+  #failure: ReplicationStatus["failure"] = null;
+  #isLossKnown = false;
+  #isStopping = false;
+  #wake = () => {};
+  #running: Promise<void> | undefined;
+  readonly #replaced = Promise.withResolvers<AppError>();
+
+  constructor(db: FileDatabase, options: ReplicatorOptions) {
+    this.#db = db;
+    this.#options = options;
+    const { place, keepMs } = options;
+    this.#opened = readReplicaState(db.path, place.address);
+    this.#tail = new WalTail(`${db.path}-wal`, this.#opened?.end ?? null, (isWhole) => this.#noteEmptied(isWhole));
+    this.#purge = new Purge(place, keepMs);
+    db.observeWal(this.#tail);
+  }
+
+  /** Takes over the place, and sends from now on. */
+  begin(): void {
+    this.#running = this.#run();
+  }
+
+  /** Resolves when another server has taken over the place: this one must stop. */
+  get replaced(): Promise<AppError> {
+    return this.#replaced.promise;
+  }
+
+  status(): ReplicationStatus {
+    return {
+      place: this.#options.place.address,
+      lag_seconds: Math.max(0, Date.now() - this.#wholeAt) / 1000,
+      last_snapshot_at: this.#lastSnapshot.at,
+      failure: this.#failure,
+    };
+  }
+
+  /** Sends what is left, for a few seconds at most. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#wake();
+    await Promise.race([this.#running, Bun.sleep(lastMs)]);
+  }
+
+  async #run(): Promise<void> {
+    const { pollMs = defaultPollMs } = this.#options;
+    let delayMs = retryMs.least;
+    for (let isLast = false; !isLast; ) {
+      isLast = this.#isStopping;
+      try {
+        this.#chain ??= await this.#connect();
+        const startedAt = performance.now();
+        while (await this.#step(this.#chain)) await this.#pause(pollMs - (performance.now() - startedAt));
+        this.#noteSuccess();
+        delayMs = retryMs.least;
+        await this.#pause(pollMs);
+      } catch (error) {
+        if (error instanceof AppError && error.kind === "conflict") return this.#replaced.resolve(error);
+        this.#noteFailure(error);
+        await this.#pause(delayMs);
+        delayMs = Math.min(delayMs * 2, retryMs.most);
+      }
+    }
+  }
+
+  /** Takes over the place, and finds out whether its last segment has what this database had when it was opened. */
+  async #connect(): Promise<ChainWriter> {
+    const { place, database, dataDir, notice } = this.#options;
+    const { generation, head } = await claimGeneration(place, { database, dataDir });
+    const chain = new ChainWriter(place, { database, generation }, head);
+    this.#generation = generation;
+    this.#ownCheckedAt = performance.now();
+    const end = head?.header?.end;
+    const goesOn =
+      this.#opened !== undefined &&
+      end !== undefined &&
+      (JSON.stringify(this.#opened.end) === JSON.stringify(end) || this.#tail.resume(end));
+    notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
+    if (!goesOn) this.#beginAnew(chain);
+    // Known neither how large the last snapshot was nor when it was made.
+    else this.#lastSnapshot.time = performance.now();
+    return chain;
+  }
+
+  /** One call to the place, if there is anything to do; false if not. */
+  async #step(chain: ChainWriter): Promise<boolean> {
+    if (performance.now() - this.#ownCheckedAt > ownCheckMs) {
+      await requireNewest(this.#options.place, this.#generation);
+      this.#ownCheckedAt = performance.now();
+    }
+    const readAt = new Date();
+    const read = await this.#tail.read();
+    if (read === "lost") {
+      this.#tail.restart();
+      this.#beginAnew(chain);
+      return true;
+    }
+    if (read !== "nothing") await this.#send(chain, read, readAt);
+    else if (this.#snapshot?.isCopied) await this.#finishSnapshot(chain, this.#snapshot);
+    else this.#wholeAt = readAt.getTime();
+    if (this.#isStopping) return read !== "nothing";
+    return (await this.#copySnapshot()) || (await this.#purge.step()) || (read !== "nothing" && !read.isAll);
+  }
+
+  async #send(chain: ChainWriter, read: WalRead, readAt: Date): Promise<void> {
+    const snapshot = this.#snapshot;
+    const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
+    this.#segmentBytes += await chain.append(read.changes, readAt);
+    this.#tail.advance(read);
+    if (read.isAll) this.#wholeAt = readAt.getTime();
+    if (isWithCopy && snapshot === this.#snapshot) await this.#finishSnapshot(chain, snapshot);
+  }
+
+  /** Commits were not seen: the chain goes on from a new snapshot. */
+  #beginAnew(chain: ChainWriter): void {
+    const { place } = this.#options;
+    this.#isLossKnown = false;
+    writeReplicaState(this.#db.path, { place: place.address, end: null });
+    this.#snapshot = new SnapshotCopy(place, this.#db.path, chain.beginBase());
+  }
+
+  /** Copies the next part of a snapshot, and begins one when the segments outweigh the last. */
+  async #copySnapshot(): Promise<boolean> {
+    const { bytes, time } = this.#lastSnapshot;
+    const isDue = this.#segmentBytes > Math.max(bytes, minSnapshotBytes) && performance.now() - time > snapshotMs;
+    if (this.#snapshot === undefined && isDue && this.#inFile !== undefined) {
+      this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, this.#inFile);
+    }
+    if (this.#snapshot === undefined || this.#snapshot.isCopied) return false;
+    await this.#snapshot.copyPart();
+    return true;
+  }
+
+  async #finishSnapshot(chain: ChainWriter, snapshot: SnapshotCopy): Promise<void> {
+    const { database, version, place, notice } = this.#options;
+    const at = new Date().toISOString();
+    await snapshot.finish({ database, version, at, through: chain.last.sequence });
+    this.#snapshot = undefined;
+    this.#lastSnapshot = { bytes: snapshot.bytes, at, time: performance.now() };
+    this.#segmentBytes = 0;
+    this.#purge.begin();
+    notice("info", `snapshot made in ${place.address} (${formatBytes(snapshot.bytes)})`);
+  }
+
+  /** The database file has now what was sent, and what is held. */
+  #noteEmptied(isWhole: boolean): void {
+    const { place, notice } = this.#options;
+    writeReplicaState(this.#db.path, { place: place.address, end: this.#tail.end });
+    this.#inFile = this.#chain?.last;
+    if (isWhole || this.#isLossKnown) return;
+    this.#isLossKnown = true;
+    notice("error", `the WAL was emptied before ${place.address} had all of it; a new snapshot is made there first`);
+  }
+
+  #noteFailure(error: unknown): void {
+    const message = error instanceof AppError ? error.message : String(error);
+    if (this.#failure === null) this.#options.notice("error", `replication fails and is tried again: ${message}`);
+    this.#failure = { since: this.#failure?.since ?? new Date().toISOString(), message };
+  }
+
+  #noteSuccess(): void {
+    if (this.#failure !== null) this.#options.notice("info", "replication works again");
+    this.#failure = null;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (ms <= 0 || this.#isStopping) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const timer = setTimeout(resolve, ms);
+    await promise;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,182 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import type { WalObserver } from "../db/local/wal-observer.ts";
+import { MiB } from "../values/bytes.ts";
+import { type Changes, FrameReader, frameBytes, startOf, type WalPosition, walHeaderBytes } from "./wal-frames.ts";
+
+/** Bytes of the WAL that are read at a time, and about the most that one segment holds. */
+const chunkFrames = 256;
+const maxBytes = 4 * MiB;
+/** So much may be left to read when the WAL is emptied: reading it delays the writes that wait. */
+const maxRest = 4 * MiB;
+
+/** Changes to be sent. */
+export interface WalRead {
+  changes: Changes;
+  /** Whether they were left when the WAL was emptied. */
+  isHeld: boolean;
+  /** Whether nothing else was committed when they were read. */
+  isAll: boolean;
+}
+
+/**
+ * Follows a WAL: each read returns the commits behind those that were sent. What is left when the WAL is emptied is held
+ * in memory until it was sent.
+ */
+export class WalTail implements WalObserver {
+  readonly #path: string;
+  readonly #onEmptied: (isWhole: boolean) => void;
+  /** Undefined: at the first frame of whatever WAL there is or will be. */
+  #position: WalPosition | undefined;
+  #held: Changes | undefined;
+  #captured: Changes | "lost" | undefined;
+  #isLost = false;
+  /** Behind the last commit that is in the database file; null where that is not known. */
+  end: WalPosition | null;
+
+  /**
+   * @param wal its path. It is read from its first frame on.
+   * @param end behind the last commit in the database file.
+   * @param onEmptied called when the WAL was emptied; `isWhole` is false when commits were discarded unseen.
+   */
+  constructor(wal: string, end: WalPosition | null, onEmptied: (isWhole: boolean) => void) {
+    this.#path = wal;
+    this.end = end;
+    this.#onEmptied = onEmptied;
+  }
+
+  /** The next commits, up to about 4 MiB of them. Errors are those of the disk. */
+  async read(): Promise<WalRead | "nothing" | "lost"> {
+    if (this.#isLost) return "lost";
+    if (this.#held !== undefined) return { changes: this.#held, isHeld: true, isAll: false };
+    const position = this.#position;
+    const steps = readWal(this.#path, position);
+    for (let step = steps.next(); ; step = steps.next()) {
+      // The WAL was emptied meanwhile, and what was read here is held.
+      if (this.#position !== position || this.#held !== undefined) return this.read();
+      if (!step.done) await new Promise((resolve) => setImmediate(resolve));
+      else if (step.value === undefined) return "nothing";
+      else if (step.value === "lost") return "lost";
+      else return { changes: step.value.changes, isHeld: false, isAll: step.value.isEnd };
+    }
+  }
+
+  /** Goes on behind changes that were sent. */
+  advance({ changes, isHeld }: WalRead): void {
+    if (isHeld) this.#held = undefined;
+    // The WAL may have been emptied while they were sent: then they are held too, and sent once more.
+    else if (this.#held === undefined) this.#position = changes.end;
+  }
+
+  /**
+   * Goes on where the last segment of an earlier process ended, if the WAL still has the same frames up to there.
+   * @returns whether it has.
+   */
+  resume(end: WalPosition): boolean {
+    if (this.#isLost || this.#held !== undefined || this.#position !== undefined) return false;
+    const reader = readFrames(this.#path, end);
+    if (reader === undefined || JSON.stringify(reader.changes?.end) !== JSON.stringify(end)) return false;
+    this.#position = end;
+    return true;
+  }
+
+  /** Begins anew with the first frame of the present WAL, for a new snapshot. */
+  restart(): void {
+    this.#position = undefined;
+    this.#held = undefined;
+    this.#isLost = false;
+  }
+
+  mayEmpty(walBytes: number, isUrgent: boolean): boolean {
+    return isUrgent || (this.#held === undefined && walBytes - (this.#position?.offset ?? 0) <= maxRest);
+  }
+
+  capture(walBytes: number): void {
+    this.#captured = undefined;
+    if (this.#isLost) return;
+    if (!this.mayEmpty(walBytes, false)) {
+      this.#captured = "lost";
+      return;
+    }
+    const steps = readWal(this.#path, this.#position, Number.POSITIVE_INFINITY);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    this.#captured = step.value === "lost" ? "lost" : step.value?.changes;
+  }
+
+  emptied(isWhole: boolean): void {
+    const captured = this.#captured;
+    this.#captured = undefined;
+    if (captured === "lost" || !isWhole) this.#isLost = true;
+    else if (captured !== undefined) this.#held = captured;
+    this.end = captured === "lost" || this.#isLost ? null : (captured?.end ?? this.#position ?? this.end);
+    this.#position = undefined;
+    this.#onEmptied(!this.#isLost);
+  }
+}
+
+/** Reads a WAL from a position on, in chunks; returns its commits and whether it ends there, undefined without commits. */
+function* readWal(
+  path: string,
+  position: WalPosition | undefined,
+  limit = maxBytes,
+): Generator<void, { changes: Changes; isEnd: boolean } | "lost" | undefined> {
+  const file = openWal(path);
+  if (file === undefined) return position === undefined ? undefined : "lost";
+  try {
+    const header = new Uint8Array(walHeaderBytes);
+    const isEmpty = readSync(file, header, 0, walHeaderBytes, 0) < walHeaderBytes;
+    if (isEmpty) return position === undefined ? undefined : "lost";
+    const start = startOf(header);
+    // A header that is being written is read again.
+    if (start === undefined) return undefined;
+    if (position !== undefined && !isSameWal(start, position)) return "lost";
+    const reader = new FrameReader(position ?? start);
+    const from = reader.offset;
+    for (;;) {
+      const chunk = new Uint8Array(chunkFrames * frameBytes);
+      const bytes = readSync(file, chunk, 0, chunk.length, reader.offset);
+      reader.read(chunk.subarray(0, bytes));
+      const hasEnough = reader.changes !== undefined && reader.offset - from >= limit;
+      const isEnd = reader.hasEnded || bytes < chunk.length;
+      if (isEnd || hasEnough) return reader.changes && { changes: reader.changes, isEnd };
+      yield;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isSameWal({ salts: [first, second] }: WalPosition, { salts }: WalPosition): boolean {
+  return first === salts[0] && second === salts[1];
+}
+
+function openWal(path: string): number | undefined {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Reads the first frames of a WAL up to an offset; undefined for another WAL. */
+function readFrames(path: string, end: WalPosition): FrameReader | undefined {
+  const file = openWal(path);
+  if (file === undefined) return undefined;
+  try {
+    const header = new Uint8Array(walHeaderBytes);
+    readSync(file, header, 0, walHeaderBytes, 0);
+    const start = startOf(header);
+    if (start === undefined || !isSameWal(start, end)) return undefined;
+    const reader = new FrameReader(start);
+    while (reader.offset < end.offset && !reader.hasEnded) {
+      const chunk = new Uint8Array(Math.min(chunkFrames * frameBytes, end.offset - reader.offset));
+      const bytes = readSync(file, chunk, 0, chunk.length, reader.offset);
+      if (bytes < frameBytes) return undefined;
+      reader.read(chunk.subarray(0, bytes));
+    }
+    return reader;
+  } finally {
+    closeSync(file);
+  }
+}

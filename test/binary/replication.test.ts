@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openShop, useBinaries } from "../support/binary.ts";
+import { until } from "../support/until.ts";
+import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
+
+const { installBinary, makeDir } = useBinaries();
+
+/** Each round kills a server and restores its replica; set more for a thorough run. */
+const rounds = Number(process.env.BODEGA_TEST_REPLICAS ?? 3);
+/** What may be lost: a second, and the time of one upload on a busy machine. */
+const maxLostMs = 3000;
+
+test("after kill -9 and the loss of the data directory, the replica has all but the last moments", async () => {
+  const binary = installBinary();
+  const { auth, namespace } = await openShop(binary);
+  const place = makeDir();
+  const dataDir = defaultDataDir(binary.dir);
+  const key = join(makeDir(), "secret.key");
+  const safe = new Set<string>();
+  for (let round = 0; round < rounds; round++) {
+    const server = await binary.serve("--replicate-to", place);
+    await until("the replica", () => /snapshot made|goes on/.test(server.log()));
+    const load = startLoad({ url: server.url, namespace, auth, clients: 8 });
+    await Bun.sleep(500 + Math.random() * 1000);
+    const early = [...load.created];
+    await Bun.sleep(maxLostMs);
+    server.signal("SIGKILL");
+    await server.exited;
+    await load.stop();
+    expect(early.length).toBeGreaterThan(0);
+    for (const id of early) safe.add(id);
+
+    copyFileSync(join(dataDir, "secret.key"), key);
+    rmSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { mode: 0o700 });
+    copyFileSync(key, join(dataDir, "secret.key"));
+    const restored = await binary.json<{ restored: boolean }>("db", "restore", place, "--yes");
+    expect(restored.restored).toBe(true);
+    const { integrity, products } = await inspectDatabase(dataDir);
+    expect(integrity).toBe("ok");
+    expect([...safe].filter((id) => !products.has(id))).toEqual([]);
+    expect((await binary.run("audit", "verify")).code).toBe(0);
+    expect((await binary.run("doctor", "-q")).stdout).not.toContain("prod_");
+  }
+}, 120_000);
+
+test("a server that another one has replaced ends with exit code 4 and says who took over", async () => {
+  const place = makeDir();
+  const first = installBinary();
+  await openShop(first);
+  const server = await first.serve("--replicate-to", place);
+  await until("the replica", () => server.log().includes("snapshot made"));
+  const second = installBinary();
+  const target = join(second.dir, "bodega-data");
+  mkdirSync(target, { mode: 0o700 });
+  copyFileSync(join(defaultDataDir(first.dir), "secret.key"), join(target, "secret.key"));
+  expect((await second.run("db", "restore", place, "--yes")).code).toBe(0);
+  const successor = await second.serve("--replicate-to", place);
+  expect(await server.exited).toBe(4);
+  expect(server.log()).toContain(`(${target}) took over ${place}`);
+  expect(await successor.end()).toBe(0);
+}, 30_000);
+
+test("status, metrics and doctor tell that a replica fails", async () => {
+  const binary = installBinary();
+  await openShop(binary);
+  const place = join(makeDir(), "file");
+  await Bun.write(place, "not a directory");
+  const server = await binary.serve("--replicate-to", place, "--metrics", "127.0.0.1:0");
+  await until("the failure", () => server.log().includes("replication fails"));
+  const { replication } = await binary.json<{ replication: { failure: { message: string } } }>("top", "--once");
+  expect(replication.failure.message).toContain(place);
+  const doctor = await binary.run("doctor", "--json");
+  const { findings } = JSON.parse(doctor.stdout) as { findings: unknown[] };
+  expect(findings).toContainEqual(expect.objectContaining({ check: "replication", subject: place }));
+  expect(await server.end()).toBe(0);
+}, 30_000);

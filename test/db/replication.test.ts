@@ -1,0 +1,341 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Connection } from "../../src/server/db/local/connection.ts";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
+import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import type { AppError } from "../../src/server/errors.ts";
+import { openPlace, type Place } from "../../src/server/replication/place.ts";
+import { rebuild } from "../../src/server/replication/rebuild.ts";
+import { Replicator } from "../../src/server/replication/replicator.ts";
+import { type S3ServerUnderTest, startS3Server } from "../support/s3-server.ts";
+import { until } from "../support/until.ts";
+import { createTable, insertRow } from "./fixtures.ts";
+import { makeDir } from "./kinds.ts";
+
+let dir: string;
+let folder: string;
+let db: FileDatabase;
+let replicator: Replicator;
+let notices: string[];
+let s3: S3ServerUnderTest | undefined;
+const keepMs = 3_600_000;
+
+const open = async () => (await openDatabase({ dataDir: dir })) as FileDatabase;
+
+function startReplicator(place: Place = openPlace(folder, { s3: undefined }), database = "ours"): Replicator {
+  const notice = (_level: string, message: string) => notices.push(message);
+  replicator = new Replicator(db, { place, database, dataDir: dir, version: "1", keepMs, notice, pollMs: 20 });
+  replicator.begin();
+  return replicator;
+}
+
+beforeEach(async () => {
+  dir = makeDir();
+  folder = join(makeDir(), "replica");
+  notices = [];
+  db = await open();
+  await db.execute(createTable);
+  // Then segments begin with the tests' own rows.
+  await db.checkpoint();
+});
+
+afterEach(async () => {
+  await replicator.stop();
+  await db.close();
+  await s3?.close();
+  s3 = undefined;
+  for (const path of [dir, folder]) rmSync(path, { recursive: true, force: true });
+});
+
+const insert = (...rows: string[]) => Promise.all(rows.map((row) => db.execute(insertRow(row))));
+const notice = (text: string) => until(text, () => notices.some((one) => one.includes(text)));
+const objects = (prefix: string) =>
+  readdirSync(folder)
+    .filter((name) => name.startsWith(prefix))
+    .sort();
+const aSegment = (count: number) => until(`${count} segments`, () => objects("segment-").length >= count);
+
+/** The rows of a state that was rebuilt. */
+async function rowsOf(place = openPlace(folder, { s3: undefined }), until?: number): Promise<string[]> {
+  const path = join(makeDir(), "bodega.db");
+  const options = { until, onProgress: () => {}, signal: new AbortController().signal };
+  await rebuild(place, path, options);
+  const connection = new Connection(await loadLibsql(), path, { readOnly: true, keepFormat: true });
+  try {
+    expect(connection.run("PRAGMA integrity_check").rows[0]?.[0]).toBe("ok");
+    return connection.run("SELECT name FROM things ORDER BY name").rows.map(({ name }) => String(name));
+  } finally {
+    connection.close();
+  }
+}
+
+/** Makes a replica of three segments, each with a row of its own, and ends it. */
+async function replicateThree(): Promise<string[]> {
+  startReplicator();
+  await notice("snapshot made");
+  for (const [index, row] of ["a", "b", "c"].entries()) {
+    await insert(row);
+    await aSegment(index + 1);
+  }
+  await replicator.stop();
+  return objects("segment-");
+}
+
+describe("a replica", () => {
+  test("has what was committed, from before it began and after, across checkpoints", async () => {
+    await insert("before");
+    startReplicator();
+    await notice("snapshot made");
+    for (const row of ["a", "b", "c"]) {
+      await insert(row);
+      await until("a checkpoint", () => db.checkpoint());
+    }
+    await insert("d");
+    await replicator.stop();
+    expect(await rowsOf()).toEqual(["a", "b", "before", "c", "d"]);
+    expect(replicator.status().failure).toBeNull();
+  });
+
+  test("has commits that happen while its snapshot is copied and the WAL is emptied", async () => {
+    const large = Array.from({ length: 400 }, (_, number) => `${number}`.padStart(4, "0").padEnd(20_000, "x"));
+    await insert(...large);
+    await db.checkpoint();
+    startReplicator();
+    const rows: string[] = [];
+    while (!notices.some((one) => one.includes("snapshot made"))) {
+      rows.push(`while ${rows.length}`);
+      await insert(rows.at(-1) as string);
+      if (rows.length % 5 === 0) await db.checkpoint();
+    }
+    await replicator.stop();
+    expect(await rowsOf()).toEqual([...large, ...rows].sort());
+  });
+
+  test("goes on after a restart without a new snapshot, also when the server was killed", async () => {
+    startReplicator();
+    await notice("snapshot made");
+    await insert("a");
+    await db.checkpoint();
+    await replicator.stop();
+    await db.close();
+    db = await open();
+    startReplicator();
+    await notice("goes on");
+    await insert("b");
+    await aSegment(2);
+    // A killed server leaves its WAL.
+    const killed = makeDir();
+    for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(killed, name));
+    await replicator.stop();
+    await db.close();
+    for (const name of ["bodega.db-wal", "bodega.db-shm"]) copyFileSync(join(killed, name), join(dir, name));
+    notices = [];
+    db = await open();
+    await insert("c");
+    startReplicator();
+    await notice("goes on");
+    await aSegment(3);
+    await replicator.stop();
+    expect(objects("snapshot-")).toHaveLength(1);
+    expect(await rowsOf()).toEqual(["a", "b", "c"]);
+  });
+
+  test("begins anew when commits left the WAL while no server watched", async () => {
+    await replicateThree();
+    await db.checkpoint();
+    await db.close();
+    db = await open();
+    await insert("unseen");
+    await db.checkpoint();
+    startReplicator();
+    await notice("begins with a snapshot");
+    await until("the snapshot", () => objects("snapshot-").length === 2);
+    await insert("d");
+    await replicator.stop();
+    expect(await rowsOf()).toEqual(["a", "b", "c", "d", "unseen"]);
+  });
+
+  test("restores any moment that it keeps", async () => {
+    const times: number[] = [];
+    startReplicator();
+    await notice("snapshot made");
+    for (const [index, row] of ["a", "b", "c"].entries()) {
+      await insert(row);
+      await aSegment(index + 1);
+      times.push(Date.now());
+    }
+    await replicator.stop();
+    const place = openPlace(folder, { s3: undefined });
+    expect(await rowsOf(place, times[0])).toEqual(["a"]);
+    expect(await rowsOf(place, times[1])).toEqual(["a", "b"]);
+    await expect(rowsOf(place, 0)).rejects.toMatchObject({ kind: "notFound" });
+  });
+
+  test("that fails is tried again, holds up no write, and has everything once it works", async () => {
+    writeFileSync(folder, "a file where the directory should be");
+    startReplicator();
+    await notice("replication fails");
+    await insert("a", "b");
+    expect(replicator.status().failure?.message).toContain(folder);
+    rmSync(folder);
+    await notice("works again");
+    await until("the snapshot", () => objects("snapshot-").length === 1);
+    await replicator.stop();
+    expect(await rowsOf()).toEqual(["a", "b"]);
+  });
+
+  test("of another database is refused, and left as it is", async () => {
+    await replicateThree();
+    const before = readdirSync(folder);
+    startReplicator(undefined, "theirs");
+    await notice("holds the replica of another database");
+    await replicator.stop();
+    expect(readdirSync(folder)).toEqual(before);
+  });
+
+  test("in S3 works with signed uploads, and a hanging upload is given up", async () => {
+    s3 = startS3Server();
+    const place = openPlace(
+      `s3://${s3.bucket}/shop`,
+      { s3: { ...s3.account, endpoint: s3.url, region: "eu-central-1" } },
+      500,
+    );
+    startReplicator(place);
+    await notice("snapshot made");
+    const released = Promise.withResolvers<void>();
+    s3.hold = (call) => (call.startsWith("PUT") ? released.promise : Promise.resolve());
+    await insert("a");
+    await notice("replication fails");
+    s3.hold = undefined;
+    released.resolve();
+    await notice("works again");
+    await replicator.stop();
+    expect(await rowsOf(place)).toEqual(["a"]);
+  });
+});
+
+describe("two servers", () => {
+  test("never write to one place: the second takes over, and the first is told who did", async () => {
+    const first = startReplicator();
+    await notice("snapshot made");
+    await insert("a");
+    await aSegment(1);
+    const others = makeDir();
+    const other = (await openDatabase({ dataDir: others })) as FileDatabase;
+    await other.execute(createTable);
+    await other.execute(insertRow("other"));
+    const place = openPlace(folder, { s3: undefined });
+    const options = { place, database: "ours", dataDir: others, version: "1", keepMs, notice: () => {}, pollMs: 20 };
+    const second = new Replicator(other, options);
+    second.begin();
+    const error = await first.replaced;
+    expect(error).toMatchObject({ kind: "conflict", exit: 4 });
+    expect(error.message).toContain(others);
+    await until("the snapshot", () => objects("snapshot-").length === 2);
+    await second.stop();
+    await other.close();
+    expect(await rowsOf()).toEqual(["other"]);
+  });
+
+  test("a segment that the first one writes too late belongs to nobody", async () => {
+    const [, , last] = (await replicateThree()) as [string, string, string];
+    startReplicator();
+    await notice("goes on");
+    await insert("d");
+    await aSegment(4);
+    await replicator.stop();
+    // The first server's next number, in its own generation.
+    copyFileSync(
+      join(folder, last),
+      join(
+        folder,
+        last.replace(/\d+$/, (number) => `${Number(number) + 1}`.padStart(12, "0")),
+      ),
+    );
+    expect(await rowsOf()).toEqual(["a", "b", "c", "d"]);
+  });
+});
+
+describe("a damaged replica is refused by name, and the newest state before is offered", () => {
+  /** What an error offers, as rows. */
+  async function offered(error: AppError): Promise<string[]> {
+    const [, at = ""] = /--at (\S+)$/.exec(error.remedy ?? "") ?? [];
+    return rowsOf(undefined, Date.parse(at));
+  }
+  const failure = () =>
+    rowsOf().then(
+      () => Promise.reject(new Error("it was accepted")),
+      (error: AppError) => error,
+    );
+  const path = (name: string) => join(folder, name);
+
+  test.each([
+    ["a flipped bit", (_: string, second: string) => flip(path(second)), "is truncated or altered"],
+    ["a truncated segment", (_: string, second: string) => cut(path(second)), "is truncated or altered"],
+    ["a missing segment", (_: string, second: string) => rmSync(path(second)), "is missing"],
+    [
+      "a wrong order",
+      (_: string, second: string, third: string) => copyFileSync(path(third), path(second)),
+      "it was renamed",
+    ],
+  ])("%s", async (_, damage, reason) => {
+    const [first, second, third] = (await replicateThree()) as [string, string, string];
+    damage(first, second, third);
+    const error = await failure();
+    expect(error).toMatchObject({ kind: "validationFailed" });
+    expect(error.message).toContain(reason);
+    if (reason !== "is missing") expect(error.message).toContain(second);
+    expect(await offered(error)).toEqual(["a"]);
+  });
+
+  test("a segment of another database, or of another chain of the same one", async () => {
+    const [, , third] = (await replicateThree()) as [string, string, string];
+    const ours = folder;
+    for (const [database, reason] of [
+      ["theirs", "is of another database"],
+      ["ours", "does not follow"],
+    ] as const) {
+      folder = join(makeDir(), "other");
+      notices = [];
+      rmSync(join(dir, "replication.json"), { force: true });
+      startReplicator(undefined, database);
+      await notice("snapshot made");
+      for (const count of [1, 2, 3]) {
+        await insert(`${database} ${count}`);
+        await aSegment(count);
+      }
+      await replicator.stop();
+      const kept = readFileSync(join(ours, third));
+      copyFileSync(join(folder, third), join(ours, third));
+      folder = ours;
+      const error = await failure();
+      expect(error.message).toContain(`${third} ${reason}`);
+      expect(await offered(error)).toEqual(["a", "b"]);
+      writeFileSync(join(ours, third), kept);
+    }
+    expect(await rowsOf()).toEqual(["a", "b", "c"]);
+  });
+
+  test("a part of the snapshot", async () => {
+    await replicateThree();
+    const [part = ""] = objects("part-");
+    flip(path(part));
+    const error = await failure();
+    expect(error.message).toContain(part);
+    rmSync(path(part));
+    expect((await failure()).message).toContain(part);
+  });
+
+  function flip(file: string): void {
+    const bytes = readFileSync(file);
+    const at = bytes.length - 40;
+    bytes[at] = (bytes[at] as number) ^ 1;
+    writeFileSync(file, bytes);
+  }
+
+  function cut(file: string): void {
+    writeFileSync(file, readFileSync(file).subarray(0, -10));
+  }
+});
