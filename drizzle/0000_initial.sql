@@ -317,7 +317,6 @@ CREATE INDEX `orders_by_updated` ON `orders` (`tenant_id`,`updated_at`,`id`);-->
 CREATE INDEX `orders_by_status` ON `orders` (`tenant_id`,`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_user` ON `orders` (`tenant_id`,`user_id`,`created_at`,`id`) WHERE user_id is not null;--> statement-breakpoint
 CREATE INDEX `orders_by_buyer` ON `orders` (`tenant_id`,`buyer`) WHERE buyer is not null;--> statement-breakpoint
-CREATE INDEX `orders_due` ON `orders` (`expires_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE TABLE `password_reset_codes` (
 	`tenant_id` text NOT NULL,
 	`email_key` text NOT NULL,

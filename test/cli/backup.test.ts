@@ -190,7 +190,7 @@ test("a damaged database is not backed up", async () => {
   const bytes = unpack(backup)["bodega.db"] as Buffer;
   writeFileSync(join(damaged, "bodega.db"), bytes);
   const db = await openDatabase({ dataDir: damaged });
-  const { rows } = await db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'orders_due'");
+  const { rows } = await db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'orders_by_buyer'");
   await db.close();
   // An index page, which only a check of the whole file reads.
   const start = (Number(rows[0]?.rootpage) - 1) * 4096;

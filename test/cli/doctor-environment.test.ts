@@ -454,7 +454,7 @@ test("a damaged file is an error, and everything readable is checked", async () 
   const shop = copyShop();
   const db = await openDatabase(shop);
   const { rows } = await db.execute(
-    "select rootpage from sqlite_schema where name in ('orders', 'orders_due', 'mail_outbox')",
+    "select rootpage from sqlite_schema where name in ('orders', 'orders_by_buyer', 'mail_outbox')",
   );
   await db.close();
   const path = join(shop.dataDir, "bodega.db");

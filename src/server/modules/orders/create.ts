@@ -20,7 +20,7 @@ import { ownOnly, subjectOf } from "./ownership.ts";
 import { orderLines, orderNumbers, orders } from "./table.ts";
 
 /** Unpaid orders expire after this time. */
-const expiryMs = 60 * 60_000;
+export const expiryMs = 60 * 60_000;
 
 const nextNumber = statement(sql`
   insert into ${orderNumbers} (tenant_id, last) values (${param("tenantId")}, 1)

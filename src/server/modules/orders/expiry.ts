@@ -5,16 +5,19 @@ import { inTransaction } from "../../db/transaction.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { workThrough } from "../tenants/work.ts";
+import { expiryMs } from "./create.ts";
 import { type ChangedOrder, changedColumns, closeUnpaid } from "./finish-change.ts";
 import { thisOrder, touched } from "./statements.ts";
 import { orders } from "./table.ts";
 
 const batchSize = 100;
 
+// The orders of a store expire in the order of creation, for which there is an index.
 const selectDue = statement<{ order_id: string; tenant: string }>(sql`
   select o.id as order_id, ${tenantForWork} as tenant
-  from ${orders} o join ${tenants} t on t.id = o.tenant_id
-  where o.status = 'pending' and o.expires_at <= ${param("now")} order by o.expires_at limit ${param("max")}`);
+  from ${tenants} t cross join ${orders} o indexed by orders_by_status
+    on o.tenant_id = t.id and o.status = 'pending' and o.created_at <= ${param("createdTo")}
+  where o.expires_at <= ${param("now")} limit ${param("max")}`);
 // If several processes try, only one finds the order pending.
 const expirePending = statement<ChangedOrder>(sql`
   update ${orders} set status = 'expired', ${touched}
@@ -22,7 +25,9 @@ const expirePending = statement<ChangedOrder>(sql`
 
 /** Expires a batch of unpaid orders, each in its own transaction. Returns how many; 0 when none is left. */
 export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
-  const due = await all(ctx.db, selectDue, { now: toTimestamp(ctx.now()), max: batchSize });
+  const now = ctx.now();
+  const values = { now: toTimestamp(now), createdTo: toTimestamp(now - expiryMs), max: batchSize };
+  const due = await all(ctx.db, selectDue, values);
   return workThrough(ctx, due, (work, { order_id: id }) =>
     inTransaction(work, async (tx) => {
       const order = await get(tx.db, expirePending, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });

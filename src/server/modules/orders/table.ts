@@ -65,7 +65,6 @@ export const orders = sqliteTable(
     index("orders_by_status").on(t.tenantId, t.status, t.createdAt, t.id),
     index("orders_by_user").on(t.tenantId, t.userId, t.createdAt, t.id).where(sql`user_id is not null`),
     index("orders_by_buyer").on(t.tenantId, t.buyer).where(sql`buyer is not null`),
-    index("orders_due").on(t.expiresAt).where(sql`status = 'pending'`),
     check("orders_status", sql`${t.status} in ('pending', 'paid', 'completed', 'cancelled', 'expired')`),
     check("orders_payment", sql`${t.paymentStatus} in ('unpaid', 'paid', 'partially_refunded', 'refunded')`),
     check("orders_fulfillment", sql`${t.fulfillmentStatus} in ('unfulfilled', 'fulfilled')`),
