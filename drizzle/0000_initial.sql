@@ -240,7 +240,7 @@ CREATE TABLE `order_lines` (
         and "order_lines"."total_minor" = "order_lines"."subtotal_minor" - "order_lines"."discount_minor" + "order_lines"."tax_minor"),
 	CONSTRAINT "order_lines_refunds" CHECK("order_lines"."refunded_quantity" between 0 and "order_lines"."quantity" and "order_lines"."refunded_minor" between 0 and "order_lines"."total_minor"
         and "order_lines"."restocked_quantity" between 0 and "order_lines"."refunded_quantity")
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `order_numbers` (
 	`tenant_id` text PRIMARY KEY NOT NULL,

@@ -81,7 +81,7 @@ export const orders = sqliteTable(
   ],
 );
 
-/** Lines of orders, snapshots of the products when they were ordered. */
+/** Lines of orders, snapshots of the products when they were ordered. Without rowid, so the table is its only index. */
 export const orderLines = sqliteTable(
   "order_lines",
   {
