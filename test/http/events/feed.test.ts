@@ -219,4 +219,22 @@ onEachDatabase((suite) => {
       await suite.app.db.execute("delete from webhooks");
     },
   );
+
+  suite.testOnFile("a backlog is purged a thousand events at a time, oldest first", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500)
+      insert into events (sequence, id, tenant_id, type, subject, data, created_at)
+      select (select max(sequence) from events) + i, 'evt_' || i, ?, 'order.paid', i, '{}', '2020-01-01T00:00:00.000Z' from n`;
+    await record(shop, "order.paid");
+    await suite.app.db.execute({
+      sql: "update events set created_at = '2019' where tenant_id = ?",
+      args: [ctx.tenant.id],
+    });
+    await suite.app.db.execute({ sql, args: [ctx.tenant.id] });
+    expect(await purgeEvents(ctx)).toBe(1000);
+    expect((await read(shop, { limit: 1 })).data[0]?.subject).toBe("1000");
+    expect(await purgeEvents(ctx)).toBe(500);
+    expect((await read(shop)).data.map(({ subject }) => subject)).toEqual(["1500"]);
+  });
 });
