@@ -318,8 +318,92 @@ onEachDatabase((suite) => {
       }
       const apart = "title,price,option:size\nSock,9,S\nShoe,9,S\nSock,9,L\n";
       expect((await importCsv(apart, { onError: "skip" })).errors).toEqual([
-        { line: 4, field: "title", message: "has the slug of line 2. Put the rows of a product together" },
+        {
+          line: 4,
+          field: "title",
+          message: "has the slug of line 2. Put the rows of a product together, the one with the title first",
+        },
       ]);
+    },
+  );
+
+  const variantsOf = (sku: string) => ["S", "M"].map((size) => ({ options: { size }, sku: `${sku}-${size}` }));
+
+  suite.testOnFile(
+    "rows of an export in another order are errors that name their lines, and erase nothing",
+    async () => {
+      for (const title of ["Shirt", "Hat"]) {
+        const texts = { description: "Soft", tags: ["new"], metadata: { a: 1 }, translations: { de: { title: "X" } } };
+        const images = [{ url: "https://example.com/a.png" }];
+        await createProduct(ctx, { title, price: 9, images, ...texts, variants: variantsOf(title) });
+      }
+      const lines = await exported();
+      const { header, render } = csvFormat();
+      const [one = "", two = "", three = "", four = ""] = lines.map(render).join("").trimEnd().split("\n");
+      const message = "is empty. Put the rows of a product together, the one with the title first";
+      for (const [rows, bad] of [
+        [[two, one], [2]],
+        [[two], [2]],
+        [
+          [two, four],
+          [2, 3],
+        ],
+        [
+          [one, three, two, four],
+          [4, 5],
+        ],
+        [[one, two, four, three], [4]],
+      ] as const) {
+        for (const onError of ["stop", "skip"] as const) {
+          const { errors, updated } = await importCsv(header + rows.join("\n"), { onError });
+          expect([errors, updated]).toEqual([
+            (onError === "stop" ? bad.slice(0, 1) : bad).map((line) => ({ line, field: "title", message })),
+            0,
+          ]);
+        }
+      }
+      expect(await exported()).toEqual(lines);
+    },
+  );
+
+  suite.testOnFile(
+    "a product that a file names twice, also by different fields, is an error naming both lines",
+    async () => {
+      const create = async (title: string, fields: object) =>
+        (JSON.parse((await createProduct(ctx, { title, price: 1, ...fields })).json) as ProductReply).id;
+      const mug = await create("Mug", { sku: "MUG" });
+      const shirt = await create("Shirt", { variants: variantsOf("T") });
+      const again = "is the product of line 2. Delete one of the lines";
+      const apart = "is the product of line 2. Put the rows of a product together, the one with the title first";
+      for (const [csv, line, field, message] of [
+        [`id,price\n${mug},2\n${mug},3\n`, 3, "id", again],
+        [`id,sku,slug,price\n${mug},MUG,,2\n,MUG,,3\n`, 3, "sku", "is also in line 2"],
+        [`id,slug,price\n${mug},,2\n,mug,3\n`, 3, null, again],
+        ["sku,slug,title,price\nNEW,new,New,2\n,new,New,3\n", 3, null, again],
+        [`id,sku,title,price,variant_sku\n${shirt},,Shirt,2,T-S\n,MUG,Mug,1,\n${shirt},,Shirt,3,T-M\n`, 4, "id", apart],
+        [`id,price,variant_sku\n${shirt},2,T-S\n,3,T-M\n`, 3, null, apart],
+      ] as const) {
+        const outcome = await importCsv(csv, { onError: "skip" });
+        expect(outcome).toMatchObject({ failed: 1, errors: [{ line, field, message }] });
+      }
+      expect((await products()).map(({ price }) => price)).toEqual([1, 2, 2]);
+    },
+  );
+
+  suite.testOnFile(
+    "fields of a product that are only in a later row of it are an error that says where they belong",
+    async () => {
+      const refused = async (csv: string) => (await importCsv(csv)).errors;
+      expect(await refused("slug,price,option:size\nshirt,,S\nshirt,9,M\n")).toEqual([
+        {
+          line: 3,
+          field: "price",
+          message: "is empty in line 2, the first row of this product. Put the row with the product's fields first",
+        },
+      ]);
+      expect((await refused("title,price,option:size\nShirt,8,S\nShirt,9,M\n"))[0]?.message).toBe(
+        "differs from line 2, the first row of this product. Write the same in both, or leave it empty here",
+      );
     },
   );
 

@@ -3,7 +3,7 @@ import { type AppError, validationFailed } from "../../../errors.ts";
 import { readGuarded } from "../../../values/csv-injection.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn } from "./csv-columns.ts";
 import { countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts";
-import { type ImportItem, type RowFault, unreadableItem } from "./import-item.ts";
+import { type ImportItem, type RowFault, rowsTogether, unreadableItem } from "./import-item.ts";
 
 const delimiters = [",", ";", "\t"] as const;
 /** More than any catalogue needs; columns are looked for in every row. */
@@ -147,7 +147,7 @@ function headerError(message: string): AppError {
 
 function readProductRow(table: Table, row: Row): ImportItem {
   const { line } = row;
-  const fault = checkRow(table, row);
+  const fault = checkRow(table, row) ?? checkTitle(table, row);
   if (fault) return { line, document: {}, variants: [], faults: [fault], isCsv: true };
   const { document, faults } = readCells(table, row, "product");
   const item: ImportItem = { line, document, variants: [], faults, isCsv: true };
@@ -162,7 +162,9 @@ function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]
   table.columns.forEach(({ of, name }, index) => {
     const cell = row.cells[index];
     if (of === "variant" || cell === "" || cell === first[index]) return;
-    const message = `differs from line ${item.line}, the first of this product. Leave it empty here`;
+    const message = first[index]
+      ? `differs from line ${item.line}, the first row of this product. Write the same in both, or leave it empty here`
+      : `is empty in line ${item.line}, the first row of this product. Put the row with the product's fields first`;
     item.faults.push({ line: row.line, field: name, message });
   });
   pushVariant(table, item, row);
@@ -179,6 +181,13 @@ function checkRow({ columns }: Table, { line, cells }: Row): RowFault | undefine
   if (bad || cells.length === columns.length) return bad;
   const message = `has ${cells.length} cells, but the header has ${columns.length} columns`;
   return { line, field: null, message };
+}
+
+/** Refuses a further row of a product that does not follow the first one, as after sorting a file. */
+function checkTitle(table: Table, { line, cells }: Row): RowFault | undefined {
+  if (!lacksTitle(table, cells)) return undefined;
+  const message = `is empty. ${rowsTogether}`;
+  return { line, field: "title", message };
 }
 
 function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: CsvColumn["of"]) {
@@ -209,9 +218,15 @@ function hasVariant({ columns }: Table, cells: string[]): boolean {
   return columns.some(({ of }, index) => of === "variant" && (cells[index] ?? "") !== "");
 }
 
+/** Whether a row with a variant cannot be the first of its product. */
+function lacksTitle(table: Table, cells: string[]): boolean {
+  const index = table.columns.findIndex(({ name }) => name === "title");
+  return index !== -1 && !cells[index]?.trim() && hasVariant(table, cells);
+}
+
 /** Whether a row adds a variant to the product before: the first of id, slug, SKU and title that both have is the same. */
 function continuesProduct(table: Table, first: string[], row: string[]): boolean {
-  if (!hasVariant(table, row)) return false;
+  if (!hasVariant(table, row) || lacksTitle(table, first)) return false;
   for (const name of ["id", "slug", "sku", "title"]) {
     const index = table.columns.findIndex((column) => column.name === name);
     if (first[index] && row[index]) return first[index] === row[index];

@@ -21,6 +21,9 @@ export interface RowFault {
   message: string;
 }
 
+/** What to do about rows of one product that are apart. */
+export const rowsTogether = "Put the rows of a product together, the one with the title first";
+
 /** The last item of a file that cannot be read beyond this line. */
 export function unreadableItem({ line, message }: { line: number; message: string }, isCsv: boolean): ImportItem {
   return { line, document: {}, variants: [], faults: [{ line, field: null, message }], isCsv, isLast: true };

@@ -31,15 +31,19 @@ const selectByVariantSku = statement<Found>(sql`
 /** What was done; of an update the old title, and the changed fields as `importVariants` names them. */
 export type ImportOutcome = "created" | "unchanged" | { title: string; fields: string[] };
 
+/** Notes a key of the item's product. Errors: validationFailed naming the field, if an earlier item has the key. */
+type Claim = (field: string, key: string) => void;
+
 /**
  * Writes one product of a file: an existing one with its id, its SKU or a variant's SKU, or without all of these its
  * slug, or if its title is the same that of the title; otherwise a new one. Omitted fields are not changed.
- * @throws AppError as creating and changing a product do; validationFailed for an unknown id and another currency.
+ * @throws AppError as `claim`, creating and changing a product do; validationFailed for an unknown id and another currency.
  */
-export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOutcome> {
+export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency, lang: givenLang, ...given } = item.document;
   const lang = readLanguage(givenLang);
   const existing = await findExisting(tx, item);
+  if (existing) claim(item.document.id ? "id" : "row", `id:${existing.id}`);
   const fields = normalize(given);
   if (item.variants.length > 0 || (existing && existing.variants.length > 0)) {
     refuseOwnStock(fields.stock, item, existing);
@@ -49,7 +53,8 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
     requireCurrency(currency, tx.tenant.currency);
     const variants = item.variants.map(({ document }, index) => newVariant(tx, document, index, fields.price));
     const input = variants.length > 0 ? { ...fields, variants } : fields;
-    await createProduct(tx, validate(ProductInput, input, "row"), lang);
+    const { json } = await createProduct(tx, validate(ProductInput, input, "row"), lang);
+    claim("row", `id:${JSON.parse(json).id}`);
     return "created";
   }
   if (lang !== undefined && lang !== existing.lang) {

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context.ts";
 import { inDryRun, inSavepoint, inTransaction } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
-import type { ImportItem, RowFault } from "./import-item.ts";
+import { type ImportItem, type RowFault, rowsTogether } from "./import-item.ts";
 import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
 
 /** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait for it. */
@@ -134,7 +134,7 @@ async function importBatch(
   return all.length;
 }
 
-/** The lines of the slugs and SKUs by which products were found: the second of a file would change the first. */
+/** The lines of the products, and of the slugs and SKUs that identify them: the second of a file would change the first. */
 type KeyLines = Map<string, number>;
 
 interface Done {
@@ -144,26 +144,32 @@ interface Done {
 
 async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<ImportOutcome | RowFault[]> {
   if (item.faults.length > 0) return item.faults;
+  const claimed: string[] = [];
+  const claim = (field: string, key: string) => {
+    claimed.push(key);
+    const line = lines.get(key) ?? item.line;
+    // A transaction that is repeated meets its own lines again.
+    if (line !== item.line) throw invalidField(field, repeats(key, line, item));
+  };
   try {
-    const keys = identifyingKeys(item);
-    for (const [field, key] of keys) {
-      const line = lines.get(key) ?? item.line;
-      // A transaction that is repeated meets its own lines again.
-      if (line === item.line) continue;
-      const remedy = item.variants.length > 0 ? "Put the rows of a product together" : "Give both products a SKU";
-      throw invalidField(
-        field,
-        key.startsWith("sku:") ? `is also in line ${line}` : `has the slug of line ${line}. ${remedy}`,
-      );
-    }
-    const outcome = await inSavepoint(tx, () => importProduct(tx, item));
-    for (const [, key] of keys) lines.set(key, item.line);
+    for (const [field, key] of identifyingKeys(item)) claim(field, key);
+    const outcome = await inSavepoint(tx, () => importProduct(tx, item, claim));
+    for (const key of claimed) lines.set(key, item.line);
     return outcome;
   } catch (error) {
     // Errors of the database, and bugs, are not errors of a line.
     if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") throw error;
     return faultsOf(error, item);
   }
+}
+
+/** The message for a key that an earlier line has too. */
+function repeats(key: string, line: number, { variants }: ImportItem): string {
+  if (key.startsWith("sku:")) return `is also in line ${line}`;
+  const isProduct = key.startsWith("id:");
+  const remedy =
+    variants.length > 0 ? rowsTogether : isProduct ? "Delete one of the lines" : "Give both products a SKU";
+  return `${isProduct ? "is the product" : "has the slug"} of line ${line}. ${remedy}`;
 }
 
 /** The fields of an error with their lines; fields are named as in the file. */
