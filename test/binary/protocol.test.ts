@@ -170,6 +170,32 @@ test("pipelined requests are answered in order", async () => {
   connection.end();
 });
 
+test("a connection that pipelines thousands of requests is closed, and others are served", async () => {
+  const connection = server.connect();
+  const request = formatHead({ head: `GET ${products} HTTP/1.1`, headers: { authorization } });
+  connection.write(request.repeat(20_000));
+  let replies = 0;
+  while ((await connection.read())?.status === 200) replies++;
+  expect(replies).toBeLessThan(20_000);
+  expect(await send({ path: products })).toMatchObject({ status: 200 });
+});
+
+test("a body in thousands of tiny chunks is refused, and one in chunks of some size is read", async () => {
+  const body = JSON.stringify({ title: "In chunks", price: 1, description: "x".repeat(20_000) });
+  const sendChunks = async (size: number) => {
+    const connection = server.connect();
+    const headers = { authorization, "content-type": "application/json", "transfer-encoding": "chunked" };
+    const chunks = body.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
+    const framed = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
+    connection.write(`${formatHead({ head: `POST ${products} HTTP/1.1`, headers })}${framed}0\r\n\r\n`);
+    const reply = await connection.read();
+    connection.end();
+    return reply;
+  };
+  expect(await sendChunks(1)).toMatchObject({ status: 400 });
+  expect(await sendChunks(100)).toMatchObject({ status: 201 });
+});
+
 test("a request pipelined behind a write closes the connection, and the write is repeated with its key", async () => {
   const body = '{"title":"Pipelined","price":1}';
   const headers = { authorization, "content-type": "application/json", "idempotency-key": "pipelined" };

@@ -48,6 +48,9 @@ const quickBytes = 16 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 /** Maximum number of bytes of a too large body that are read and dropped. */
 const maxDropped = 64 * 1024 * 1024;
+/** A body may have this many chunks that are smaller on average. */
+const maxSmallChunks = 2000;
+const smallChunkBytes = 64;
 /** Maximum nesting of arrays and objects. */
 const deepest = 64;
 /** Maximum number of values; the largest product has about 8,500. */
@@ -132,8 +135,14 @@ async function collect(
   }
   let chunks: Uint8Array[] = [];
   let size = 0;
+  let count = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
+    // Each chunk costs as much as a hundred bytes, and a body can come in chunks of one.
+    if (++count > maxSmallChunks && size < count * smallChunkBytes) {
+      const headers = { Connection: "close" };
+      throw malformedRequest("The body comes in too many small chunks.", { headers });
+    }
     if (size <= limits.bytes) {
       if (size > smallBytes) held.add(chunk.length);
       chunks.push(chunk);

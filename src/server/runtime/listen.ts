@@ -9,6 +9,8 @@ import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
+import { ownTurn } from "../values/own-turn.ts";
+import { isTurnOver } from "../values/turn-budget.ts";
 import type { Monitor } from "./monitor.ts";
 import { openPort } from "./port.ts";
 
@@ -56,10 +58,17 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     isDraining: () => isDraining,
     freeBytes: () => (db.kind === "server" ? null : freeDiskBytes(config.dataDir)),
   });
+  const answer = (request: Request) => app.fetch(hasHost(request.url) ? request : withHost(request));
+  // Stores take turns. When too many wait, waiting would not help any more.
+  const answerLater = (request: Request) =>
+    ownTurn(namespaceOf(request.url)).then(
+      () => answer(request),
+      () => answer(request),
+    );
   const open = openPort(config, {
     shared,
     certificate,
-    fetch: (request) => app.fetch(hasHost(request.url) ? request : withHost(request)),
+    fetch: (request) => (isTurnOver() ? answerLater(request) : answer(request)),
   });
   peerOf = (request) => open.peerOf(received.get(request) ?? request);
   return {
@@ -74,6 +83,11 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
       await Promise.all([memory.views.stop(), memory.writes.stop(), memory.rejections.stop()]);
     },
   };
+}
+
+/** The store that a URL names; only to be fair. */
+function namespaceOf(url: string): string | undefined {
+  return /[?&]namespace=([^&]*)/.exec(url)?.[1];
 }
 
 /** Original requests by the requests with a completed URL. */

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { envFilePath } from "../../config/env-file.ts";
 import { findUnknownSettings } from "../../config/unknown-settings.ts";
 import { locateFailure } from "../../db/failure.ts";
 import { isServerRunning } from "../../db/local/server-lock.ts";
@@ -13,7 +15,7 @@ const retryMs = 500;
 export const server = {
   id: "server",
   about:
-    "A server runs on the data directory, all of its workers run, answer and are ready, and it is of the same version as this program.",
+    "A server runs on the data directory, all of its workers run, answer and are ready, it is of the same version as this program and has its present settings.",
   async run({ config, timeoutMs, version: own, command }) {
     const { dataDir, databaseUrl } = config;
     // The servers of a libSQL database may run on other machines.
@@ -30,6 +32,19 @@ export const server = {
     const message = `The server (process ${pid}) is version ${version}, and this program is version ${own}.`;
     const remedy = "Restart the server to run the installed version.";
     const old = version === own ? [] : [finding("warning", dataDir, message, remedy)];
+    const settingsFile = envFilePath(dataDir);
+    const changedAt = statSync(settingsFile, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const isUnread = status.started_at !== undefined && changedAt > Date.parse(status.started_at);
+    const unread = isUnread
+      ? [
+          finding(
+            "warning",
+            settingsFile,
+            `${settingsFile} was changed after the server started.`,
+            "Restart the server, which reads it only when it starts.",
+          ),
+        ]
+      : [];
     const unready = new Set((status.processes ?? []).flatMap(({ unready }) => unready ?? []));
     const faults = [...unready].map((reason) => {
       const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;
@@ -37,7 +52,7 @@ export const server = {
     });
     const wait = `The clock of the server (process ${pid}) jumped. Orders, points and idempotency keys do not expire until it has been steady for ten minutes.`;
     const paused = status.expiry_paused ? [finding("warning", "clock", wait, "timedatectl set-ntp true")] : [];
-    return [...(await findFailingWorkers(dataDir, timeoutMs, status)), ...faults, ...paused, ...old];
+    return [...(await findFailingWorkers(dataDir, timeoutMs, status)), ...faults, ...paused, ...old, ...unread];
   },
 } satisfies EnvironmentCheck;
 
