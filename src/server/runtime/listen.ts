@@ -9,8 +9,7 @@ import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
-import { ownTurn } from "../values/own-turn.ts";
-import { isTurnOver } from "../values/turn-budget.ts";
+import { isTurnOver, ownTurn } from "../values/own-turn.ts";
 import type { Monitor } from "./monitor.ts";
 import { openPort } from "./port.ts";
 
