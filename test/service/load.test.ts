@@ -56,7 +56,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await actOn(shop, await makeOrder(shop, [{ product_id: lamp.id }], { customer_id: id, use_points: 50 }), "pay");
     await shop.callAnonymously("POST /likes/", { body: { resource_type: "product", resource_id: lamp.id } });
     // More numbers were assigned than there are rows, and the search index has merged segments.
-    await file.execute("delete from events where sequence > 10");
+    await file.execute("update sqlite_sequence set seq = seq + 100 where name = 'reward_entries'");
     while ((await indexPendingProducts({ db: file })) > 0);
     await file.execute("insert into product_search (product_search) values ('optimize')");
     // Deletions from such a segment have numbers too large for a JavaScript number.
