@@ -70,6 +70,7 @@ describe("an invalid row is reported with its line and field", () => {
     ["metadata: is not valid JSON", "title,price,metadata", "Lamp,1,{"],
     ["images: must be an http", "title,price,images", "Lamp,1,ftp://x"],
     ["id: is not a product of this store", "id,title,price", "prod_1,Lamp,1"],
+    ["title: cannot be removed. Leave the cell empty", "title,price", "-,1"],
     ["has 1 cells, but the header has 2 columns", "title,price", "Lamp"],
     ["variant_price: must have", "title,price,variant_title,variant_price", "Lamp,1,S,1.001"],
   ])("%s", async (message, header, row) => {
@@ -153,7 +154,7 @@ test("an export of some columns can be edited and imported while the stock chang
   const exported = async (columns: string) =>
     (await run(["product", "export", "-n", "prices", "--columns", columns])).stdout;
   const csv = await exported("title, price,variant_price");
-  expect(csv).toMatch(/^id,title,price,variant_id,variant_price\nprod_\w+,Shirt,9,var_\w+,\nprod_\w+,Mug,4,,\n$/);
+  expect(csv).toMatch(/^id,title,price,variant_id,variant_price\nprod_\w+,Shirt,9,var_\w+,-\nprod_\w+,Mug,4,,\n$/);
   expect(await exported("price")).toMatch(/^id,price\nprod_\w+,9\nprod_\w+,4\n$/);
   for (const name of ["MUG", "TS-S"]) await json("product", "stock", "-n", "prices", name, "-4");
   const path = fileOf("prices.csv", csv.replace(",Mug,4", ",Mug,3").replace("Shirt,9,", "Shirt,8,"));

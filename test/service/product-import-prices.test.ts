@@ -112,6 +112,24 @@ onDatabase("file", (suite) => {
     expect(await csv(table("5"))).toEqual({ ...nothing, unchanged: 1 });
   });
 
+  test("the price list from before a sale restores the prices, also of variants at the product's price", async () => {
+    await createProduct(ctx, {
+      title: "Shirt",
+      price: 100,
+      variants: [{ options: { n: "1" } }, { options: { n: "2" } }],
+    });
+    const lines = await exported();
+    const { header, render } = csvFormat(["title", "price", "variant_price", "variant_compare_at_price"]);
+    const list = header + lines.map(render).join("");
+    const sale = list.replaceAll(/,-,-$/gm, ",30,100");
+    expect(await csv(sale)).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([[100, [30, 100, true], [30, 100, true]]]);
+    // Without values nothing changes.
+    expect(await csv(list.replaceAll(/,-,-$/gm, ",,"))).toEqual({ ...nothing, unchanged: 1 });
+    expect(await csv(list)).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([[100, [100, null, false], [100, null, false]]]);
+  });
+
   test("a product is found by its hidden SKU, and SKUs are compared in stored form", async () => {
     const { json } = await createProduct(ctx, { title: "Lamp", price: 1, sku: "L" });
     const { id } = JSON.parse(json) as ProductReply;

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
+import { parse } from "csv-parse/sync";
 import type { Ctx } from "../../src/server/context.ts";
 import { listProducts } from "../../src/server/modules/products/list/list.ts";
 import type { ProductInput } from "../../src/server/modules/products/model.ts";
@@ -8,7 +9,7 @@ import { decodeText } from "../../src/server/modules/products/transfer/decode-te
 import { csvFormat, exportProducts } from "../../src/server/modules/products/transfer/export.ts";
 import { type ImportOptions, importProducts } from "../../src/server/modules/products/transfer/import.ts";
 import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
-import { type ProductReply, type Shop, tenantContext } from "../support/factories.ts";
+import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
 /** The bytes of a text in pieces that may end within a character. */
@@ -241,6 +242,67 @@ onEachDatabase((suite) => {
       ["L", 12],
     ]);
   });
+
+  suite.testOnFile("an export restores each column, also an empty one, and empty cells change nothing", async () => {
+    for (const fields of [
+      { title: "Mug" },
+      { title: "Shirt", variants: [{ title: "One" }, { title: "Two", options: { n: "2" } }] },
+    ])
+      await createProduct(ctx, { price: 1, status: "draft", ...fields });
+    const { header, render } = csvFormat();
+    const columns = header.trimEnd().split(",");
+    const table = async () => header + (await exported()).map(render).join("");
+    const [mug, shirt] = (await products()) as [ProductReply, ProductReply];
+    const [one, two] = shirt.variants as [VariantReply, VariantReply];
+    const empty = await table();
+    const rest = { sku: "A", slug: "other", description: "-", status: "published", compare_at_price: 3, stock: 4 };
+    const more = { allow_backorder: true, tags: ["-"], images: [{ url: "https://a.example/b" }], metadata: { a: 1 } };
+    const translations = { de: { title: "Becher" } };
+    const options = { size: "S" };
+    const small = { id: one.id, title: "S", options, sku: "B", price: 5, compare_at_price: 6, stock: 7, position: 3 };
+    const documents = [
+      { id: mug.id, title: "Cup", price: 2, ...rest, ...more, translations },
+      { id: shirt.id, variants: [small, { id: two.id, stock: 1, position: 4 }] },
+    ];
+    expect(await importNdjson(documents.map((one) => JSON.stringify(one)).join("\n"))).toMatchObject({ updated: 2 });
+    const full = await table();
+
+    const ids = { mug: { id: mug.id }, shirt: { id: shirt.id, title: "Shirt" } };
+    const rows = [ids.mug, { ...ids.shirt, variant_id: one.id }, { id: shirt.id, variant_id: two.id }];
+    const blank = rows.map((row) => columns.map((name) => (row as Record<string, string>)[name] ?? "").join(","));
+    expect(await importCsv(header + blank.join("\n"))).toMatchObject({ unchanged: 2, errors: [] });
+    for (const state of [empty, full, empty]) {
+      expect(await importCsv(state)).toMatchObject({ updated: 2, errors: [] });
+      expect(await table()).toBe(state);
+      expect(await importCsv(state)).toMatchObject({ unchanged: 2 });
+    }
+    const cells = (text: string) => parse(text, { columns: true }) as Record<string, string>[];
+    const [before, after] = [cells(empty), cells(full)];
+    const same = columns.filter((name) => before.every((row, index) => row[name] === after[index]?.[name]));
+    // These cannot be changed.
+    expect(same).toEqual(["id", "currency", "lang", "variant_id"]);
+  });
+
+  suite.testOnFile(
+    "a hyphen in a cell is no value, also of a new product; an apostrophe keeps a hyphen as text",
+    async () => {
+      let id = "";
+      const csv = (stock: string, sku: string) =>
+        `id,sku,title,description,price,stock,tags,variant_title,option:size\n${id},${sku},Mug,'-,1,${stock},-,,\n`;
+      expect(await importCsv(csv("-", "-"))).toMatchObject({ created: 1 });
+      id = (await products())[0]?.id ?? "";
+      expect(await importCsv(csv("", ""))).toMatchObject({ unchanged: 1 });
+      expect((await products())[0]).toMatchObject({ sku: null, stock: null, tags: [], description: "-" });
+      expect(await importCsv(csv("0", "M"))).toMatchObject({ updated: 1 });
+      expect(await importCsv(csv("", ""))).toMatchObject({ unchanged: 1 });
+      expect((await products())[0]).toMatchObject({ sku: "M", stock: 0 });
+      expect(await importCsv(csv("-", "-"))).toMatchObject({ updated: 1 });
+      expect((await products())[0]).toMatchObject({ sku: null, stock: null });
+      const twoProducts = "sku,title,price,variant_title,option:size\n-,Hat,1,S,-\n-,Cap,1,M,-\n";
+      expect(await importCsv(twoProducts)).toMatchObject({ created: 2, errors: [] });
+      expect((await products()).at(-1)?.variants[0]).toMatchObject({ title: "M", options: {} });
+    },
+  );
 
   suite.testOnFile("invalid UTF-8 fails only its line, which is named exactly", async () => {
     const broken = (text: string) =>

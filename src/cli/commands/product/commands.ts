@@ -119,7 +119,9 @@ const importProduct = defineCommand({
     "With --on-error stop, products before the error are saved and later ones are not. Correct the file and import it " +
       "again. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
     "The first line of a CSV file has the column names that `bodega product export` writes. With semicolons as delimiters, decimals " +
-      "may have a comma. Consecutive lines with the same id, slug, SKU or title are variants of one product.",
+      "may have a comma. Consecutive lines with the same id, slug, SKU or title are variants of one product. " +
+      "The first line has the title and the other fields of the product.",
+    "An empty cell leaves a field as it is. A hyphen (-) removes its value: no description, stock not counted, a variant at the product's price.",
     "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these.",
     "A dry run lists the first twenty updates. It does not detect conflicts between lines more than a few hundred products apart.",
   ],
@@ -184,8 +186,8 @@ const exportProduct = defineCommand({
     "bodega product export -n demo --output prices.csv --columns title,price,variant_title,variant_price",
   ],
   notes: [
-    "CSV has one row per product, or one per variant, where the first row also describes the product. Variants at the " +
-      "product's price have no price. An apostrophe keeps spreadsheets from running a text as a formula. " +
+    "CSV has one row per product, or one per variant, where the first row also describes the product. A field without " +
+      "a value is a hyphen (-), such as the price of a variant at the product's price. An apostrophe keeps spreadsheets from running a text as a formula. " +
       "NDJSON has one product per line, as the API returns it.",
     "`bodega product import` reads both formats without loss. The file is created when the export is complete; an " +
       "existing file is replaced after a confirmation or with --yes.",

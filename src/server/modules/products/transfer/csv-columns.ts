@@ -1,13 +1,20 @@
+import { guardFormula, readGuarded } from "../../../values/csv-injection.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
+
+/** The cell that removes a field, while an empty one leaves it. The text itself has an apostrophe before it. */
+export const noValue = "-";
 
 /** A cell that cannot be read. The message continues the column's name. */
 export class CellError extends Error {}
 
-/** How the cells of a column are read and written. */
+/** How the cells of a column are read and written; empty cells and hyphens are read by `readCell`. */
 interface CellFormat {
-  /** The value of a cell; undefined changes nothing. With `decimalComma`, 19,99 is a number. Errors: CellError. */
+  /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
+  /** The cell of a value, empty for an empty value. */
   write: (value: unknown) => string;
+  /** The value of a hyphen; undefined for a field that cannot be empty. */
+  none?: unknown;
 }
 
 /** A column of product files, and the field of the product or variant in it. */
@@ -18,29 +25,27 @@ export interface CsvColumn extends CellFormat {
 }
 
 const writeText = (value: unknown) => (value === null || value === undefined ? "" : String(value));
-const text: CellFormat = { read: (cell) => cell || null, write: writeText };
+const text: CellFormat = { read: (cell) => cell, write: writeText };
+const word: CellFormat = { read: (cell) => cell.trim(), write: writeText };
 const number: CellFormat = { read: readNumber, write: writeText };
-// An empty cell of these leaves the field unchanged, because it cannot be null.
-const requiredText: CellFormat = { ...text, read: (cell) => cell || undefined };
-const requiredNumber: CellFormat = { ...number, read: (cell, comma) => readNumber(cell, comma) ?? undefined };
-const word: CellFormat = { ...text, read: (cell) => cell.trim() || undefined };
 const boolean: CellFormat = { read: readBoolean, write: writeText };
-const list: CellFormat = { read: readList, write: (items) => writeList(items as unknown[]) };
-const images: CellFormat = { read: readImages, write: writeImages };
-const object: CellFormat = { read: readObject, write: writeObject };
-const options: CellFormat = { read: readOptions, write: writeOptions };
+const list: CellFormat = { read: readList, write: (items) => writeList(items as unknown[]), none: [] };
+const images: CellFormat = { read: readImages, write: writeImages, none: [] };
+const object: CellFormat = { read: readObject, write: writeObject, none: {} };
+const options: CellFormat = { read: readOptions, write: writeOptions, none: {} };
+const optional = (format: CellFormat): CellFormat => ({ ...format, none: null });
 
 const productFields: Record<string, CellFormat> = {
   id: word,
-  sku: text,
-  title: requiredText,
+  sku: optional(word),
+  title: text,
   slug: word,
-  description: text,
+  description: optional(text),
   status: word,
-  price: requiredNumber,
-  compare_at_price: number,
+  price: number,
+  compare_at_price: optional(number),
   currency: word,
-  stock: number,
+  stock: optional(number),
   allow_backorder: boolean,
   tags: list,
   images,
@@ -51,13 +56,13 @@ const productFields: Record<string, CellFormat> = {
 
 const variantFields: Record<string, CellFormat> = {
   id: word,
-  sku: text,
-  title: requiredText,
+  sku: optional(word),
+  title: text,
   options,
-  price: requiredNumber,
-  compare_at_price: number,
-  stock: number,
-  position: requiredNumber,
+  price: optional(number),
+  compare_at_price: optional(number),
+  stock: optional(number),
+  position: number,
 };
 
 /** All columns, in the order of an export. */
@@ -74,13 +79,28 @@ function columnsOf(of: CsvColumn["of"], prefix: string, fields: Record<string, C
 export function findColumn(given: string): CsvColumn | undefined {
   const name = given.trim();
   const [, option] = /^option:\s*(.+)$/is.exec(name) ?? [];
-  if (option) return { name: `option:${option}`, field: `options.${option}`, of: "variant", ...requiredText };
+  if (option) return { name: `option:${option}`, field: `options.${option}`, of: "variant", ...optional(text) };
   return csvColumns.find((column) => column.name === name.toLowerCase());
+}
+
+/** The value of a cell; undefined for an empty one, which changes nothing. Errors: CellError. */
+export function readCell({ read, none }: CsvColumn, cell: string, decimalComma: boolean): unknown {
+  if (cell.trim() === "") return undefined;
+  if (cell !== noValue) return read(readGuarded(cell), decimalComma);
+  if (none === undefined) throw new CellError("cannot be removed. Leave the cell empty to keep the value");
+  return none;
+}
+
+/** The cell of a value; empty if the row has no such field. */
+export function writeCell({ write, none }: CsvColumn, value: unknown): string {
+  const cell = value === undefined ? "" : write(value);
+  if (cell === "") return value === undefined || none === undefined ? "" : noValue;
+  // A negative number is not a formula.
+  return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
 }
 
 function readNumber(cell: string, decimalComma: boolean): unknown {
   const given = cell.trim();
-  if (given === "") return null;
   if (decimalComma && /^-?[1-9]\d{0,2}\.\d{3}$/.test(given)) {
     const [thousands, decimals] = [given.replace(".", ""), given.replace(".", ",")];
     throw new CellError(`is ambiguous. Write ${thousands} or ${decimals}`);
@@ -91,9 +111,8 @@ function readNumber(cell: string, decimalComma: boolean): unknown {
   return parseExactJson(plain);
 }
 
-function readBoolean(cell: string): boolean | undefined {
+function readBoolean(cell: string): boolean {
   const given = cell.trim().toLowerCase();
-  if (given === "") return undefined;
   if (["true", "yes", "1"].includes(given)) return true;
   if (["false", "no", "0"].includes(given)) return false;
   throw new CellError("must be true or false");
@@ -109,7 +128,6 @@ function readJson(cell: string): unknown {
 
 /** A JSON array, or texts separated by bars. */
 function readList(cell: string): unknown[] {
-  if (cell.trim() === "") return [];
   if (!cell.trimStart().startsWith("[")) return cell.split("|").map((item) => item.trim());
   const items = readJson(cell);
   if (!Array.isArray(items)) throw new CellError("must be a list, such as red|blue");
@@ -134,7 +152,6 @@ function preferShort(short: string, read: (cell: string) => unknown, value: unkn
 }
 
 function readObject(cell: string): unknown {
-  if (cell.trim() === "") return {};
   const value = readJson(cell);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   throw new CellError('must be a JSON object, such as {"colour": "red"}');
@@ -155,7 +172,6 @@ function writeImages(value: unknown): string {
 
 /** `size=M|colour=red`, or a JSON object. */
 function readOptions(cell: string): unknown {
-  if (cell.trim() === "") return undefined;
   if (cell.trimStart().startsWith("{")) return readObject(cell);
   const pairs = cell.split("|").map((pair) => {
     const [, name, value] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];

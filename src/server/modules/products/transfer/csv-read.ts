@@ -1,7 +1,6 @@
 import { CsvError, parse } from "csv-parse";
 import { type AppError, validationFailed } from "../../../errors.ts";
-import { readGuarded } from "../../../values/csv-injection.ts";
-import { CellError, type CsvColumn, csvColumns, findColumn } from "./csv-columns.ts";
+import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
 import { countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts";
 import { type ImportItem, type RowFault, rowsTogether, unreadableItem } from "./import-item.ts";
 
@@ -196,10 +195,11 @@ function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: C
   columns.forEach((column, index) => {
     if (column.of !== of) return;
     try {
-      const value = column.read(readGuarded(cells[index] as string), decimalComma);
+      const value = readCell(column, cells[index] as string, decimalComma);
       if (value === undefined) return;
       const [field, option] = splitOnce(column.field);
-      document[field] = option === undefined ? value : { ...(document[field] as object), [option]: value };
+      document[field] =
+        option === undefined ? value : { ...(document[field] as object), ...(value !== null && { [option]: value }) };
     } catch (error) {
       if (!(error instanceof CellError)) throw error;
       faults.push({ line, field: column.name, message: error.message });
@@ -229,7 +229,8 @@ function continuesProduct(table: Table, first: string[], row: string[]): boolean
   if (!hasVariant(table, row) || lacksTitle(table, first)) return false;
   for (const name of ["id", "slug", "sku", "title"]) {
     const index = table.columns.findIndex((column) => column.name === name);
-    if (first[index] && row[index]) return first[index] === row[index];
+    const [before, cell] = [first[index], row[index]];
+    if (before && cell && before !== noValue && cell !== noValue) return before === cell;
   }
   return false;
 }

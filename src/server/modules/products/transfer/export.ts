@@ -3,9 +3,8 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
-import { guardFormula } from "../../../values/csv-injection.ts";
 import { products } from "../table.ts";
-import { type CsvColumn, csvColumns } from "./csv-columns.ts";
+import { type CsvColumn, csvColumns, writeCell } from "./csv-columns.ts";
 
 /** How many products are in memory at once. */
 const pageSize = 200;
@@ -63,15 +62,9 @@ export function csvFormat(names?: readonly string[]) {
 }
 
 function rowOf(columns: readonly CsvColumn[], product: Fields, given: Fields = {}): string[] {
-  // With empty cells the variant still follows its product's price when the file is imported.
+  // With hyphens the variant still follows its product's price when the file is imported.
   const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
-  return columns.map(({ of, field, write }) => {
-    const value = (of === "product" ? product : variant)[field];
-    if (value === undefined) return "";
-    const cell = write(value);
-    // A negative number is not a formula.
-    return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
-  });
+  return columns.map((column) => writeCell(column, (column.of === "product" ? product : variant)[column.field]));
 }
 
 function writeRows(rows: string[][]): string {

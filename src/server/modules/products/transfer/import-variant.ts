@@ -83,7 +83,7 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
   const changes = findChanges(existing, inherits ? withoutPrice(fields) : fields, item.isCsv);
   if (inherits && existing.has_own_price) changes.price = null;
   if (!inherits && !existing.has_own_price) {
-    // A price in the file becomes the variant's own, even if it equals the product's. An empty one changes nothing.
+    // A price in the file becomes the variant's own, even if it equals the product's. None changes nothing.
     const { price, compare_at_price } = fields;
     if (price !== undefined && price !== null) {
       Object.assign(changes, { price }, compare_at_price !== undefined && { compare_at_price });
