@@ -71,6 +71,10 @@ describe("an invalid row is reported with its line and field", () => {
     ["images: must be an http", "title,price,images", "Lamp,1,ftp://x"],
     ["id: is not a product of this store", "id,title,price", "prod_1,Lamp,1"],
     ["title: cannot be removed. Leave the cell empty", "title,price", "-,1"],
+    ["sku: is 4,00638E+12, a number that the spreadsheet has shortened", "title,price,sku", 'Lamp,1,"4,00638E+12"'],
+    ["variant_sku: is 4.00638e+12", "title,price,variant_sku", "Lamp,1,4.00638e+12"],
+    ["id: is 4E+12", "id,price", "4E+12,1"],
+    ["slug: is 1.5E+20", "slug,title,price", "1.5E+20,Lamp,1"],
     ["has 1 cells, but the header has 2 columns", "title,price", "Lamp"],
     ["variant_price: must have", "title,price,variant_title,variant_price", "Lamp,1,S,1.001"],
   ])("%s", async (message, header, row) => {
@@ -127,6 +131,8 @@ test("an import that stops early in a large file ends with its result alone", as
     1,
     [
       "line 3: price: must be a number of at least 0",
+      "line 1: creates Lamp 0 with text",
+      "line 2: creates Lamp 1 with text",
       expect.stringContaining("warning: Stopped at an error after line 3."),
       "Dry run: nothing was saved.",
     ],
@@ -144,7 +150,7 @@ test("an export appears complete, replaces a file only with --yes, and a full di
   expect((await run(["product", "export", "-n", "demo", "--output", "/dev/full"])).code).toBe(1);
 });
 
-test("an export of some columns can be edited and imported while the stock changes; a dry run lists the updates", async () => {
+test("an export of some columns can be edited and imported while the stock changes; a dry run lists what it would do", async () => {
   await json("tenant", "create", "prices");
   const shirt = { title: "Shirt", price: 9, variants: [{ options: { size: "S" }, sku: "TS-S", stock: 5 }] };
   const input = [shirt, { title: "Mug", price: 4, sku: "MUG", stock: 5 }]
@@ -157,14 +163,17 @@ test("an export of some columns can be edited and imported while the stock chang
   expect(csv).toMatch(/^id,title,price,variant_id,variant_price\nprod_\w+,Shirt,9,var_\w+,-\nprod_\w+,Mug,4,,\n$/);
   expect(await exported("price")).toMatch(/^id,price\nprod_\w+,9\nprod_\w+,4\n$/);
   for (const name of ["MUG", "TS-S"]) await json("product", "stock", "-n", "prices", name, "-4");
-  const path = fileOf("prices.csv", csv.replace(",Mug,4", ",Mug,3").replace("Shirt,9,", "Shirt,8,"));
+  const path = fileOf("prices.csv", `${csv},Pen,2,,\n`.replace(",Mug,4", ",Mug,3").replace("Shirt,9,", "Shirt,8,"));
   const args = ["product", "import", "-n", "prices", path];
   const { stderr } = await run([...args, "--dry-run"]);
-  expect(stderr).toBe("line 2: updates price of Shirt\nline 3: updates price of Mug\nDry run: nothing was saved.\n");
+  expect(stderr).toBe(
+    "line 2: updates price of Shirt\nline 3: updates price of Mug\nline 4: creates Pen\nDry run: nothing was saved.\n",
+  );
   expect((await run([...args, "--dry-run", "-q"])).stderr).toBe("");
-  expect(await json(...args)).toMatchObject({ updated: 2 });
-  const list = await json<{ title: string; price: number; stock: number }[]>("product", "list", "-n", "prices");
+  expect(await json(...args)).toMatchObject({ updated: 2, creations: [{ line: 4, title: "Pen" }] });
+  const list = await json<{ title: string; price: number; stock: number | null }[]>("product", "list", "-n", "prices");
   expect(list.map(({ title, price, stock }) => [title, price, stock])).toEqual([
+    ["Pen", 2, null],
     ["Mug", 3, 1],
     ["Shirt", 8, 1],
   ]);

@@ -123,7 +123,7 @@ const importProduct = defineCommand({
       "The first line has the title and the other fields of the product.",
     "An empty cell leaves a field as it is. A hyphen (-) removes its value: no description, stock not counted, a variant at the product's price.",
     "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these.",
-    "A dry run lists the first twenty updates. It does not detect conflicts between lines more than a few hundred products apart.",
+    "A dry run lists the first twenty new products and updates. It does not detect conflicts between lines more than a few hundred products apart.",
   ],
   async run(args, console) {
     const format = args.format ?? formatOf(args.file);

@@ -26,7 +26,7 @@ export interface CsvColumn extends CellFormat {
 
 const writeText = (value: unknown) => (value === null || value === undefined ? "" : String(value));
 const text: CellFormat = { read: (cell) => cell, write: writeText };
-const word: CellFormat = { read: (cell) => cell.trim(), write: writeText };
+const word: CellFormat = { read: readWord, write: writeText };
 const number: CellFormat = { read: readNumber, write: writeText };
 const boolean: CellFormat = { read: readBoolean, write: writeText };
 const list: CellFormat = { read: readList, write: (items) => writeList(items as unknown[]), none: [] };
@@ -97,6 +97,15 @@ export function writeCell({ write, none }: CsvColumn, value: unknown): string {
   if (cell === "") return value === undefined || none === undefined ? "" : noValue;
   // A negative number is not a formula.
   return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
+}
+
+/** Errors: CellError for a long number in the form in which spreadsheets show and save it. */
+function readWord(cell: string): string {
+  const given = cell.trim();
+  if (!/^\d([.,]\d{1,15})?E\+\d\d$/i.test(given)) return given;
+  throw new CellError(
+    `is ${given}, a number that the spreadsheet has shortened. Format the column as text and enter the whole number`,
+  );
 }
 
 function readNumber(cell: string, decimalComma: boolean): unknown {

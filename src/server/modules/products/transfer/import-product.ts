@@ -28,8 +28,8 @@ const selectByVariantSku = statement<Found>(sql`
   select rendered as json, sku from ${products} where ${living}
     and id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`);
 
-/** What was done; of an update the old title, and the changed fields as `importVariants` names them. */
-export type ImportOutcome = "created" | "unchanged" | { title: string; fields: string[] };
+/** A new product's title, or of an update the old title, and the changed fields as `importVariants` names them. */
+export type ImportOutcome = "unchanged" | { title: string } | { title: string; fields: string[] };
 
 /** Notes a key of the item's product. Errors: validationFailed naming the field, if an earlier item has the key. */
 type Claim = (field: string, key: string) => void;
@@ -54,8 +54,9 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
     const variants = item.variants.map(({ document }, index) => newVariant(tx, document, index, fields.price));
     const input = variants.length > 0 ? { ...fields, variants } : fields;
     const { json } = await createProduct(tx, validate(ProductInput, input, "row"), lang);
-    claim("row", `id:${JSON.parse(json).id}`);
-    return "created";
+    const { id, title } = JSON.parse(json);
+    claim("row", `id:${id}`);
+    return { title };
   }
   if (lang !== undefined && lang !== existing.lang) {
     throw invalidField("lang", `must be ${existing.lang}. Put texts in other languages into translations`);

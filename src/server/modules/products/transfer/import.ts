@@ -26,6 +26,8 @@ export interface ImportResult {
   updated: number;
   unchanged: number;
   failed: number;
+  /** The first twenty new products. */
+  creations: { line: number; title: string }[];
   /** The first twenty updates. */
   changes: { line: number; title: string; fields: string[] }[];
   /** The first hundred errors. */
@@ -62,6 +64,7 @@ export async function importProducts(
     updated: 0,
     unchanged: 0,
     failed: 0,
+    creations: [],
     changes: [],
     errors: [],
     errors_omitted: 0,
@@ -119,9 +122,11 @@ async function importBatch(
   for (const { item, outcome } of all) {
     result.last_line = item.line;
     if (!Array.isArray(outcome)) {
-      if (typeof outcome !== "string" && result.changes.length < maxChanges)
-        result.changes.push({ line: item.line, ...outcome });
-      result[typeof outcome === "string" ? outcome : "updated"]++;
+      const { line } = item;
+      if (outcome === "unchanged") result.unchanged++;
+      else if ("fields" in outcome) {
+        if (++result.updated <= maxChanges) result.changes.push({ line, ...outcome });
+      } else if (++result.created <= maxChanges) result.creations.push({ line, ...outcome });
       continue;
     }
     result.failed++;
