@@ -138,7 +138,7 @@ test("a jump of the clock is reported by the log, doctor and top, also by a serv
   expect(await report()).toEqual([[], undefined]);
   clock.advance(26 * 3_600_000);
   expect(await report()).toEqual(paused);
-  const message = "WARN the clock jumped ahead by 1 day; orders and idempotency keys do not expire until";
+  const message = "WARN the clock jumped ahead by 1 day; nothing expires and no old rows are deleted until";
   expect([await server.end(), server.log()]).toEqual([0, expect.stringContaining(message)]);
   const next = await binary.serve();
   expect(await report()).toEqual(paused);

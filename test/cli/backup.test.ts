@@ -1,6 +1,15 @@
 import { beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { until } from "../support/until.ts";
@@ -112,6 +121,16 @@ test("--keep removes the oldest backups of this database, and nothing else", asy
   }
   const left = [foreign, made[1] as string, made[2] as string].map((path) => path.slice(dir.length + 1));
   expect(readdirSync(dir).toSorted()).toEqual([...strangers, ...left].toSorted());
+});
+
+test("--keep never removes the backup just made, also beside backups that a clock made which was ahead", async () => {
+  const dir = makeDir();
+  const { backup: first } = await json<Report>("db", "backup", "--to", dir);
+  const ahead = join(dir, "bodega-29990101T000000.000Z.tar.gz");
+  renameSync(first, ahead);
+  const { backup, removed } = await json<Report>("db", "backup", "--to", dir, "--keep", "1");
+  expect(removed).toEqual(["bodega-29990101T000000.000Z.tar.gz"]);
+  expect(readdirSync(dir).map((name) => join(dir, name))).toEqual([backup]);
 });
 
 test("standard output gets only the backup, and a terminal is refused", async () => {

@@ -9,6 +9,7 @@ import {
   endClaim,
   expireMail,
   leaseMs,
+  pullMailBack,
   purgeMail,
   recordSent,
 } from "../../src/server/modules/mail/queue.ts";
@@ -417,6 +418,29 @@ onEachDatabase((suite) => {
         await sender.runUntilIdle();
         expect((await outbox()).map(({ status }) => status)).toEqual(Array(12).fill("sent"));
         expect(smtp.received).toHaveLength(12);
+      },
+    );
+
+    suite.testOnFile(
+      "a clock that was ahead for days neither ends mail nor delays it once it is set back",
+      async () => {
+        const { ctx, queue, outbox, smtp, clock, behave } = await openPost(suite);
+        const passing = createClock();
+        const times = { monotonic: passing.now, isClockSteady: () => false };
+        const sender = openSender({ db: suite.app.db, clock }, { url: smtp.url }, times);
+        await queue();
+        clock.advance(30 * 86_400_000);
+        behave((stage) => (stage === "connect" ? "cut" : undefined));
+        await sender.runUntilIdle();
+        expect(await outbox()).toMatchObject([{ status: "queued", attempts: 1 }]);
+        clock.advance(-30 * 86_400_000);
+        behave(() => undefined);
+        passing.advance(minuteMs);
+        await queue();
+        expect(await sender.runUntilIdle()).toBe(1);
+        await pullMailBack(ctx);
+        expect(await sender.runUntilIdle()).toBe(1);
+        expect(smtp.received).toHaveLength(2);
       },
     );
 

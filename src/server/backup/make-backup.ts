@@ -201,9 +201,11 @@ async function prune(storage: BackupStorage, manifest: Manifest, keep: number, r
     const own: string[] = [];
     for (const name of await storage.list()) {
       const found = await peekManifest(await storage.head(name));
-      if (found?.database.begun_at === manifest.database.begun_at) own.push(name);
+      // The new one stays whatever its name: the clock may have been ahead when others were made.
+      const isNew = report.backup.endsWith(name);
+      if (!isNew && found?.database.begun_at === manifest.database.begun_at) own.push(name);
     }
-    for (const name of own.slice(0, Math.max(0, own.length - keep))) {
+    for (const name of own.slice(0, Math.max(0, own.length - keep + 1))) {
       await storage.remove(name);
       report.removed.push(name);
     }

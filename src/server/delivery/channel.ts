@@ -5,6 +5,10 @@ import type { Source } from "./scheduler.ts";
 export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
   /** Tells operators that a receiver fails, that it works again, or that a delivery has failed for good. */
   notice?: ((level: "info" | "warn", message: string) => void) | undefined;
+  /** Milliseconds that no change of the clock moves. */
+  monotonic?: (() => number) | undefined;
+  /** Whether the clock can be trusted to give a delivery up because of its age; it can unless given. */
+  isClockSteady?: (() => boolean) | undefined;
 }
 
 /** How an attempt ended. */

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { integer, type SQLiteTable, text } from "drizzle-orm/sqlite-core";
 import type { WorkCtx } from "../context.ts";
-import { all, bind, type CompiledStatement, param, statement } from "../db/statement.ts";
+import { all, bind, type CompiledStatement, param, run, statement } from "../db/statement.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 import type { Answer } from "./channel.ts";
 
@@ -27,6 +27,17 @@ export interface Claim {
   attempts: number;
   /** The end of the lease; it also distinguishes this claim from a later one. */
   lease: string;
+}
+
+/** No delivery is postponed for longer; one that seems to be was postponed by a clock that was ahead. */
+const maxDelayMs = 2 * 86_400_000;
+
+/** Creates a function that makes deliveries due which a clock that was ahead has postponed for days. */
+export function createPullBack(table: SQLiteTable, isWaiting: SQL) {
+  const pull = statement(sql`update ${table} set next_attempt_at = ${param("now")}
+    where ${isWaiting} and next_attempt_at > ${param("latest")}`);
+  return ({ db, now }: Pick<WorkCtx, "db" | "now">): Promise<number> =>
+    run(db, pull, { now: toTimestamp(now()), latest: toTimestamp(now() + maxDelayMs) });
 }
 
 /** Deliveries to claim at `now`. */

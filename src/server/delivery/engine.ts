@@ -18,6 +18,7 @@ export class DeliveryEngine<Task> {
   readonly #channel: Channel<Task>;
   readonly #scheduler: Scheduler;
   readonly #now: () => number;
+  readonly #monotonic: () => number;
   readonly #work = new Set<Promise<unknown>>();
   readonly #sending = new Set<AbortController>();
   #creating: Promise<boolean> | undefined;
@@ -28,11 +29,15 @@ export class DeliveryEngine<Task> {
   /** Why the database could not be read or written. */
   #databaseFailure: { error: unknown } | undefined;
 
-  /** @param options now: epoch milliseconds. */
-  constructor(channel: Channel<Task>, options: { policy: SchedulerPolicy; now: () => number }) {
+  /** @param options now: epoch milliseconds; monotonic: milliseconds that no change of the clock moves, for circuits. */
+  constructor(
+    channel: Channel<Task>,
+    options: { policy: SchedulerPolicy; now: () => number; monotonic?: (() => number) | undefined },
+  ) {
     this.#channel = channel;
     this.#now = options.now;
-    this.#scheduler = new Scheduler(options.policy, options.now);
+    this.#monotonic = options.monotonic ?? options.now;
+    this.#scheduler = new Scheduler(options.policy, this.#monotonic);
   }
 
   /**
@@ -137,7 +142,8 @@ export class DeliveryEngine<Task> {
         const task = tasks[index] as Task;
         const permit = permits.at(-1) as Permit;
         const openUntil = this.#scheduler.admit(permit, attempt.receiver);
-        if (openUntil > 0) refused.push({ task, next: nextClaimAt(openUntil, this.#now()) });
+        const waitMs = openUntil - this.#monotonic();
+        if (openUntil > 0) refused.push({ task, next: nextClaimAt(this.#now() + waitMs, this.#now()) });
         else {
           permits.pop();
           this.#follow(this.#attempt(task, attempt, permit).finally(() => this.#scheduler.release(permit)));

@@ -10,10 +10,10 @@ import type { LogWriter } from "../logging/logger.ts";
 import { purgeRejections } from "../modules/app-keys/rejections.ts";
 import { purgeEvents } from "../modules/events/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
-import { expireMail, purgeMail } from "../modules/mail/queue.ts";
+import { expireMail, pullMailBack, purgeMail } from "../modules/mail/queue.ts";
 import { startMailDelivery } from "../modules/mail/start-delivery.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
-import { purgeMessages, purgePushes } from "../modules/notifications/sending/queue.ts";
+import { pullPushesBack, purgeMessages, purgePushes } from "../modules/notifications/sending/queue.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
 import { purgeResetCodes } from "../modules/password-reset/service.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
@@ -22,7 +22,7 @@ import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/counts.ts";
-import { purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
+import { pullDeliveriesBack, purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import type { Vault } from "../security/vault.ts";
 import { watchSystemClock } from "./clock-watch.ts";
 
@@ -46,7 +46,9 @@ interface JobOptions {
 export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions) {
   const { vault, log } = options;
   const { notice } = log;
-  const deps = vault && { db, vault, now: Date.now, notice };
+  const isClockSteady = watchSystemClock(config.dataDir, notice);
+  const monotonic = () => performance.now();
+  const deps = vault && { db, vault, now: Date.now, monotonic, isClockSteady, notice };
   const mail = deps && (await startMailDelivery({ ...config, ...deps }));
   const webhooks = deps && startWebhookDelivery(deps);
   const pushes = deps && startPushDelivery(config, deps);
@@ -60,7 +62,6 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       unavailable(`The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`),
     );
   }, checkFileMs);
-  const isClockSteady = watchSystemClock(config.dataDir, notice);
   const purging = startPurging(db, notice, isClockSteady);
   return {
     isClockSteady,
@@ -107,14 +108,13 @@ async function startScheduledBackups(config: Config, { command, env, log }: JobO
 type PurgeJob = (ctx: { db: Database; now: () => number }) => Promise<number>;
 
 /**
- * Jobs that expire or remove old rows. Each handles one batch and is repeated for as long as the batch is full. Those that
- * would do harm with a wrong clock wait until it is steady.
+ * Jobs that expire or remove old rows. Each handles one batch and is repeated for as long as the batch is full. With a
+ * clock that jumped they would do harm, so they wait until it is steady.
  */
-const purgeJobs: { purge: PurgeJob; fullBatch: number; needsClock?: boolean }[] = [
-  { purge: expireDueOrders, fullBatch: 1, needsClock: true },
-  { purge: expireDuePoints, fullBatch: 1, needsClock: true },
-  { purge: purgeReplies, fullBatch: purgeBatch, needsClock: true },
+const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
+  ...[expireDueOrders, expireDuePoints].map((purge) => ({ purge, fullBatch: 1 })),
   ...[
+    purgeReplies,
     purgeRateLimits,
     purgePublicHits,
     purgeTokens,
@@ -129,6 +129,9 @@ const purgeJobs: { purge: PurgeJob; fullBatch: number; needsClock?: boolean }[] 
     purgeRejections,
   ].map((purge) => ({ purge, fullBatch: purgeBatch })),
 ];
+
+/** After a clock was ahead, and is set back, what it postponed is due. */
+const pullBackJobs: PurgeJob[] = [pullMailBack, pullDeliveriesBack, pullPushesBack];
 
 function startPurging(db: Database, notice: LogWriter["notice"], isSteady: () => boolean) {
   let running: Promise<void> | undefined;
@@ -159,9 +162,10 @@ type Course = Record<"isStopping" | "isSteady", () => boolean> & { now: () => nu
 export async function purgeAll(db: Database, course: Course): Promise<void> {
   const { now, isStopping, isSteady } = course;
   const failures: unknown[] = [];
-  for (const { purge, fullBatch, needsClock = false } of purgeJobs) {
+  if (!isSteady()) for (const pullBack of pullBackJobs) await pullBack({ db, now });
+  for (const { purge, fullBatch } of purgeJobs) {
     try {
-      while (!isStopping() && (!needsClock || isSteady()) && (await purge({ db, now })) >= fullBatch);
+      while (!isStopping() && isSteady() && (await purge({ db, now })) >= fullBatch);
     } catch (error) {
       failures.push(error);
     }

@@ -65,7 +65,7 @@ export function createClockWatch(
     if (Math.abs(jump) > maxJumpMs) {
       jumpedAt = at;
       const way = `${jump > 0 ? "ahead" : "back"} by ${formatDuration(jump)}`;
-      const effect = "orders and idempotency keys do not expire until it has been steady for ten minutes";
+      const effect = "nothing expires and no old rows are deleted until it has been steady for ten minutes";
       notice("warn", `the clock jumped ${way}; ${effect}`);
     }
     if (at - jumpedAt < steadyMs) return false;

@@ -50,7 +50,7 @@ export const server = {
       const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;
       return finding("error", dataDir, `The server is not ready: ${reason}`, fault.remedy ?? null);
     });
-    const wait = `The clock of the server (process ${pid}) jumped. Orders, points and idempotency keys do not expire until it has been steady for ten minutes.`;
+    const wait = `The clock of the server (process ${pid}) jumped. Nothing expires and no old rows are deleted until it has been steady for ten minutes.`;
     const paused = status.expiry_paused ? [finding("warning", "clock", wait, "timedatectl set-ntp true")] : [];
     return [...(await findFailingWorkers(dataDir, timeoutMs, status)), ...faults, ...paused, ...old, ...unread];
   },

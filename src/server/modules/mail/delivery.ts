@@ -86,7 +86,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     },
     close: () => pool.close(),
   };
-  return new DeliveryEngine(channel, { policy, now: deps.now });
+  return new DeliveryEngine(channel, { ...deps, policy });
 }
 
 function explainFailure(error: unknown, { values }: MailContents, secrets: string[]): Answer {

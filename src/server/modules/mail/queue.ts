@@ -2,6 +2,8 @@ import { sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
+import type { ChannelDeps } from "../../delivery/channel.ts";
+import { createPullBack } from "../../delivery/claim.ts";
 import type { Vault } from "../../security/vault.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { MailKind } from "./kinds.ts";
@@ -15,7 +17,7 @@ const selectNext = statement<{ useful_until: string | null }>(sql`
 // Found and leased in one statement, so that no two processes can claim the same mail.
 const claimNext = statement<ClaimedMail>(sql`
   update ${mailOutbox} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, updated_at = ${param("now")}
-  where id = (select id from ${mailOutbox} where ${isDue} and (useful_until is null or useful_until > ${param("now")})
+  where id = (select id from ${mailOutbox} where ${isDue} and (useful_until is null or useful_until > ${param("useful")})
     order by next_attempt_at, id limit 1)
   returning id, tenant_id, kind, sealed, attempts, next_attempt_at as lease, useful_until`);
 const expireUseless = statement(sql`
@@ -53,13 +55,15 @@ export interface ClaimedMail {
 }
 
 /** Claims the mail that has been due the longest; undefined when none is due, which costs one read. */
-export async function claimMail(ctx: WorkCtx): Promise<ClaimedMail | undefined> {
+export async function claimMail(ctx: WorkCtx & Pick<ChannelDeps, "isClockSteady">): Promise<ClaimedMail | undefined> {
   for (;;) {
     const at = ctx.now();
     const now = toTimestamp(at);
+    // With a clock that jumped, mail may seem to have expired.
+    const useful = ctx.isClockSteady?.() === false ? "" : now;
     const first = await get(ctx.db, selectNext, { now });
     if (!first) return undefined;
-    const claimed = await get(ctx.db, claimNext, { now, lease: toTimestamp(at + leaseMs) });
+    const claimed = await get(ctx.db, claimNext, { now, useful, lease: toTimestamp(at + leaseMs) });
     if (claimed) return claimed;
     if (first.useful_until !== null && first.useful_until <= now) await expireMail(ctx);
   }
@@ -70,6 +74,9 @@ export async function expireMail(ctx: WorkCtx): Promise<number> {
   const now = toTimestamp(ctx.now());
   return (await run(ctx.db, expireUseless, { now })) + (await run(ctx.db, eraseFailed, { now }));
 }
+
+/** Mail that a clock that was ahead has postponed becomes due. */
+export const pullMailBack = createPullBack(mailOutbox, sql`status = 'queued'`);
 
 /** Removes mail that ended thirty days ago. */
 export const purgeMail = createPurge(

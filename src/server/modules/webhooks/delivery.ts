@@ -4,7 +4,14 @@ import type { Database } from "../../db/session.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
 import type { Answer, Channel, ChannelDeps } from "../../delivery/channel.ts";
-import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
+import {
+  type Claim,
+  claimStatement,
+  claimStatements,
+  claimTasks,
+  createPullBack,
+  isDue,
+} from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
 import { DeliveryFailure, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
@@ -123,7 +130,8 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
     },
     nextAttemptAt({ attempts, created_at }, { retryAfterMs }) {
       const delay = retryDelayMs(schedule, attempts, retryAfterMs);
-      return delay === null || deps.now() - Date.parse(created_at) > maxAgeMs ? null : deps.now() + delay;
+      const isOld = deps.isClockSteady?.() !== false && deps.now() - Date.parse(created_at) > maxAgeMs;
+      return delay === null || isOld ? null : deps.now() + delay;
     },
     recordDelivered: (task, answer) => deps.db.execute(delivered(deps, task, answer)),
     reschedule: (task, next, answer) => deps.db.execute(postponed(task, next, answer)),
@@ -135,7 +143,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
       notice("warn", `webhook ${id} fails and its events stay queued: ${error}`);
     },
   };
-  return new DeliveryEngine(channel, { policy: webhookPolicy, now: deps.now });
+  return new DeliveryEngine(channel, { ...deps, policy: webhookPolicy });
 }
 
 /** The webhooks that have deliveries due; without webhooks that reads one empty table. */
@@ -143,6 +151,9 @@ async function listReady(ctx: WorkCtx): Promise<Source[]> {
   const rows = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
   return rows.map(({ id, tenant_id }) => ({ key: id, tenantId: tenant_id, pool: 0, receiver: id }));
 }
+
+/** Deliveries that a clock that was ahead has postponed become due. */
+export const pullDeliveriesBack = createPullBack(webhookDeliveries, sql`status = 'waiting'`);
 
 /** Removes deliveries that arrived a week ago or failed thirty days ago, at most a thousand a call. Returns how many. */
 export function purgeDeliveries(ctx: WorkCtx): Promise<number> {

@@ -81,7 +81,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
       await Promise.all(Object.values(deps.providers).map((provider) => provider.stop?.()));
     },
   };
-  return new DeliveryEngine(channel, { policy: pushPolicy, now: deps.now });
+  return new DeliveryEngine(channel, { ...deps, policy: pushPolicy });
 }
 
 /** Sends push notifications for as long as a server runs. Any number of servers may do so at once. */

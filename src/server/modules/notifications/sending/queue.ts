@@ -4,7 +4,14 @@ import type { WorkCtx } from "../../../context.ts";
 import { createPurge } from "../../../db/purge.ts";
 import { all, bind, param, statement } from "../../../db/statement.ts";
 import type { Answer } from "../../../delivery/channel.ts";
-import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../../delivery/claim.ts";
+import {
+  type Claim,
+  claimStatement,
+  claimStatements,
+  claimTasks,
+  createPullBack,
+  isDue,
+} from "../../../delivery/claim.ts";
 import type { Source } from "../../../delivery/scheduler.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { tenants } from "../../tenants/table.ts";
@@ -115,6 +122,9 @@ export function recordGone(ctx: WorkCtx, task: PushTask, answer: Answer): Promis
     bind(removeGone, { tenantId, registrationId, target }),
   ]);
 }
+
+/** Deliveries that a clock that was ahead has postponed become due. */
+export const pullPushesBack = createPullBack(pushDeliveries, sql`status = 'waiting'`);
 
 /**
  * Removes deliveries that ended thirty days ago, at most a thousand a call; with failed ones, also removes browsers
