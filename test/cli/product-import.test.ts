@@ -68,6 +68,13 @@ describe("an invalid row is reported with its line and field", () => {
     ["stock: must be", "title,price,stock", "Lamp,1,1.5"],
     ["status: must be", "title,price,status", "Lamp,1,gone"],
     ["metadata: is not valid JSON", "title,price,metadata", "Lamp,1,{"],
+    [
+      "images: must be addresses without spaces",
+      "title,price,images",
+      'Lamp,1,"https://a.example/1, https://a.example/2"',
+    ],
+    ["images: must be addresses", "title,price,images", 'Lamp,1,"https://a.example/1,https://a.example/2"'],
+    ["images: must be addresses", "title,price,images", "Lamp,1,https://a.example/1 2.png"],
     ["images: must be an http", "title,price,images", "Lamp,1,ftp://x"],
     ["id: is not a product of this store", "id,title,price", "prod_1,Lamp,1"],
     ["title: cannot be removed. Leave the cell empty", "title,price", "-,1"],

@@ -44,6 +44,11 @@ const nasty: ProductInput[] = [
       { title: "-9", options: { size: "L" } },
     ],
   },
+  {
+    title: "Pictures",
+    price: 1,
+    images: [{ url: "https://example.com/a b" }, { url: "https://example.com/,https://x" }],
+  },
   { title: "Brackets", price: 1, tags: [" [a"] },
   { title: "Hard spaces", price: 1, tags: ["\u00A0[a", "[1]", "{}", '"q"', "a\u2028b"] },
   {

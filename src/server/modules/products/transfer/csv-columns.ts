@@ -143,10 +143,10 @@ function readList(cell: string): unknown[] {
   return items;
 }
 
-function writeList(items: readonly unknown[]): string {
+function writeList(items: readonly unknown[], read = readList): string {
   if (items.length === 0) return "";
   return items.every((item) => typeof item === "string")
-    ? preferShort(items.join("|"), readList, items)
+    ? preferShort(items.join("|"), read, items)
     : JSON.stringify(items);
 }
 
@@ -171,12 +171,24 @@ function writeObject(value: unknown): string {
 }
 
 function readImages(cell: string): unknown {
-  return readList(cell).map((image) => (typeof image === "string" ? { url: image } : image));
+  return readUrls(cell).map((image) => (typeof image === "string" ? { url: image } : image));
+}
+
+/** A list in which each text is one address, not several with a comma or space between them. */
+function readUrls(cell: string): unknown[] {
+  const items = readList(cell);
+  if (cell.trimStart().startsWith("[") || !items.some((url) => /\s|[,;]https?:/i.test(String(url)))) return items;
+  throw new CellError("must be addresses without spaces, with | between them");
 }
 
 function writeImages(value: unknown): string {
   const all = value as { url: string; alt: string }[];
-  return writeList(all.every(({ alt }) => alt === "") ? all.map(({ url }) => url) : all);
+  return all.every(({ alt }) => alt === "")
+    ? writeList(
+        all.map(({ url }) => url),
+        readUrls,
+      )
+    : writeList(all);
 }
 
 /** `size=M|colour=red`, or a JSON object. */
