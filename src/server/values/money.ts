@@ -25,6 +25,15 @@ export function parseMoney(field: string, amount: number, digits: number): numbe
   return Number(whole + decimals.padEnd(digits, "0"));
 }
 
+/**
+ * The message for an amount such as 1.500, whose dot may separate thousands; undefined for any other.
+ * @param decimalComma whether decimals may also be written with a comma.
+ */
+export function ambiguousAmount(text: string, decimalComma: boolean): string | undefined {
+  if (!/^-?[1-9]\d{0,2}\.\d{3}$/.test(text)) return undefined;
+  return `is ambiguous. Write ${text.replace(".", "")} or ${decimalComma ? text.replace(".", ",") : `${text}0`}`;
+}
+
 /** Converts minor units to the amount in JSON: 1999 in EUR is 19.99, the double whose shortest form has these digits. */
 export function toAmount(minor: number, digits: number): number {
   return Number(`${minor}e-${digits}`);

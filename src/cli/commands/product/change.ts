@@ -2,7 +2,7 @@ import type { Ctx } from "../../../server/context.ts";
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import type { ProductInput } from "../../../server/modules/products/model.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
-import { parseMoney } from "../../../server/values/money.ts";
+import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
@@ -14,11 +14,18 @@ import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findStockItem, productArgs } from "./commands.ts";
 import { printProduct } from "./print.ts";
 
+/** Errors: UsageError for an amount that may have a thousands separator, and for all that is not a number. */
+function parsePrice(flag: string, text: string): number {
+  const ambiguous = ambiguousAmount(text, false);
+  if (ambiguous !== undefined) throw invalidFlag(flag, ambiguous);
+  return parseDecimal(flag, text);
+}
+
 const fieldArgs = {
   title: valueArg("text", "Title"),
   price: {
     ...valueArg("amount", "Price in the store's currency, such as 19.90"),
-    parse: parseDecimal,
+    parse: parsePrice,
     check: checkInTenant(async (ctx, text) => parseMoney("price", Number(text), currencyDigits(ctx.tenant.currency))),
   },
   sku: { ...valueArg("text", "SKU"), allowEmpty: true },

@@ -1,5 +1,6 @@
 import { guardFormula, readGuarded } from "../../../values/csv-injection.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
+import { ambiguousAmount } from "../../../values/money.ts";
 
 /** The cell that removes a field, while an empty one leaves it. The text itself has an apostrophe before it. */
 export const noValue = "-";
@@ -110,10 +111,8 @@ function readWord(cell: string): string {
 
 function readNumber(cell: string, decimalComma: boolean): unknown {
   const given = cell.trim();
-  if (decimalComma && /^-?[1-9]\d{0,2}\.\d{3}$/.test(given)) {
-    const [thousands, decimals] = [given.replace(".", ""), given.replace(".", ",")];
-    throw new CellError(`is ambiguous. Write ${thousands} or ${decimals}`);
-  }
+  const ambiguous = decimalComma ? ambiguousAmount(given, true) : undefined;
+  if (ambiguous !== undefined) throw new CellError(ambiguous);
   const plain = (decimalComma ? given.replace(",", ".") : given).replace(/^(-?)0+(?=\d)/, "$1");
   if (!/^-?\d+(\.\d+)?$/.test(plain)) throw new CellError("must be a number, such as 19.99");
   // A number with more digits than a double can represent becomes an InexactNumber, which validation rejects.
