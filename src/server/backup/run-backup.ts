@@ -69,6 +69,7 @@ async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport 
     abort();
   });
   const child = Bun.spawn([...run.command, "db", "backup"], {
+    cwd: run.config.dataDir,
     env: { ...inheritConfig(run.config, run.env), ...jobEnvironment(job) },
     stdin: "ignore",
     stdout: job.location.kind === "stdout" ? "inherit" : "ignore",

@@ -110,6 +110,8 @@ function startWorker(
   const { place, workers, ready, onEnd } = started;
   const inherited = { ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined };
   const worker = Bun.spawn([...options.command, "serve"], {
+    // The directory in which the server was started may be removed, as directories of releases are.
+    cwd: config.dataDir,
     env: inheritConfig(inherited, options.env),
     stdin: "ignore",
     stdout: "inherit",

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rmSync, statfsSync, statSync } from "node:fs";
+import { constants, rmSync, statfsSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { giveToOwner } from "../../config/data-dir.ts";
@@ -41,7 +41,8 @@ export class DiskReserve {
     if (held > target * 0.9) return;
     let file: FileHandle | undefined;
     try {
-      file = await open(this.path, "a", 0o600);
+      const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+      file = await open(this.path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
       if (held === 0) giveToOwner(this.path, dirname(this.path));
       // Random, because some file systems give no room to zeros.
       const chunk = randomBytes(chunkBytes);
