@@ -177,7 +177,7 @@ test("an export of some columns can be edited and imported while the stock chang
     "line 2: updates price of Shirt\nline 3: updates price of Mug\nline 4: creates Pen\nDry run: nothing was saved.\n",
   );
   expect((await run([...args, "--dry-run", "-q"])).stderr).toBe("");
-  expect(await json(...args)).toMatchObject({ updated: 2, creations: [{ line: 4, title: "Pen" }] });
+  expect(await json(...args)).toMatchObject({ updated: 2, changes: [{}, {}, { line: 4, title: "Pen", fields: null }] });
   const list = await json<{ title: string; price: number; stock: number | null }[]>("product", "list", "-n", "prices");
   expect(list.map(({ title, price, stock }) => [title, price, stock])).toEqual([
     ["Pen", 2, null],

@@ -213,7 +213,7 @@ onEachDatabase((suite) => {
   test("an import names the first twenty products that it updates, with the changed fields", async () => {
     const variants = [{ options: { size: "S" }, sku: "S", stock: 2 }];
     await createProduct(ctx, { title: "Shirt", price: 9, variants });
-    const changes = async (csv: string) => (await importCsv(csv)).changes;
+    const changes = async (csv: string) => (await importCsv(csv)).changes.filter(({ fields }) => fields);
     const [edited] = await changes("variant_sku,price,variant_stock\nS,8,1\n");
     expect(edited).toEqual({ line: 2, title: "Shirt", fields: ["price", "variant_stock"] });
     const [grown] = await changes("slug,title,option:size\nshirt,Hemd,M\n");

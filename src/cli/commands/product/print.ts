@@ -65,7 +65,7 @@ const stopReasons = {
  * @returns the exit code: 0, 1 for a line with an error, 130 after ctrl-C.
  */
 export async function printImport(console: Console, result: ImportResult, isDryRun: boolean): Promise<number> {
-  const { creations, changes, errors, errors_omitted, stopped, last_line: line, ...counts } = result;
+  const { changes, errors, errors_omitted, stopped, last_line: line, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : counts.failed > 0 ? 1 : 0;
   if (console.json) {
     await printJson(console, { ...result, dry_run: isDryRun });
@@ -75,12 +75,9 @@ export async function printImport(console: Console, result: ImportResult, isDryR
     await console.writeError(`${escapeControls(`line ${line}: ${field === null ? "" : `${field}: `}${message}`)}\n`);
   }
   if (errors_omitted > 0) await console.writeError(`… and ${errors_omitted} more errors\n`);
-  const done = [
-    ...creations.map(({ line, title }) => ({ line, text: `creates ${title}` })),
-    ...changes.map(({ line, title, fields }) => ({ line, text: `updates ${fields.join(", ")} of ${title}` })),
-  ].toSorted((a, b) => a.line - b.line);
-  for (const { line, text } of isDryRun && !console.quiet ? done : []) {
-    await console.writeError(`${escapeControls(`line ${line}: ${text}`)}\n`);
+  for (const { line, title, fields } of isDryRun && !console.quiet ? changes : []) {
+    const done = fields ? `updates ${fields.join(", ")} of ${title}` : `creates ${title}`;
+    await console.writeError(`${escapeControls(`line ${line}: ${done}`)}\n`);
   }
   if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun }, "created");
   if (stopped !== null) {

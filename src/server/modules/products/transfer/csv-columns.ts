@@ -1,6 +1,7 @@
 import { guardFormula, readGuarded } from "../../../values/csv-injection.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
 import { ambiguousAmount } from "../../../values/money.ts";
+import { isSame } from "./import-changes.ts";
 
 /** The cell that removes a field, while an empty one leaves it. The text itself has an apostrophe before it. */
 export const noValue = "-";
@@ -12,7 +13,6 @@ export class CellError extends Error {}
 interface CellFormat {
   /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
-  /** The cell of a value, empty for an empty value. */
   write: (value: unknown) => string;
   /** The value of a hyphen; undefined for a field that cannot be empty. */
   none?: unknown;
@@ -25,14 +25,17 @@ export interface CsvColumn extends CellFormat {
   of: "product" | "variant";
 }
 
-const writeText = (value: unknown) => (value === null || value === undefined ? "" : String(value));
-const text: CellFormat = { read: (cell) => cell, write: writeText };
-const word: CellFormat = { read: readWord, write: writeText };
-const number: CellFormat = { read: readNumber, write: writeText };
-const boolean: CellFormat = { read: readBoolean, write: writeText };
-const list: CellFormat = { read: readList, write: (items) => writeList(items as unknown[]), none: [] };
+const text: CellFormat = { read: (cell) => cell, write: String };
+const word: CellFormat = { read: readWord, write: String };
+const number: CellFormat = { read: readNumber, write: String };
+const boolean: CellFormat = { read: readBoolean, write: String };
+const list: CellFormat = {
+  read: readList,
+  write: (items) => preferShort((items as unknown[]).join("|"), readList, items),
+  none: [],
+};
 const images: CellFormat = { read: readImages, write: writeImages, none: [] };
-const object: CellFormat = { read: readObject, write: writeObject, none: {} };
+const object: CellFormat = { read: readObject, write: JSON.stringify, none: {} };
 const options: CellFormat = { read: readOptions, write: writeOptions, none: {} };
 const optional = (format: CellFormat): CellFormat => ({ ...format, none: null });
 
@@ -94,8 +97,9 @@ export function readCell({ read, none }: CsvColumn, cell: string, decimalComma: 
 
 /** The cell of a value; empty if the row has no such field. */
 export function writeCell({ write, none }: CsvColumn, value: unknown): string {
-  const cell = value === undefined ? "" : write(value);
-  if (cell === "") return value === undefined || none === undefined ? "" : noValue;
+  if (value === undefined) return "";
+  if (none !== undefined && (value === "" || isSame(value, none))) return noValue;
+  const cell = write(value);
   // A negative number is not a formula.
   return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
 }
@@ -142,13 +146,6 @@ function readList(cell: string): unknown[] {
   return items;
 }
 
-function writeList(items: readonly unknown[], read = readList): string {
-  if (items.length === 0) return "";
-  return items.every((item) => typeof item === "string")
-    ? preferShort(items.join("|"), read, items)
-    : JSON.stringify(items);
-}
-
 /** The short form of a value if it can be read back as the same value, otherwise JSON. */
 function preferShort(short: string, read: (cell: string) => unknown, value: unknown): string {
   const json = JSON.stringify(value);
@@ -165,29 +162,17 @@ function readObject(cell: string): unknown {
   throw new CellError('must be a JSON object, such as {"colour": "red"}');
 }
 
-function writeObject(value: unknown): string {
-  return Object.keys(value as object).length === 0 ? "" : JSON.stringify(value);
-}
-
+/** Texts are addresses, not several of them with a comma or space between. */
 function readImages(cell: string): unknown {
-  return readUrls(cell).map((image) => (typeof image === "string" ? { url: image } : image));
-}
-
-/** A list in which each text is one address, not several with a comma or space between them. */
-function readUrls(cell: string): unknown[] {
   const items = readList(cell);
-  if (cell.trimStart().startsWith("[") || !items.some((url) => /\s|[,;]https?:/i.test(String(url)))) return items;
-  throw new CellError("must be addresses without spaces, with | between them");
+  if (!cell.trimStart().startsWith("[") && items.some((url) => /\s|[,;]https?:/i.test(String(url))))
+    throw new CellError("must be addresses without spaces, with | between them");
+  return items.map((image) => (typeof image === "string" ? { url: image } : image));
 }
 
 function writeImages(value: unknown): string {
-  const all = value as { url: string; alt: string }[];
-  return all.every(({ alt }) => alt === "")
-    ? writeList(
-        all.map(({ url }) => url),
-        readUrls,
-      )
-    : writeList(all);
+  const all = (value as { url: string; alt: string }[]).map(({ url, alt }) => (alt === "" ? { url } : { url, alt }));
+  return preferShort(all.map(({ url }) => url).join("|"), readImages, all);
 }
 
 /** `size=M|colour=red`, or a JSON object. */
@@ -203,6 +188,5 @@ function readOptions(cell: string): unknown {
 
 function writeOptions(value: unknown): string {
   const entries = Object.entries(value as Record<string, string>);
-  if (entries.length === 0) return "";
   return preferShort(entries.map(([name, choice]) => `${name}=${choice}`).join("|"), readOptions, value);
 }

@@ -146,7 +146,8 @@ function headerError(message: string): AppError {
 
 function readProductRow(table: Table, row: Row): ImportItem {
   const { line } = row;
-  const fault = checkRow(table, row) ?? checkTitle(table, row);
+  const stray = { line, field: "title", message: `is empty. ${rowsTogether}` };
+  const fault = checkRow(table, row) ?? (lacksTitle(table, row.cells) ? stray : undefined);
   if (fault) return { line, document: {}, variants: [], faults: [fault], isCsv: true };
   const { document, faults } = readCells(table, row, "product");
   const item: ImportItem = { line, document, variants: [], faults, isCsv: true };
@@ -182,13 +183,6 @@ function checkRow({ columns }: Table, { line, cells }: Row): RowFault | undefine
   return { line, field: null, message };
 }
 
-/** Refuses a further row of a product that does not follow the first one, as after sorting a file. */
-function checkTitle(table: Table, { line, cells }: Row): RowFault | undefined {
-  if (!lacksTitle(table, cells)) return undefined;
-  const message = `is empty. ${rowsTogether}`;
-  return { line, field: "title", message };
-}
-
 function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: CsvColumn["of"]) {
   const document: Record<string, unknown> = {};
   const faults: RowFault[] = [];
@@ -218,7 +212,7 @@ function hasVariant({ columns }: Table, cells: string[]): boolean {
   return columns.some(({ of }, index) => of === "variant" && (cells[index] ?? "") !== "");
 }
 
-/** Whether a row with a variant cannot be the first of its product. */
+/** Whether a row with a variant cannot be the first of its product, as after sorting a file. */
 function lacksTitle(table: Table, cells: string[]): boolean {
   const index = table.columns.findIndex(({ name }) => name === "title");
   return index !== -1 && !cells[index]?.trim() && hasVariant(table, cells);

@@ -28,8 +28,8 @@ const selectByVariantSku = statement<Found>(sql`
   select rendered as json, sku from ${products} where ${living}
     and id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`);
 
-/** A new product's title, or of an update the old title, and the changed fields as `importVariants` names them. */
-export type ImportOutcome = "unchanged" | { title: string } | { title: string; fields: string[] };
+/** The title of a new product, or the old title and the changed fields, as `importVariants` names them, of an update. */
+export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
 
 /** Notes a key of the item's product. Errors: validationFailed naming the field, if an earlier item has the key. */
 type Claim = (field: string, key: string) => void;
@@ -56,7 +56,7 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
     const { json } = await createProduct(tx, validate(ProductInput, input, "row"), lang);
     const { id, title } = JSON.parse(json);
     claim("row", `id:${id}`);
-    return { title };
+    return { title, fields: null };
   }
   if (lang !== undefined && lang !== existing.lang) {
     throw invalidField("lang", `must be ${existing.lang}. Put texts in other languages into translations`);

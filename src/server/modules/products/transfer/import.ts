@@ -26,10 +26,8 @@ export interface ImportResult {
   updated: number;
   unchanged: number;
   failed: number;
-  /** The first twenty new products. */
-  creations: { line: number; title: string }[];
-  /** The first twenty updates. */
-  changes: { line: number; title: string; fields: string[] }[];
+  /** The first twenty new products, without fields, and the first twenty updates. */
+  changes: { line: number; title: string; fields: string[] | null }[];
   /** The first hundred errors. */
   errors: RowFault[];
   /** The number of further errors. */
@@ -64,7 +62,6 @@ export async function importProducts(
     updated: 0,
     unchanged: 0,
     failed: 0,
-    creations: [],
     changes: [],
     errors: [],
     errors_omitted: 0,
@@ -122,11 +119,9 @@ async function importBatch(
   for (const { item, outcome } of all) {
     result.last_line = item.line;
     if (!Array.isArray(outcome)) {
-      const { line } = item;
       if (outcome === "unchanged") result.unchanged++;
-      else if ("fields" in outcome) {
-        if (++result.updated <= maxChanges) result.changes.push({ line, ...outcome });
-      } else if (++result.created <= maxChanges) result.creations.push({ line, ...outcome });
+      else if (++result[outcome.fields ? "updated" : "created"] <= maxChanges)
+        result.changes.push({ line: item.line, ...outcome });
       continue;
     }
     result.failed++;
@@ -154,7 +149,12 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
     claimed.push(key);
     const line = lines.get(key) ?? item.line;
     // A transaction that is repeated meets its own lines again.
-    if (line !== item.line) throw invalidField(field, repeats(key, line, item));
+    if (line === item.line) return;
+    if (key.startsWith("sku:")) throw invalidField(field, `is also in line ${line}`);
+    const [what, remedy] = key.startsWith("id:")
+      ? ["is the product", "Delete one of the lines"]
+      : ["has the slug", "Give both products a SKU"];
+    throw invalidField(field, `${what} of line ${line}. ${item.variants.length > 0 ? rowsTogether : remedy}`);
   };
   try {
     for (const [field, key] of identifyingKeys(item)) claim(field, key);
@@ -166,15 +166,6 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
     if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") throw error;
     return faultsOf(error, item);
   }
-}
-
-/** The message for a key that an earlier line has too. */
-function repeats(key: string, line: number, { variants }: ImportItem): string {
-  if (key.startsWith("sku:")) return `is also in line ${line}`;
-  const isProduct = key.startsWith("id:");
-  const remedy =
-    variants.length > 0 ? rowsTogether : isProduct ? "Delete one of the lines" : "Give both products a SKU";
-  return `${isProduct ? "is the product" : "has the slug"} of line ${line}. ${remedy}`;
 }
 
 /** The fields of an error with their lines; fields are named as in the file. */
