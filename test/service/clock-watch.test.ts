@@ -147,7 +147,7 @@ onDatabase("file", (suite) => {
     const keyed = { headers: { "idempotency-key": "cart-1" }, body: { items: [{ product_id: id, quantity: 1 }] } };
     const first = await shop.call<OrderReply>("POST /orders/", keyed);
     await app.db.execute("insert into rate_limits (key, hits, expires_at) values ('old', '[]', 0)");
-    app.clock.advance(keptMs + minute);
+    app.clock.advance(2 * keptMs);
     const run = async (isSteady: boolean) => {
       await purgeAll(app.db, { now: app.clock.now, isStopping: () => false, isSteady: () => isSteady });
       const { rows } = await app.db.execute(`select (select count(*) from orders where status = 'pending') as pending,

@@ -326,7 +326,9 @@ onEachDatabase((suite) => {
     const shop = await suite.shop({ tenant: { pointsDays: 10 } });
     const { id: userId } = await openAccount(shop);
     for (const points of [100, 30, 50]) {
-      await givePoints(shop, userId, points);
+      // These expire together, so that they are one lot.
+      await givePoints(shop, userId, points - 10);
+      await givePoints(shop, userId, 10);
       suite.app.clock.advance(4 * 86_400_000);
     }
     await expireDuePoints(suite.app.system);
@@ -335,7 +337,7 @@ onEachDatabase((suite) => {
     const before = await snapshot(shop);
     await execute(`update reward_lots set remaining = points where user_id = '${userId}'`);
     const { inconsistencies } = await doctor({ namespace: shop.namespace, fix: true });
-    expect(found(inconsistencies)).toEqual([["rewards", userId, "lots", 180, 45, "fixed"]]);
+    expect(found(inconsistencies)).toEqual([["rewards", userId, "lots", 330, 45, "fixed"]]);
     expect(await snapshot(shop)).toEqual(before);
   });
 

@@ -18,6 +18,7 @@ import { checkAccount } from "../support/rewards.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
 const days = 86_400_000;
+const hours = 3_600_000;
 
 test("earned points are rounded down, and exact for any amount", () => {
   const rate = (pointsRate: number) => ({ pointsRate });
@@ -29,19 +30,24 @@ test("earned points are rounded down, and exact for any amount", () => {
   expect(pointsFor(Number.MAX_SAFE_INTEGER, rate(1_000_000))).toBe(1_000_000_000_000);
 });
 
+/** The source of the points that order ord_test spends. */
+const redeemed = "order:ord_test:redeem";
+
 onEachDatabase((suite) => {
   async function openLedger(pointsDays: number | null = null) {
     const shop = await suite.shop();
     const { id: userId } = await openAccount(shop);
     const found = await tenantContext(shop);
+    // Points expire at the end of a day.
+    suite.app.clock.advance(days - (suite.app.clock.now() % days));
     const ctx: Ctx = { ...found, tenant: { ...found.tenant, pointsDays } };
     const booked = <T>(act: (tx: Ctx) => Promise<T>) => inTransaction(ctx, act);
     const check = () => checkAccount(shop, userId);
-    /** What remains, by expiry. */
+    /** What remains, by expiry: one lot each. */
     const remaining = async () => {
       const { rows } = await ctx.db.execute({
-        sql: `select expires_at, sum(remaining) as points from reward_lots where user_id = ? and remaining > 0
-          group by expires_at order by expires_at is null, expires_at`,
+        sql: `select expires_at, remaining as points from reward_lots where user_id = ? and remaining > 0
+          order by expires_at is null, expires_at`,
         args: [userId],
       });
       return rows.map((row) => [row.expires_at, row.points] as [string | null, number]);
@@ -56,8 +62,9 @@ onEachDatabase((suite) => {
   });
 
   test("spending uses the oldest lots first, as many as it needs", async () => {
-    const { userId, booked, check } = await openLedger();
+    const { userId, booked, check, ctx } = await openLedger();
     for (const [index, points] of [5, 7, 11, 2].entries()) {
+      ctx.tenant.pointsDays = index + 1;
       await booked((tx) => earnPoints(tx, { userId, points, source: `earn-${index}` }));
     }
     expect(await booked((tx) => spendPoints(tx, { userId, points: 13, source: "spend" }))).toBe(13);
@@ -110,7 +117,7 @@ onEachDatabase((suite) => {
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
     suite.app.clock.advance(8 * days);
-    await booked((tx) => spendPoints(tx, { userId, points: 10, source: "spend", orderId }));
+    await booked((tx) => spendPoints(tx, { userId, points: 10, source: redeemed, orderId }));
     suite.app.clock.advance(5 * days);
     await booked((tx) => returnPoints(tx, { userId, points: 10, source: "cancel", orderId }));
     suite.app.clock.advance(2 * days - 1);
@@ -127,14 +134,14 @@ onEachDatabase((suite) => {
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
     suite.app.clock.advance(9 * days);
     await booked((tx) => earnPoints(tx, { userId, points: 1, source: "young" }));
-    await booked((tx) => spendPoints(tx, { userId, points: 101, source: "spend", orderId }));
+    await booked((tx) => spendPoints(tx, { userId, points: 101, source: redeemed, orderId }));
     const back = (points: number, source: string, earlier: number) =>
       booked((tx) => returnPoints(tx, { userId, points, source, orderId }, earlier));
     expect(await back(11, "part", 0)).toBe(11);
     expect(await back(90, "rest", 11)).toBe(90);
     expect(await back(90, "rest", 11)).toBe(0);
     const { rows } = await suite.app.db.execute({
-      sql: `select e.source, e.balance, l.points, l.expires_at from reward_entries e
+      sql: `select e.source, e.balance, e.points, l.expires_at from reward_entries e
         join reward_lots l on l.sequence = e.sequence where e.user_id = ? and e.kind = 'reverse' order by e.sequence`,
       args: [userId],
     });
@@ -160,7 +167,7 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(90 * days);
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "young" }));
     const lots = await remaining();
-    await booked((tx) => spendPoints(tx, { userId, points: 150, source: "spend", orderId }));
+    await booked((tx) => spendPoints(tx, { userId, points: 150, source: redeemed, orderId }));
     await booked((tx) => returnPoints(tx, { userId, points: 150, source: "cancel", orderId }));
     expect(await remaining()).toEqual(lots);
     await booked((tx) => spendPoints(tx, { userId, points: 100, source: "redeem" }));
@@ -201,14 +208,16 @@ onEachDatabase((suite) => {
         ctx.tenant.pointsDays = pick(5) === 0 ? null : 1 + pick(20);
         await booked((tx) => earnPoints(tx, { userId, points, source }));
         const { pointsDays } = ctx.tenant;
-        add(pointsDays === null ? null : new Date(now + pointsDays * days).toISOString(), points);
+        add(pointsDays === null ? null : new Date((Math.ceil(now / days) + pointsDays) * days).toISOString(), points);
       } else if (act === 3 && orders.length > 0) {
         const [{ id, at, spent, points }] = orders.splice(pick(orders.length), 1) as [(typeof orders)[0]];
         await booked((tx) => returnPoints(tx, { userId, points, source, orderId: id }));
-        for (const [until, count] of spent) add(until && new Date(Date.parse(until) + now - at).toISOString(), count);
+        const held = (Math.floor(now / hours) - Math.floor(at / hours)) * hours;
+        for (const [until, count] of spent) add(until && new Date(Date.parse(until) + held).toISOString(), count);
       } else {
         const id = `ord_${step}`;
-        const spending = booked((tx) => spendPoints(tx, { userId, points, source, ...(act === 1 && { orderId: id }) }));
+        const booking = { userId, points, source, ...(act === 1 && { source: `order:${id}:redeem`, orderId: id }) };
+        const spending = booked((tx) => spendPoints(tx, booking));
         if ([...lots.values()].reduce((sum, more) => sum + more, 0) < points) {
           expect(await failureOf(spending)).toMatchObject({ code: 5305 });
           continue;
@@ -233,7 +242,7 @@ onEachDatabase((suite) => {
     const { userId, booked, check } = await openLedger(null);
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
-    await booked((tx) => spendPoints(tx, { userId, points: 4, source: "spend", orderId }));
+    await booked((tx) => spendPoints(tx, { userId, points: 4, source: redeemed, orderId }));
     await booked((tx) => returnPoints(tx, { userId, points: 4, source: "cancel", orderId }));
     suite.app.clock.advance(10_000 * days);
     await expireDuePoints(suite.app.system);
@@ -241,11 +250,12 @@ onEachDatabase((suite) => {
   });
 
   test("concurrent background jobs expire each lot once", async () => {
-    const { userId, booked, check } = await openLedger(1);
+    const { userId, booked, check, ctx } = await openLedger();
     for (let lot = 0; lot < 5; lot++) {
+      ctx.tenant.pointsDays = lot + 1;
       await booked((tx) => adjustPoints(tx, { userId, points: 3, source: `lot-${lot}` }));
     }
-    suite.app.clock.advance(days);
+    suite.app.clock.advance(5 * days);
     await Promise.all([1, 2, 3].map(() => expireDuePoints(suite.app.system)));
     expect(await check()).toBe(0);
     const { rows } = await suite.app.db.execute({
@@ -254,6 +264,63 @@ onEachDatabase((suite) => {
     });
     expect(rows[0]?.n).toBe(5);
     expect(await expireDuePoints(suite.app.system)).toBe(0);
+  });
+
+  test("points are spent, returned, reversed and expired in as few rows after many bookings as after one", async () => {
+    const { userId, booked, check } = await openLedger(1);
+    const earned = { userId, points: 1, source: "order:ord_paid:earn", orderId: "ord_paid" };
+    await booked((tx) => earnPoints(tx, earned));
+    await booked(async (tx) => {
+      for (let i = 0; i < 500; i++) await adjustPoints(tx, { userId, points: 1, source: `many-${i}` });
+    });
+    const { db } = suite.app;
+    await db.batch([
+      "create table lot_changes (sequence integer)",
+      "create trigger lot_added after insert on reward_lots begin insert into lot_changes values (new.sequence); end",
+      "create trigger lot_changed after update on reward_lots begin insert into lot_changes values (new.sequence); end",
+    ]);
+    const orderId = "ord_test";
+    const booking = { userId, points: 400, orderId };
+    const acts: [changed: number, act: (tx: Ctx) => Promise<unknown>][] = [
+      [1, (tx) => spendPoints(tx, { ...booking, source: redeemed })],
+      // The lot of the booking is added, and what remained in the earlier one joins it.
+      [3, (tx) => returnPoints(tx, { ...booking, source: "cancel" })],
+      [1, (tx) => reversePoints(tx, { ...earned, source: "order:ord_paid:refund" })],
+      [1, (tx) => spendPoints(tx, { userId, points: 300, source: "redeem" })],
+      [3, (tx) => adjustPoints(tx, { userId, points: 9, source: "one more" })],
+      [1, (tx) => adjustPoints(tx, { userId, points: -9, source: "one less" })],
+    ];
+    try {
+      for (const [changed, act] of acts) {
+        await booked(act);
+        expect((await db.execute("delete from lot_changes")).rowsAffected).toBe(changed);
+      }
+      expect(await check()).toBe(200);
+      suite.app.clock.advance(2 * days);
+      expect(await expireDuePoints(suite.app.system)).toBe(1);
+      expect((await db.execute("delete from lot_changes")).rowsAffected).toBe(1);
+    } finally {
+      await db.batch(["drop trigger lot_added", "drop trigger lot_changed", "drop table lot_changes"]);
+    }
+    expect(await check()).toBe(0);
+    const { rows } = await db.execute({
+      sql: `select count(*) as entries, sum(kind = 'expire') as expired from reward_entries where user_id = ?`,
+      args: [userId],
+    });
+    expect({ ...rows[0] }).toEqual({ entries: 508, expired: 1 });
+  });
+
+  test("holding points for a moment, often, does not renew them", async () => {
+    const { userId, booked, remaining } = await openLedger(1);
+    await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
+    const before = await remaining();
+    for (let i = 0; i < 30; i++) {
+      const orderId = `ord_${i}`;
+      await booked((tx) => spendPoints(tx, { userId, points: 10, source: `order:${orderId}:redeem`, orderId }));
+      suite.app.clock.advance(60_000);
+      await booked((tx) => returnPoints(tx, { userId, points: 10, source: `cancel-${i}`, orderId }));
+    }
+    expect(await remaining()).toEqual(before);
   });
 
   test("a corrupt account does not block others, and expires once it is fixed", async () => {

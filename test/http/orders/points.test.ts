@@ -118,6 +118,8 @@ onEachDatabase((suite) => {
     };
     const day = 24 * hour;
     const inDays = (days: number) => new Date(suite.app.clock.now() + days * day).toISOString();
+    // Points expire at the end of a day.
+    suite.app.clock.advance(day - (suite.app.clock.now() % day));
     await givePoints(shop, eve, 200);
     suite.app.clock.advance(5 * day);
     await givePoints(shop, eve, 100);

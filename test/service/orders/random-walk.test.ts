@@ -276,10 +276,10 @@ function note({ items, orders }: Walk, before: OrderReply, after: OrderReply): v
   orders.set(after.id, after);
 }
 
-/** Points that orders gave back completely have the lifetimes that they had when they were spent, in milliseconds. */
+/** Points that orders gave back completely have the lifetimes that they had when they were spent, in hours begun. */
 async function checkReturnedLots({ ctx, orders }: Walk): Promise<void> {
   const { rows } = await ctx.db.execute({
-    sql: `select e.order_id, e.kind, e.lots, e.created_at, l.points, l.expires_at from reward_entries e
+    sql: `select e.order_id, e.kind, e.lots, e.created_at, e.points, l.expires_at from reward_entries e
       left join reward_lots l on l.sequence = e.sequence
       where e.tenant_id = ? and e.order_id is not null and (e.kind = 'redeem' or e.kind = 'reverse' and e.points > 0)`,
     args: [ctx.tenant.id],
@@ -291,7 +291,8 @@ async function checkReturnedLots({ ctx, orders }: Walk): Promise<void> {
   for (const { order_id, kind, lots, created_at, points, expires_at } of rows) {
     const { status, payment_status } = orders.get(String(order_id)) as OrderReply;
     if (!["cancelled", "expired"].includes(status) && payment_status !== "refunded") continue;
-    const name = (at: unknown) => `${order_id} ${Date.parse(String(at)) - Date.parse(String(created_at))}`;
+    const name = (at: unknown) =>
+      `${order_id} ${Math.ceil((Date.parse(String(at)) - Date.parse(String(created_at))) / (60 * minute))}`;
     if (kind === "reverse") add(returned, name(expires_at), Number(points));
     else for (const [count, at] of JSON.parse(String(lots))) add(spent, name(at), count);
   }

@@ -6,21 +6,25 @@ import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } f
 /**
  * SQL for common table expressions that sum up each user's ledger, balance and lots. Expired lots have no points left;
  * refunds have taken back what their order earned; of the others the first to expire is spent first, so that the remaining
- * points are in the last.
+ * points are in the last. The newest lot has the room of all that expire with it.
  */
 function accountSums(scope: (alias: string, column: string) => SQL): SQL {
   return sql`ledger as (
     select tenant_id, user_id, sum(points) as points from ${rewardEntries} e
     where ${scope("e", "user_id")} group by tenant_id, user_id),
-  rooms as (
+  own_rooms as (
     select l.sequence, l.tenant_id, l.user_id, l.remaining, l.expires_at,
-      case when e.sequence is null then max(0, l.points + coalesce((select sum(r.points) from ${rewardEntries} r
+      e.sequence is not null as is_expired, max(0, own.points + coalesce((select sum(r.points) from ${rewardEntries} r
         where own.kind = 'earn' and r.tenant_id = l.tenant_id and r.user_id = l.user_id and r.points < 0
           and r.source > 'order:' || own.order_id || ':refund:' and r.source < 'order:' || own.order_id || ':refund;'
-      ), 0)) else 0 end as room
+      ), 0)) as room
     from ${rewardEntries} own join ${rewardLots} l on l.sequence = own.sequence left join ${rewardEntries} e on e.tenant_id = l.tenant_id and e.user_id = l.user_id
       and e.source = 'lot:' || l.sequence || ':expire'
     where ${scope("own", "user_id")}),
+  rooms as (
+    select sequence, tenant_id, user_id, remaining, expires_at,
+      iif(sequence = max(sequence) over same and not max(is_expired) over same, sum(room) over same, 0) as room
+    from own_rooms window same as (partition by tenant_id, user_id, expires_at)),
   lot_sums as (
     select tenant_id, user_id, sum(remaining) as remaining, sum(room) as room from rooms group by tenant_id, user_id),
   users_ as (
@@ -55,7 +59,7 @@ const fixBalances = statement(sql`
   on conflict (tenant_id, user_id) do update set balance = excluded.balance, version = version + 1,
     updated_at = excluded.updated_at`);
 const fixLots = statement(sql`
-  update ${rewardLots} set remaining = r.remaining
+  update ${rewardLots} set remaining = r.remaining, points = max(${rewardLots}.points, r.remaining)
   from (with ${accountSums(isNamed)}
     select l.sequence, max(0, min(l.room, a.right_lots - l.later)) as remaining
     from (select *, sum(room) over (partition by user_id)

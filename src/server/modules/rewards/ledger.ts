@@ -8,6 +8,7 @@ import { expireLots, type LedgerCtx, ofUser, writeEntries } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "./table.ts";
 
 const dayMs = 86_400_000;
+const hourMs = 3_600_000;
 
 /** Points to book on a user's account; positive unless said otherwise. */
 interface Booking {
@@ -35,16 +36,32 @@ const insertLots = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
   select e.sequence, e.tenant_id, e.user_id, e.points, e.points, json_extract(j.value, '$[4]'), e.created_at
   from json_each(${param("rows")}) j cross join ${rewardEntries} e on e.id = json_extract(j.value, '$[0]')`);
+/**
+ * Points that expire together join the newest lot, which takes over what remains in the others. So the work of spending
+ * grows with the number of expiries of a user, not with the number of bookings.
+ */
+const joinLots = statement(sql`
+  update ${rewardLots} set remaining = iif(j.is_newest, j.total, 0),
+    points = max(points, iif(j.is_newest, j.total, 0))
+  from (select sequence, sequence = max(sequence) over same as is_newest, sum(remaining) over same as total,
+      count(*) over same as count
+    from ${rewardLots} where ${ofUser} and remaining > 0 window same as (partition by expires_at)) j
+  where j.count > 1 and ${rewardLots}.sequence = j.sequence`);
 // The statement checks the balance, so that concurrent bookings cannot make it negative.
 const debitBalance = statement<{ balance: number }>(sql`
   update ${rewardBalances} set balance = balance - ${param("points")}, version = version + 1,
     updated_at = ${param("now")}
   where ${ofUser} and balance >= ${param("points")} returning balance`);
 const selectBalance = statement<{ balance: number }>(sql`select balance from ${rewardBalances} where ${ofUser}`);
-/** Lots in the order of spending, with the points of earlier ones. A reversal takes the points of its order first. */
+/**
+ * Lots in the order of spending, with the points of earlier ones. A reversal begins with the points that expire with those
+ * of its order.
+ */
 const openLots = sql`(select sequence, remaining, expires_at,
-    sum(remaining) over (order by sequence is not (select sequence from ${rewardEntries}
-      where ${ofUser} and source = ${param("earned")}), ${spendingOrder}) - remaining as earlier
+    sum(remaining) over (order by coalesce(expires_at, '') is not (select coalesce(l.expires_at, '')
+      from ${rewardEntries} e join ${rewardLots} l on l.sequence = e.sequence
+      where e.tenant_id = ${param("tenantId")} and e.user_id = ${param("userId")} and e.source = ${param("earned")}),
+      ${spendingOrder}) - remaining as earlier
     from ${rewardLots} where ${ofUser} and remaining > 0)`;
 const selectTaken = statement<{ lots: string }>(sql`
   select json_group_array(json_array(points, expires_at)) as lots from (
@@ -52,7 +69,7 @@ const selectTaken = statement<{ lots: string }>(sql`
     where o.earlier < ${param("points")} group by o.expires_at order by o.expires_at is null, o.expires_at)`);
 const selectSpent = statement<{ lots: string; created_at: string }>(sql`
   select lots, created_at from ${rewardEntries}
-  where ${ofUser} and order_id = ${param("orderId")} and kind = 'redeem' order by sequence limit 1`);
+  where ${ofUser} and source = 'order:' || ${param("orderId")} || ':redeem'`);
 const consumeLots = statement(sql`
   update ${rewardLots} set remaining = ${rewardLots}.remaining - min(o.remaining, ${param("points")} - o.earlier)
   from ${openLots} o
@@ -116,7 +133,11 @@ async function credit(
     balance += more;
     return [newId("rwd"), more, balance, index > 0 ? `${source}:${index + 1}` : source, expiresAt] as const;
   });
-  await tx.db.batch([writeEntries(tx, { ...booking, kind, rows }), bind(insertLots, { rows: JSON.stringify(rows) })]);
+  await tx.db.batch([
+    writeEntries(tx, { ...booking, kind, rows }),
+    bind(insertLots, { rows: JSON.stringify(rows) }),
+    bind(joinLots, values),
+  ]);
   return points;
 }
 
@@ -142,16 +163,17 @@ async function debit(
   return points;
 }
 
+/** The end of the last day (UTC), so that the points of one day expire together. */
 function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null {
-  return pointsDays === null ? null : toTimestamp(now() + pointsDays * dayMs);
+  return pointsDays === null ? null : toTimestamp((Math.ceil(now() / dayMs) + pointsDays) * dayMs);
 }
 
-/** The lots of an order that return now. They expire later by the time for which the order had them. */
+/** The lots of an order that return now. They expire later by the hours for which the order had them, by the clock. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
   const spent = await get(tx.db, selectSpent, { tenantId: tx.tenant.id, userId, orderId });
   if (!spent) return [];
-  const heldMs = tx.now() - Date.parse(spent.created_at);
+  const heldMs = (Math.floor(tx.now() / hourMs) - Math.floor(Date.parse(spent.created_at) / hourMs)) * hourMs;
   const lots: Lot[] = [];
   let from = earlier;
   let left = points;

@@ -52,7 +52,10 @@ export const rewardEntries = sqliteTable(
 /** The lot that expires first is spent first; those without an expiry last. */
 export const spendingOrder = sql.raw("expires_at is null, expires_at, sequence");
 
-/** Points that were added and not spent yet. What remains in a user's lots adds up to the balance. */
+/**
+ * Points that were added and not spent yet. What remains in a user's lots adds up to the balance. Points with the same
+ * expiry remain in one lot, the newest.
+ */
 export const rewardLots = sqliteTable(
   "reward_lots",
   {
@@ -62,6 +65,7 @@ export const rewardLots = sqliteTable(
       .references(() => rewardEntries.sequence, { onDelete: "cascade" }),
     tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
+    /** The most that the lot had, those of earlier lots included. */
     points: integer("points").notNull(),
     remaining: integer("remaining").notNull(),
     /** When the rest expires; null for never. */
