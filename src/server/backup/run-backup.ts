@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setPriority } from "node:os";
 import { type Config, inheritConfig } from "../config/config.ts";
-import { removeIfPossible } from "../config/data-dir.ts";
+import { removeIfPossible, workingDir } from "../config/data-dir.ts";
 import type { Environment } from "../config/environment.ts";
 import { AppError, unavailable } from "../errors.ts";
 import { partialPath } from "./folder-storage.ts";
@@ -69,7 +69,7 @@ async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport 
     abort();
   });
   const child = Bun.spawn([...run.command, "db", "backup"], {
-    cwd: run.config.dataDir,
+    ...workingDir(run.config.dataDir),
     env: { ...inheritConfig(run.config, run.env), ...jobEnvironment(job) },
     stdin: "ignore",
     stdout: job.location.kind === "stdout" ? "inherit" : "ignore",

@@ -24,6 +24,11 @@ export function makeDataDir(dir: string): void {
   }
 }
 
+/** The working directory of another process of this program; with a libSQL server there may be no data directory. */
+export function workingDir(dataDir: string): { cwd?: string } {
+  return existsSync(dataDir) ? { cwd: dataDir } : {};
+}
+
 /** Removes a file or directory. Where that fails, nothing could be written either, which another error reports. */
 export function removeIfPossible(path: string): void {
   try {

@@ -1,5 +1,6 @@
 import type { Subprocess } from "bun";
 import { type Config, inheritConfig } from "../config/config.ts";
+import { workingDir } from "../config/data-dir.ts";
 import type { Environment } from "../config/environment.ts";
 import { errnoOf, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -111,7 +112,7 @@ function startWorker(
   const inherited = { ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined };
   const worker = Bun.spawn([...options.command, "serve"], {
     // The directory in which the server was started may be removed, as directories of releases are.
-    cwd: config.dataDir,
+    ...workingDir(config.dataDir),
     env: inheritConfig(inherited, options.env),
     stdin: "ignore",
     stdout: "inherit",
