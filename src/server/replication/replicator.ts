@@ -80,7 +80,10 @@ export class Replicator {
     this.#options = options;
     const { place, keepMs } = options;
     this.#opened = readReplicaState(db.path, place.address);
-    this.#tail = new WalTail(`${db.path}-wal`, this.#opened?.end ?? null, (isWhole) => this.#noteEmptied(isWhole));
+    this.#tail = new WalTail(`${db.path}-wal`, this.#opened?.end ?? null, {
+      emptied: (isWhole) => this.#noteEmptied(isWhole),
+      wanted: () => this.#wake(),
+    });
     this.#purge = new Purge(place, keepMs);
     db.observeWal(this.#tail);
   }

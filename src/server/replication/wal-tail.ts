@@ -5,9 +5,9 @@ import { type Changes, FrameReader, frameBytes, startOf, type WalPosition, walHe
 
 /** Bytes of the WAL that are read at a time, and about the most that one segment holds. */
 const chunkFrames = 256;
-const maxBytes = 4 * MiB;
+const maxBytes = 16 * MiB;
 /** So much may be left to read when the WAL is emptied: reading it delays the writes that wait. */
-const maxRest = 4 * MiB;
+const maxRest = 16 * MiB;
 
 /** Changes to be sent. */
 export interface WalRead {
@@ -25,6 +25,7 @@ export interface WalRead {
 export class WalTail implements WalObserver {
   readonly #path: string;
   readonly #onEmptied: (isWhole: boolean) => void;
+  readonly #onWanted: () => void;
   /** Undefined: at the first frame of whatever WAL there is or will be. */
   #position: WalPosition | undefined;
   #held: Changes | undefined;
@@ -36,12 +37,14 @@ export class WalTail implements WalObserver {
   /**
    * @param wal its path. It is read from its first frame on.
    * @param end behind the last commit in the database file.
-   * @param onEmptied called when the WAL was emptied; `isWhole` is false when commits were discarded unseen.
+   * @param on emptied: the WAL was emptied; `isWhole` is false when commits were discarded unseen. wanted: it waits to be
+   * emptied until more of it was sent.
    */
-  constructor(wal: string, end: WalPosition | null, onEmptied: (isWhole: boolean) => void) {
+  constructor(wal: string, end: WalPosition | null, on: { emptied: (isWhole: boolean) => void; wanted: () => void }) {
     this.#path = wal;
     this.end = end;
-    this.#onEmptied = onEmptied;
+    this.#onEmptied = on.emptied;
+    this.#onWanted = on.wanted;
   }
 
   /** The next commits, up to about 4 MiB of them. Errors are those of the disk. */
@@ -87,7 +90,9 @@ export class WalTail implements WalObserver {
   }
 
   mayEmpty(walBytes: number, isUrgent: boolean): boolean {
-    return isUrgent || (this.#held === undefined && walBytes - (this.#position?.offset ?? 0) <= maxRest);
+    const may = isUrgent || (this.#held === undefined && walBytes - (this.#position?.offset ?? 0) <= maxRest);
+    if (!may) this.#onWanted();
+    return may;
   }
 
   capture(walBytes: number): void {

@@ -61,7 +61,7 @@ export function startCheckpointer(
 
   function isDue(): boolean {
     const size = db.walBytes();
-    if (size === 0) return false;
+    if (size === 0 || !db.mayEmptyWal()) return false;
     if (size >= limit && (db.queue.isIdle || size >= Math.min(limit * 4, reserve.bytes))) return true;
     return reserve.freeBytes < minFreeBytes;
   }

@@ -143,6 +143,11 @@ export class FileDatabase implements Database {
     this.queue.hasLost = false;
   }
 
+  /** Whether a replica has enough of the WAL, so that it may be emptied. */
+  mayEmptyWal(): boolean {
+    return this.#emptier.mayEmpty();
+  }
+
   /** Lets a replica read the WAL before it is emptied. */
   observeWal(observer: WalObserver): void {
     this.#emptier.observer = observer;

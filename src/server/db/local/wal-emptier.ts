@@ -69,6 +69,12 @@ export class WalEmptier {
     }
   }
 
+  mayEmpty(): boolean {
+    if (this.observer === undefined) return true;
+    const size = this.#size();
+    return this.observer.mayEmpty(size, size >= fullWalBytes || this.#parts.isOverDisk());
+  }
+
   close(): void {
     this.#connection?.close();
     this.#readersLock?.close();
@@ -76,14 +82,13 @@ export class WalEmptier {
 
   /** Lets the observer read the rest of the WAL first, and keeps other processes from writing until it is emptied. */
   #emptyObserved(connection: Connection, readersLock: FileLock, observer: WalObserver): boolean {
-    const { writer, fairness, isOverDisk } = this.#parts;
-    const size = statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    if (!observer.mayEmpty(size, size >= fullWalBytes || isOverDisk())) return false;
+    const { writer, fairness } = this.#parts;
+    if (!this.mayEmpty()) return false;
     const dataVersion = () => connection.run("PRAGMA data_version").rows[0]?.[0];
     fairness.holdOthers();
     try {
       const version = dataVersion();
-      observer.capture(size);
+      observer.capture(this.#size());
       writer.run("ROLLBACK");
       const isEmptied = this.#truncate(connection, readersLock);
       if (isEmptied) observer.emptied(dataVersion() === version);
@@ -91,6 +96,10 @@ export class WalEmptier {
     } finally {
       fairness.releaseOthers();
     }
+  }
+
+  #size(): number {
+    return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   #truncate(connection: Connection, readersLock: FileLock): boolean {
