@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Connection } from "../../src/server/db/local/connection.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
@@ -186,6 +186,23 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b"]);
   });
 
+  test("that loses its directory is reported, and begins anew where its parts disappeared", async () => {
+    await replicateThree();
+    notices = [];
+    startReplicator();
+    await notice("goes on");
+    renameSync(folder, `${folder}.away`);
+    await insert("d");
+    await notice("replication fails");
+    mkdirSync(folder);
+    await notice("disappeared");
+    await notice("snapshot made");
+    await insert("e");
+    await replicator.stop();
+    expect(await rowsOf()).toEqual(["a", "b", "c", "d", "e"]);
+    rmSync(`${folder}.away`, { recursive: true });
+  }, 20_000);
+
   test("of another database is refused, and left as it is", async () => {
     await replicateThree();
     const before = readdirSync(folder);
@@ -237,6 +254,23 @@ describe("two servers", () => {
     await second.stop();
     await other.close();
     expect(await rowsOf()).toEqual(["other"]);
+  });
+
+  test("a machine that was replaced does not take its place back when it starts again", async () => {
+    await replicateThree();
+    const others = makeDir();
+    const other = (await openDatabase({ dataDir: others })) as FileDatabase;
+    await other.execute(createTable);
+    const place = openPlace(folder, { s3: undefined });
+    const options = { place, database: "ours", dataDir: others, version: "1", keepMs, notice: () => {}, pollMs: 20 };
+    const second = new Replicator(other, options);
+    second.begin();
+    await until("the snapshot", () => objects("snapshot-").length === 2);
+    const first = startReplicator();
+    expect(await first.replaced).toMatchObject({ kind: "conflict", exit: 4 });
+    expect(objects("generation-")).toHaveLength(2);
+    await second.stop();
+    await other.close();
   });
 
   test("a segment that the first one writes too late belongs to nobody", async () => {

@@ -1,5 +1,5 @@
 import { codeOf } from "../errors.ts";
-import type { ReplicationStatus } from "../replication/replicator.ts";
+import type { ReplicationStatus } from "../replication/replication-status.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
 import { addCounts, addLatencies, addRecords, sortByRequests, sumOf } from "./metrics/counts.ts";
 import type { ProcessFigures } from "./process-monitor.ts";

@@ -1,4 +1,4 @@
-import type { ReplicationStatus } from "../replication/replicator.ts";
+import type { ReplicationStatus } from "../replication/replication-status.ts";
 
 /** Times to answer since the start of the process. Histograms can be added and subtracted. */
 export interface LatencyHistogram {

@@ -1,5 +1,5 @@
 import type { Head } from "./generation.ts";
-import { type Link, segmentName } from "./names.ts";
+import { generationName, type Link, segmentName } from "./names.ts";
 import type { Place } from "./place.ts";
 import { encodeSegment, type SegmentHeader } from "./segment.ts";
 import type { Changes } from "./wal-frames.ts";
@@ -27,6 +27,13 @@ export class ChainWriter {
 
   get last(): Link {
     return this.#previous.link;
+  }
+
+  /** Whether the place still has the claim of this generation, and the last segment that was written here. */
+  async isInPlace(): Promise<boolean> {
+    const { link, hash } = this.#previous;
+    const isClaimed = await this.#place.has(generationName(this.#generation));
+    return isClaimed && (hash === undefined || (await this.#place.has(segmentName(link))));
   }
 
   /** Begins a part of the chain that only a new snapshot leads to; returns the link of that snapshot. */

@@ -22,11 +22,12 @@ export interface Head {
 
 /**
  * Takes a new generation of a place, after which servers with an earlier one stop.
- * @throws validationFailed when the place holds the replica of another database; unavailable when it does not answer.
+ * @param options known: the generation that this data directory had; undefined where it had none.
+ * @throws conflict when a server elsewhere has taken over since; validationFailed when the place holds the replica of another database; unavailable when it does not answer.
  */
 export async function claimGeneration(
   place: Place,
-  { database, dataDir }: { database: string; dataDir: string },
+  { database, dataDir, known }: { database: string; dataDir: string; known: number | undefined },
 ): Promise<{ generation: number; head: Head | undefined }> {
   for (;;) {
     const newest = await newestGeneration(place);
@@ -38,12 +39,22 @@ export async function claimGeneration(
         });
       }
     }
-    const generation = (newest ?? 0) + 1;
+    if (newest !== undefined && known !== undefined && newest > known) await refuseReturn(place, newest, dataDir);
+    const generation = Math.max(newest ?? 0, known ?? 0) + 1;
     const at = new Date().toISOString();
     const claim: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at };
     const { bytes } = sealed(claim, new Uint8Array());
     if (await place.create(generationName(generation), bytes)) return { generation, head: await readHead(place) };
   }
+}
+
+/** A machine that was replaced must not take its place back by itself, because it lacks what happened since. */
+async function refuseReturn(place: Place, newest: number, dataDir: string): Promise<void> {
+  const claim = await readClaim(place, newest);
+  if (claim === undefined || (claim.host === hostname() && claim.data_dir === dataDir)) return;
+  throw conflict(`The server on ${claim.host} (${claim.data_dir}) took over ${place.address} at ${claim.at}.`, {
+    remedy: `Stop that server and restore its state here first: bodega db restore ${place.address}`,
+  });
 }
 
 /**

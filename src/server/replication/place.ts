@@ -17,6 +17,8 @@ export interface Place {
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** Writes an object unless there is one of this name; false where there is. */
   create(name: string, bytes: Uint8Array): Promise<boolean>;
+  /** Whether there is an object of this name. */
+  has(name: string): Promise<boolean>;
   /** The bytes of an object; undefined where there is none. */
   get(name: string): Promise<Uint8Array | undefined>;
   /** The names that begin with a prefix and sort behind `after`, in order. */
@@ -38,7 +40,6 @@ export function openPlace(address: string, { s3 }: Pick<Config, "s3">, timeoutMs
 
 function openFolder(folder: string): Place {
   const write = async (name: string, bytes: Uint8Array) => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
     const partial = join(folder, `.${name}.partial`);
     const file = await open(partial, "w", 0o600);
     try {
@@ -56,6 +57,8 @@ function openFolder(folder: string): Place {
       await syncFolder(folder);
     },
     async create(name, bytes) {
+      // Only here: a directory that disappears later may be a disk that is not mounted.
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       const partial = await write(name, bytes);
       try {
         await link(partial, join(folder, name));
@@ -68,6 +71,7 @@ function openFolder(folder: string): Place {
         await rm(partial, { force: true });
       }
     },
+    has: async (name) => existsSync(join(folder, name)),
     get: (name) => readFile(join(folder, name)).catch((error) => absent(error, "ENOENT")),
     async list(prefix, after = "") {
       const names = (await readdir(folder).catch((error) => absent(error, "ENOENT"))) ?? [];
@@ -103,6 +107,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
       await upload(name, bytes, {});
     },
     create: (name, bytes) => upload(name, bytes, { "If-None-Match": "*" }),
+    has: (name) => client.exists(prefix + name),
     get: (name) =>
       client
         .file(prefix + name)
@@ -149,6 +154,7 @@ function explained(place: Place, timeoutMs: number): Place {
     address,
     put: (name, bytes) => explain(place.put(name, bytes), "The replica cannot be written to"),
     create: (name, bytes) => explain(place.create(name, bytes), "The replica cannot be written to"),
+    has: (name) => explain(place.has(name), "The replica cannot be read from"),
     get: (name) => explain(place.get(name), "The replica cannot be read from"),
     list: (prefix, after) => explain(place.list(prefix, after), "The replica cannot be read from"),
     remove: (name) => explain(place.remove(name), "Old parts of the replica cannot be removed from"),

@@ -7,8 +7,9 @@ import { claimGeneration, requireNewest } from "./generation.ts";
 import type { Link } from "./names.ts";
 import type { Place } from "./place.ts";
 import { Purge } from "./purge.ts";
+import type { ReplicationStatus } from "./replication-status.ts";
 import { SnapshotCopy } from "./snapshot.ts";
-import { readReplicaState, writeReplicaState } from "./state.ts";
+import { readKnownGeneration, readReplicaState, writeReplicaState } from "./state.ts";
 import type { WalPosition } from "./wal-frames.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
@@ -23,16 +24,6 @@ const snapshotMs = 3_600_000;
 const minSnapshotBytes = 1024 * 1024;
 /** How long a server that ends tries to send what is left. */
 const lastMs = 5000;
-
-/** How a replica is doing; times are RFC 3339. */
-export interface ReplicationStatus {
-  place: string;
-  /** How long ago everything that was committed was in the replica. */
-  lag_seconds: number;
-  last_snapshot_at: string | null;
-  /** Null after a later success. */
-  failure: { since: string; message: string } | null;
-}
 
 interface ReplicatorOptions {
   place: Place;
@@ -57,7 +48,8 @@ export class Replicator {
   readonly #tail: WalTail;
   readonly #purge: Purge;
   /** What the file had when this process opened it; undefined where that is not known. */
-  readonly #opened: { end: WalPosition | null } | undefined;
+  #opened: { end: WalPosition | null } | undefined;
+  readonly #known: number | undefined;
   #generation = 0;
   #chain: ChainWriter | undefined;
   /** The last segment that is in the database file for sure. */
@@ -80,6 +72,7 @@ export class Replicator {
     this.#options = options;
     const { place, keepMs } = options;
     this.#opened = readReplicaState(db.path, place.address);
+    this.#known = readKnownGeneration(db.path, place.address);
     this.#tail = new WalTail(`${db.path}-wal`, this.#opened?.end ?? null, {
       emptied: (isWhole) => this.#noteEmptied(isWhole),
       wanted: () => this.#wake(),
@@ -138,7 +131,11 @@ export class Replicator {
   /** Takes over the place, and finds out whether its last segment has what this database had when it was opened. */
   async #connect(): Promise<ChainWriter> {
     const { place, database, dataDir, notice } = this.#options;
-    const { generation, head } = await claimGeneration(place, { database, dataDir });
+    const { generation, head } = await claimGeneration(place, {
+      database,
+      dataDir,
+      known: this.#generation || this.#known,
+    });
     const chain = new ChainWriter(place, { database, generation }, head);
     this.#generation = generation;
     this.#ownCheckedAt = performance.now();
@@ -147,6 +144,8 @@ export class Replicator {
       this.#opened !== undefined &&
       end !== undefined &&
       (JSON.stringify(this.#opened.end) === JSON.stringify(end) || this.#tail.resume(end));
+    // Only what the file had at the start was compared.
+    this.#opened = undefined;
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
     if (!goesOn) this.#beginAnew(chain);
     // Known neither how large the last snapshot was nor when it was made.
@@ -157,8 +156,15 @@ export class Replicator {
   /** One call to the place, if there is anything to do; false if not. */
   async #step(chain: ChainWriter): Promise<boolean> {
     if (performance.now() - this.#ownCheckedAt > ownCheckMs) {
-      await requireNewest(this.#options.place, this.#generation);
+      const { place, notice } = this.#options;
+      await requireNewest(place, this.#generation);
       this.#ownCheckedAt = performance.now();
+      if (!(await chain.isInPlace())) {
+        notice("error", `parts of the replica disappeared from ${place.address}; another one begins there`);
+        this.#chain = undefined;
+        this.#tail.restart();
+        return false;
+      }
     }
     const readAt = new Date();
     const read = await this.#tail.read();
@@ -187,7 +193,7 @@ export class Replicator {
   #beginAnew(chain: ChainWriter): void {
     const { place } = this.#options;
     this.#isLossKnown = false;
-    writeReplicaState(this.#db.path, { place: place.address, end: null });
+    writeReplicaState(this.#db.path, { place: place.address, generation: this.#generation, end: null });
     this.#snapshot = new SnapshotCopy(place, this.#db.path, chain.beginBase());
   }
 
@@ -217,7 +223,7 @@ export class Replicator {
   /** The database file has now what was sent, and what is held. */
   #noteEmptied(isWhole: boolean): void {
     const { place, notice } = this.#options;
-    writeReplicaState(this.#db.path, { place: place.address, end: this.#tail.end });
+    writeReplicaState(this.#db.path, { place: place.address, generation: this.#generation, end: this.#tail.end });
     this.#inFile = this.#chain?.last;
     if (isWhole || this.#isLossKnown) return;
     this.#isLossKnown = true;

@@ -7,6 +7,8 @@ import type { WalPosition } from "./wal-frames.ts";
 export interface ReplicaState {
   /** The address of the place. */
   place: string;
+  /** The generation of the server that wrote it. */
+  generation: number;
   /** Where the segment ends that has the last commit in the file; null when no such segment was made. */
   end: WalPosition | null;
   /** The file as it was then; another one has commits that were not seen. */
@@ -22,6 +24,16 @@ interface FileIdentity {
 export function identify(databasePath: string): FileIdentity {
   const { ino, size, mtimeMs } = statSync(databasePath);
   return { ino, size, mtimeMs };
+}
+
+/** The generation that a data directory last had in a place; undefined where it had none. */
+export function readKnownGeneration(databasePath: string, place: string): number | undefined {
+  try {
+    const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;
+    return state.place === place && state.file.ino === identify(databasePath).ino ? state.generation : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads the state; undefined where there is none, it is of another place, or the database file was changed since. */

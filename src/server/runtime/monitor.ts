@@ -8,7 +8,7 @@ import type { DatabaseFigures } from "../monitoring/database-figures.ts";
 import { createChannel, type Question } from "../monitoring/process-channel.ts";
 import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { WorkerRegistry } from "../monitoring/worker-registry.ts";
-import type { ReplicationStatus } from "../replication/replicator.ts";
+import type { ReplicationStatus } from "../replication/replication-status.ts";
 import type { Certificate, KeyPair } from "../tls/certificate.ts";
 import type { OpenPort } from "./port.ts";
 
