@@ -10,7 +10,7 @@ const calls = 100;
 
 type Write = { path: string; body: string };
 
-/** What one write adds to the WAL, for writes that do not share a commit. */
+/** The bytes that one write adds to the WAL, for writes that do not share a commit. */
 export async function measureLog(bench: Bench, say: (text: string) => void): Promise<Row[]> {
   const { productIds } = bench.store;
   const itemOf = (index: number) => ({ product_id: productIds[(index * 13) % productIds.length], quantity: 1 });

@@ -31,7 +31,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
   /** The output of both servers. */
   const logs: string[] = [];
   const announcements: string[] = [];
-  /** What the data directory contained while a server still ran. */
+  /** The content of the data directory while a server still ran. */
   let running: { hasWal: boolean; found: string[]; copy: string };
   /** A recovery code for the second server. */
   let spare: string;

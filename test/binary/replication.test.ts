@@ -9,7 +9,7 @@ const { installBinary, makeDir } = useBinaries();
 
 /** Each round kills a server and restores its replica; set more for a thorough run. */
 const rounds = Number(process.env.BODEGA_TEST_REPLICAS ?? 3);
-/** What may be lost: a second, and the time of one upload on a busy machine. */
+/** This much may be lost: a second, and the time of one upload on a busy machine. */
 const maxLostMs = 3000;
 
 test("after kill -9 and the loss of the data directory, the replica has all but the last moments", async () => {

@@ -293,7 +293,7 @@ describe("two servers", () => {
 });
 
 describe("a damaged replica is refused by name, and the newest state before is offered", () => {
-  /** What an error offers, as rows. */
+  /** The rows of the state that an error offers. */
   async function offered(error: AppError): Promise<string[]> {
     const [, at = ""] = /--at (\S+)$/.exec(error.remedy ?? "") ?? [];
     return rowsOf(undefined, Date.parse(at));

@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
     const ctx: Ctx = { ...found, tenant: { ...found.tenant, pointsDays } };
     const booked = <T>(act: (tx: Ctx) => Promise<T>) => inTransaction(ctx, act);
     const check = () => checkAccount(shop, userId);
-    /** What remains, by expiry: one lot each. */
+    /** The points that remain, by expiry: one lot each. */
     const remaining = async () => {
       const { rows } = await ctx.db.execute({
         sql: `select expires_at, remaining as points from reward_lots where user_id = ? and remaining > 0
@@ -55,7 +55,7 @@ onEachDatabase((suite) => {
     return { userId, booked, check, remaining, ctx };
   }
 
-  /** What one test leaves would be due in another. */
+  /** Points that one test leaves would be due in another. */
   afterEach(async () => {
     suite.app.clock.advance(1000 * days);
     while ((await expireDuePoints(suite.app.system)) > 0);

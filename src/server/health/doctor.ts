@@ -33,7 +33,7 @@ const serverChecks: readonly EnvironmentCheck[] = [
   ...[stores, accounts, keys, outbox, push, webhooks],
 ];
 
-/** What is true when a check has no findings, by its id. */
+/** The statement that is true when a check has no findings, by its id. */
 export const checkMeanings: Readonly<Record<string, string>> = {
   file: "The database file can be opened.",
   text: "All texts of the database file are UTF-8.",

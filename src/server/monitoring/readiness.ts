@@ -11,7 +11,7 @@ const unanswered: FieldError = { field: "database", message: "The database does 
 /** Shorter than the usual five seconds of health probes, so that they get an answer with the reason. */
 const defaultTimeoutMs = 3000;
 
-/** What the readiness of a process depends on. */
+/** The conditions of a process's readiness. */
 export interface ReadinessDeps {
   db: Database;
   /** Whether the process has been asked to stop. */

@@ -5,7 +5,7 @@ import { type Fields, pickFields } from "./list-query.ts";
 /** Bytes of the records of a page. One of larger records ends early, because making it would block other requests. */
 const maxPageBytes = 1024 * 1024;
 
-/** What the statement of a page returns of its size. */
+/** The size of a page, as its statement returns it. */
 export interface MeasuredRow {
   /** About how many bytes the page's records have together. */
   bytes: number | null;

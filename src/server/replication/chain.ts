@@ -12,7 +12,7 @@ export interface ChainState extends Link {
   /** Of the segment of this link; undefined where it was never read. */
   hash: string | undefined;
   database: string;
-  /** What was committed until then is in the file, RFC 3339. */
+  /** All commits until then are in the file, RFC 3339. */
   at: string;
 }
 

@@ -4,7 +4,7 @@ import { generationName, type Link, mainChain, parseGeneration, parseLinks, pref
 import type { Place } from "./place.ts";
 import { type SegmentHeader, sealed, unseal } from "./segment.ts";
 
-/** Who writes to a place: one server at a time. */
+/** The server that writes to a place: one at a time. */
 interface Claim {
   format: 1;
   database: string;
@@ -22,12 +22,12 @@ export interface Head {
 
 /**
  * Takes a new generation of a place, after which servers with an earlier one stop.
- * @param options known: the generation that this data directory had; undefined where it had none.
+ * @param options known: the generation that this data directory had; 0 where it had none.
  * @throws conflict when a server elsewhere has taken over since; validationFailed when the place holds the replica of another database; unavailable when it does not answer.
  */
 export async function claimGeneration(
   place: Place,
-  { database, dataDir, known }: { database: string; dataDir: string; known: number | undefined },
+  { database, dataDir, known }: { database: string; dataDir: string; known: number },
 ): Promise<{ generation: number; head: Head | undefined }> {
   for (;;) {
     const newest = await newestGeneration(place);
@@ -39,8 +39,8 @@ export async function claimGeneration(
         });
       }
     }
-    if (newest !== undefined && known !== undefined && newest > known) await refuseReturn(place, newest, dataDir);
-    const generation = Math.max(newest ?? 0, known ?? 0) + 1;
+    if (newest !== undefined && known > 0 && newest > known) await refuseReturn(place, newest, dataDir);
+    const generation = Math.max(newest ?? 0, known) + 1;
     const at = new Date().toISOString();
     const claim: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at };
     const { bytes } = sealed(claim, new Uint8Array());

@@ -47,10 +47,10 @@ export class Replicator {
   readonly #options: ReplicatorOptions;
   readonly #tail: WalTail;
   readonly #purge: Purge;
-  /** What the file had when this process opened it; undefined where that is not known. */
+  /** The state of the file when this process opened it; undefined where that is not known. */
   #opened: { end: WalPosition | null } | undefined;
-  readonly #known: number | undefined;
-  #generation = 0;
+  /** Until this server has one, that of the last server on this data directory; 0 for none. */
+  #generation: number;
   #chain: ChainWriter | undefined;
   /** The last segment that is in the database file for sure. */
   #inFile: Link | undefined;
@@ -72,7 +72,7 @@ export class Replicator {
     this.#options = options;
     const { place, keepMs } = options;
     this.#opened = readReplicaState(db.path, place.address);
-    this.#known = readKnownGeneration(db.path, place.address);
+    this.#generation = readKnownGeneration(db.path, place.address);
     this.#tail = new WalTail(`${db.path}-wal`, this.#opened?.end ?? null, {
       emptied: (isWhole) => this.#noteEmptied(isWhole),
       wanted: () => this.#wake(),
@@ -131,11 +131,7 @@ export class Replicator {
   /** Takes over the place, and finds out whether its last segment has what this database had when it was opened. */
   async #connect(): Promise<ChainWriter> {
     const { place, database, dataDir, notice } = this.#options;
-    const { generation, head } = await claimGeneration(place, {
-      database,
-      dataDir,
-      known: this.#generation || this.#known,
-    });
+    const { generation, head } = await claimGeneration(place, { database, dataDir, known: this.#generation });
     const chain = new ChainWriter(place, { database, generation }, head);
     this.#generation = generation;
     this.#ownCheckedAt = performance.now();

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
 import type { WalPosition } from "./wal-frames.ts";
 
-/** What a data directory knows of its replica. It is written whenever the WAL was emptied into the database file. */
+/** The progress of the replica, as its data directory knows it. It is written whenever the WAL was emptied into the database file. */
 export interface ReplicaState {
   /** The address of the place. */
   place: string;
@@ -26,13 +26,13 @@ export function identify(databasePath: string): FileIdentity {
   return { ino, size, mtimeMs };
 }
 
-/** The generation that a data directory last had in a place; undefined where it had none. */
-export function readKnownGeneration(databasePath: string, place: string): number | undefined {
+/** The generation that a data directory last had in a place; 0 where it had none. */
+export function readKnownGeneration(databasePath: string, place: string): number {
   try {
     const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;
-    return state.place === place && state.file.ino === identify(databasePath).ino ? state.generation : undefined;
+    return state.place === place && state.file.ino === identify(databasePath).ino ? state.generation : 0;
   } catch {
-    return undefined;
+    return 0;
   }
 }
 

@@ -53,7 +53,7 @@ export class FrameReader {
     return this.#position.offset;
   }
 
-  /** What the commits read so far changed; undefined before the first commit. */
+  /** The changes of the commits read so far; undefined before the first commit. */
   get changes(): Changes | undefined {
     return this.#changes;
   }

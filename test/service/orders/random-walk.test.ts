@@ -214,7 +214,7 @@ async function order(walk: Walk): Promise<void> {
   }
 }
 
-/** What the limits leave to a customer: whether one more order, and how many pieces of an item. */
+/** The rest that the limits leave to a customer: whether one more order, and how many pieces of an item. */
 async function limitsOf({ ctx, shop, items, orders, limited }: Walk, userId: string) {
   const own = [...orders.values()].filter((one) => one.user_id === userId && limited.has(one.id));
   const pending = own.filter(({ status }) => status === "pending");

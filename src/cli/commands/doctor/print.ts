@@ -25,7 +25,7 @@ const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill)
 interface View {
   /** The command that fixes findings; null where this run has done so. */
   fixCommand: string | null;
-  /** What is well when a check has no findings, by its id; without it only the ids are printed. */
+  /** The statement that is true when a check has no findings, by its id; without it only the ids are printed. */
   meanings?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -73,7 +73,7 @@ export class FileDatabase implements Database {
     };
     this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, ...callbacks });
     const { writer, reader } = this;
-    const isOverDisk = () => this.walBytes() > this.reserve.bytes + this.reserve.freeBytes;
+    const isOverDisk = () => this.#isOverDisk(this.walBytes());
     this.#emptier = new WalEmptier(libsql, path, { writer, reader, fairness: this.#fairness, isInPlace, isOverDisk });
   }
 
@@ -198,7 +198,11 @@ export class FileDatabase implements Database {
   #isWalFull(): boolean {
     const size = this.walBytes();
     if (size <= largeWalBytes || !this.#options.hasCheckpointer) return false;
-    return size > maxWalBytes || size > this.reserve.bytes + this.reserve.freeBytes;
+    return size > maxWalBytes || this.#isOverDisk(size);
+  }
+
+  #isOverDisk(size: number): boolean {
+    return size > this.reserve.bytes + this.reserve.freeBytes;
   }
 
   #assertOpen(): void {

@@ -26,7 +26,7 @@ export type CheckParams = Record<"tenantId" | "ids", string | null> & Record<"no
 /** A check of stored values. */
 export interface RecordCheck {
   id: string;
-  /** What is true without findings. */
+  /** The statement that is true without findings. */
   about: string;
   /** The remedy for values that cannot be fixed. */
   remedy?: string;

@@ -13,7 +13,7 @@ const fewPieces = 10;
 const ofBuyer = sql`o.tenant_id = ${param("tenantId")} and o.buyer = ${param("buyer")}`;
 const selectPending = statement<{ count: number; next: string | null }>(sql`
   select count(*) as count, min(o.expires_at) as next from ${orders} o where ${ofBuyer}`);
-// What the buyer has reserved is available to the buyer. Parameters are real numbers, so the share is rounded here.
+// Stock that the buyer has reserved is available to the buyer. Parameters are real numbers, so the share is rounded here.
 const selectExcess = statement<{ position: number; most: number }>(sql`
   with held as (
     select l.product_id, l.variant_id, sum(l.quantity) as quantity,

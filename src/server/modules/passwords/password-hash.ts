@@ -121,7 +121,7 @@ const kindPattern = /^(?:\$2[aby]\$(\d\d)\$|\$argon2(?:id|i|d)\$v=19\$m=(\d+),t=
 // In KiB of argon2, measured: the time of one bcrypt round, and of the threads that one pass starts for a lane.
 const kibPerBcryptRound = 90;
 const kibPerLane = 70;
-/** What any hash costs at least, so that a store has fewer kinds than `selectKinds` reads. */
+/** The least cost of any hash, so that a store has fewer kinds than `selectKinds` reads. */
 const minKib = 5000;
 /** Of one hash of each imported kind of a store, which a refused login verifies: twelve hashes of our own kind. */
 const maxImportedKib = 12 * costOf(ownPrefix);

@@ -16,7 +16,7 @@ const rules: readonly [pattern: RegExp, need: string][] = [
 
 const needsLength = `at least ${leastCharacters} characters`;
 
-/** What every password needs, as a part of a sentence. */
+/** The needs of every password, as a part of a sentence. */
 export const passwordNeeds = listWords([needsLength, ...rules.map(([, need]) => need)]);
 
 /**

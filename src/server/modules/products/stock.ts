@@ -133,7 +133,7 @@ const moves = { release: move(unreserve), commit: move(sell), restock: move(putB
 /** Increases the version of the product `productId`. */
 export const touchProduct = statement(sql`update ${products} set ${touched} where ${ofProduct}`);
 
-// What unpaid orders reserve cannot be taken away. Without `isRelative`, the amount is the new stock.
+// The stock that unpaid orders reserve cannot be taken away. Without `isRelative`, the amount is the new stock.
 const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
 const edit = sql`stock = ${edited}, ${touched}`;
 const editable = sql`deleted_at is null and ${edited} <= ${max}

@@ -21,7 +21,7 @@ export interface RowFault {
   message: string;
 }
 
-/** What to do about rows of one product that are apart. */
+/** The advice about rows of one product that are apart. */
 export const rowsTogether = "Put the rows of a product together, the one with the title first";
 
 /** The last item of a file that cannot be read beyond this line. */
