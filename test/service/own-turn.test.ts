@@ -25,3 +25,12 @@ test("a party with one caller does not wait for all callers of another", async (
   await Promise.all([...Array.from({ length: 20 }, () => enter("busy")), enter("calm")]);
   expect(order.indexOf("calm")).toBeLessThan(3);
 });
+
+test("callers that are gone take no turn, so that those behind them do not wait", async () => {
+  const turns = countTurns();
+  const gone = AbortSignal.abort();
+  const [, ...rest] = [ownTurn(), ...Array.from({ length: 20 }, () => ownTurn("busy", gone)), ownTurn("busy")];
+  await Promise.all(rest);
+  turns.stop();
+  expect(turns.count).toBeLessThan(3);
+});

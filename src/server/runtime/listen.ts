@@ -1,7 +1,9 @@
 import { createApp } from "../api/app.ts";
+import { requestIdOf } from "../api/headers.ts";
 import type { Config } from "../config/config.ts";
 import { pushOptions } from "../config/push-config.ts";
 import type { Database } from "../db/session.ts";
+import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { createRejectionBuffer } from "../modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../modules/rate-limits/public-writes.ts";
@@ -58,12 +60,18 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     freeBytes: () => (db.kind === "server" ? null : freeDiskBytes(config.dataDir)),
   });
   const answer = (request: Request) => app.fetch(hasHost(request.url) ? request : withHost(request));
-  // Stores take turns. When too many wait, waiting would not help any more.
-  const answerLater = (request: Request) =>
-    ownTurn(namespaceOf(request.url)).then(
-      () => answer(request),
-      () => answer(request),
-    );
+  const answerLater = async (request: Request) => {
+    // Read before the client can go, because Bun tells of it only then.
+    const { signal } = request;
+    try {
+      // Stores take turns.
+      await ownTurn(namespaceOf(request.url), signal);
+    } catch (error) {
+      const requestId = requestIdOf(request.headers);
+      return errorResponse(requestId, error, baseHeaders(requestId));
+    }
+    return signal.aborted ? new Response(null) : answer(request);
+  };
   const open = openPort(config, {
     shared,
     certificate,
