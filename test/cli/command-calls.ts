@@ -213,6 +213,7 @@ export const commandCalls: Record<string, CommandCall> = {
     instead: yes,
     quiet: /before-restore-.*\.db$/,
   }),
+  "db rehearse": record(({ backupFile }) => [backupFile], { alone: true, needsNoShop: true }),
   "db check": record(() => [], { quiet: /^$/ }),
   "db rekey": record(() => [], { asks: () => confirmed("Replace the secret key?"), instead: yes, quiet: /^$/ }),
   version: record(() => [], { needsNoShop: true }),

@@ -88,6 +88,7 @@ export const commandTree: CommandTree = {
       status: () => import("./db/status.ts"),
       backup: () => import("./db/backup.ts"),
       restore: () => import("./db/restore.ts"),
+      rehearse: () => import("./db/rehearse.ts"),
       check: () => import("./db/check.ts"),
       rekey: () => import("./db/rekey.ts"),
     },

@@ -3,33 +3,37 @@ import { join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
-/** The latest backups of a data directory; times are RFC 3339. */
-interface LastBackups {
+/** What is done again and again, and the file in `backups` that keeps its latest results. */
+const files = { backup: "last.json", rehearsal: "rehearsal.json" } as const;
+type Kind = keyof typeof files;
+
+/** The latest results of one kind in a data directory; times are RFC 3339. */
+interface LastResults {
   last_success: { at: string; place: string; bytes: number } | null;
   /** Null after a later success. */
   last_failure: { at: string; message: string } | null;
 }
 
-/** Reads `backups/last.json`; all null where there is none. */
-export function readLastBackups(dataDir: string): LastBackups {
+/** Reads the latest results of a kind; all null where there are none. */
+export function readLast(dataDir: string, kind: Kind): LastResults {
   try {
-    const { last_success = null, last_failure = null } = JSON.parse(readFileSync(lastPath(dataDir), "utf8"));
+    const { last_success = null, last_failure = null } = JSON.parse(readFileSync(lastPath(dataDir, kind), "utf8"));
     return { last_success, last_failure };
   } catch {
     return { last_success: null, last_failure: null };
   }
 }
 
-/** Records the result of a backup in `backups/last.json`. Never throws: the result is reported elsewhere too. */
-export function noteBackup(dataDir: string, change: Partial<LastBackups>): void {
+/** Records the result of a backup or rehearsal. Never throws: the result is reported elsewhere too. */
+export function noteResult(dataDir: string, kind: Kind, change: Partial<LastResults>): void {
   try {
     makeBackupsFolder(dataDir);
-    writeWhole(dataDir, lastPath(dataDir), `${JSON.stringify({ ...readLastBackups(dataDir), ...change })}\n`);
+    writeWhole(dataDir, lastPath(dataDir, kind), `${JSON.stringify({ ...readLast(dataDir, kind), ...change })}\n`);
   } catch {
-    // The disk may be full, which the backup's own error says.
+    // The disk may be full, which the error itself says.
   }
 }
 
-function lastPath(dataDir: string): string {
-  return join(backupsFolder(dataDir), "last.json");
+function lastPath(dataDir: string, kind: Kind): string {
+  return join(backupsFolder(dataDir), files[kind]);
 }

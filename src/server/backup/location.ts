@@ -1,6 +1,7 @@
 import { mkdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { backupDestination } from "../config/backup-config.ts";
+import type { Config } from "../config/config.ts";
 import { giveToOwner } from "../config/data-dir.ts";
 import { invalidOption } from "../config/environment.ts";
 import { notFound } from "../errors.ts";
@@ -27,6 +28,15 @@ export function isBackupName(name: string): boolean {
 /** The default directory of backups, within the data directory. */
 export function backupsFolder(dataDir: string): string {
   return join(dataDir, "backups");
+}
+
+/** A rehearsal that takes longer has failed, and its claim no longer counts. */
+export const maxRehearsalMs = 2 * 3_600_000;
+
+/** What a server rehearses to restore: its replica, else its backups; undefined where it makes neither. */
+export function rehearsedPlace(config: Pick<Config, "replicateTo" | "backupTo" | "backupEveryMs" | "dataDir">) {
+  const { replicateTo, backupTo, backupEveryMs, dataDir } = config;
+  return replicateTo ?? backupTo ?? (backupEveryMs === undefined ? undefined : backupsFolder(dataDir));
 }
 
 /** Creates the default directory unless it exists, readable by its owner only. */

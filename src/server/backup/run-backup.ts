@@ -6,7 +6,7 @@ import type { Environment } from "../config/environment.ts";
 import { AppError, unavailable } from "../errors.ts";
 import { partialPath } from "./folder-storage.ts";
 import { type BackupJob, type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
-import { noteBackup } from "./last.ts";
+import { noteResult } from "./last.ts";
 import { stagingFolder } from "./location.ts";
 import { createWatchdog } from "./storage.ts";
 
@@ -48,11 +48,11 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   }
   const at = new Date().toISOString();
   if (outcome instanceof AppError) {
-    noteBackup(config.dataDir, { last_failure: { at, message: outcome.message } });
+    noteResult(config.dataDir, "backup", { last_failure: { at, message: outcome.message } });
     throw outcome;
   }
   const { backup, bytes } = outcome;
-  noteBackup(config.dataDir, { last_success: { at, place: backup, bytes }, last_failure: null });
+  noteResult(config.dataDir, "backup", { last_success: { at, place: backup, bytes }, last_failure: null });
   return outcome;
 }
 

@@ -4,7 +4,7 @@ import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes } from "../values/bytes.ts";
 import type { BackupReport, BackupStep } from "./job.ts";
-import { readLastBackups } from "./last.ts";
+import { readLast } from "./last.ts";
 import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
 import { openStorage } from "./open-storage.ts";
 import { type BackupRun, runBackup } from "./run-backup.ts";
@@ -64,7 +64,7 @@ export function startBackups(
     }, delayMs);
   }
 
-  const { last_success: last } = readLastBackups(config.dataDir);
+  const { last_success: last } = readLast(config.dataDir, "backup");
   const isSamePlace = last?.place.startsWith(formatLocation(location)) ?? false;
   const nextAt = last && isSamePlace ? Date.parse(last.at) + everyMs : 0;
   schedule(Math.min(everyMs, Math.max(0, nextAt - Date.now())));

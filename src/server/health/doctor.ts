@@ -16,6 +16,7 @@ import { disk } from "./environment/disk.ts";
 import { keys } from "./environment/keys.ts";
 import { mail, outbox } from "./environment/mail.ts";
 import { publicUrl } from "./environment/public-url.ts";
+import { rehearsal } from "./environment/rehearsal.ts";
 import { replication } from "./environment/replication.ts";
 import { secretKey } from "./environment/secret-key.ts";
 import { server, settings, tls } from "./environment/server.ts";
@@ -26,10 +27,10 @@ import { type Report, Run, type RunOptions } from "./run.ts";
 
 /** Checks of the data directory, which run before its database is opened. */
 const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
-const configChecks: readonly EnvironmentCheck[] = [server, backups, replication, mail, tls, publicUrl, push];
+const configChecks: readonly EnvironmentCheck[] = [server, backups, replication, rehearsal, mail, tls, publicUrl, push];
 /** All checks of the environment after those. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [
-  ...[settings, server, secretKey, clock, backups, replication, mail, tls, publicUrl],
+  ...[settings, server, secretKey, clock, backups, replication, rehearsal, mail, tls, publicUrl],
   ...[stores, accounts, keys, outbox, push, webhooks],
 ];
 

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
-import { readLastBackups } from "../backup/last.ts";
+import { readLast } from "../backup/last.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import type { Database } from "../db/session.ts";
 import { get, param, statement } from "../db/statement.ts";
@@ -49,9 +49,15 @@ export function createDatabaseReader(deps: FigureDeps) {
       readAt = now;
       kept = read(deps);
     }
-    // A file that costs nothing to read: a backup shows at once.
-    const { last_success: success, last_failure: failure } = readLastBackups(deps.dataDir);
-    return { ...(await kept), last_backup_at: success?.at ?? null, last_backup_failed_at: failure?.at ?? null };
+    // Files that cost nothing to read: a backup shows at once.
+    const [backup, rehearsal] = [readLast(deps.dataDir, "backup"), readLast(deps.dataDir, "rehearsal")];
+    return {
+      ...(await kept),
+      last_backup_at: backup.last_success?.at ?? null,
+      last_backup_failed_at: backup.last_failure?.at ?? null,
+      last_rehearsal_at: rehearsal.last_success?.at ?? null,
+      last_rehearsal_failed_at: rehearsal.last_failure?.at ?? null,
+    };
   };
 }
 

@@ -98,6 +98,10 @@ export interface ServerStatus {
   last_backup_at: string | null;
   /** Time of a backup that failed since then; null for none. */
   last_backup_failed_at: string | null;
+  /** Time of the last rehearsal of a restore that held; null for none. */
+  last_rehearsal_at: string | null;
+  /** Time of a rehearsal that failed since then; null for none. */
+  last_rehearsal_failed_at: string | null;
   /** The replica of `--replicate-to`; null without one. */
   replication: ReplicationStatus | null;
   /** When the certificate of the server expires; null without one. */

@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { type BackupLocation, formatLocation } from "../backup/location.ts";
 import { type FetchedBackup, type FetchStep, verifyFetched } from "../backup/restore/fetch-backup.ts";
+import type { Config } from "../config/config.ts";
 import { prefixes } from "./names.ts";
-import type { Place } from "./place.ts";
+import { openPlace, type Place } from "./place.ts";
 import { rebuild } from "./rebuild.ts";
 
 interface FetchOptions {
@@ -13,9 +15,11 @@ interface FetchOptions {
   signal: AbortSignal;
 }
 
-/** Whether a server has replicated to a place. */
-export async function isReplica(place: Place): Promise<boolean> {
-  return (await place.list(prefixes.generation)).length > 0;
+/** The replica at a source; undefined where the source is a backup or a directory of backups. */
+export async function findReplica(source: BackupLocation, config: Pick<Config, "s3">): Promise<Place | undefined> {
+  if (source.kind === "stdout" || source.name !== undefined) return undefined;
+  const place = openPlace(formatLocation(source), config);
+  return (await place.list(prefixes.generation)).length > 0 ? place : undefined;
 }
 
 /**

@@ -25,6 +25,7 @@ import { purgeViewDedupKeys } from "../modules/views/counts.ts";
 import { pullDeliveriesBack, purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import type { Vault } from "../security/vault.ts";
 import { watchSystemClock } from "./clock-watch.ts";
+import { startRehearsals } from "./rehearsals.ts";
 
 const purgeMs = 60_000;
 const checkFileMs = 1000;
@@ -55,6 +56,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const replicator = await startReplication(config, db, options);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const backups = await startScheduledBackups(config, options);
+  const rehearsals = startRehearsals(config, { ...options, notice });
   const databaseLost = Promise.withResolvers<AppError>();
   const checkingFile = setInterval(() => {
     if (db.isInPlace()) return;
@@ -76,7 +78,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     mustEnd: replicator ? Promise.race([databaseLost.promise, replicator.replaced]) : databaseLost.promise,
     async stop() {
       clearInterval(checkingFile);
-      await Promise.all([purging.stop(), backups?.stop()]);
+      await Promise.all([purging.stop(), backups?.stop(), rehearsals?.stop()]);
       await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
       await checkpointer?.stop();
       await replicator?.stop();

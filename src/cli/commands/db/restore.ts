@@ -85,17 +85,13 @@ export default defineCommand({
 });
 
 async function makePlan(
-  {
-    source,
-    config,
-    folder,
-    until,
-  }: { source: BackupLocation; config: Config; folder: string; until: number | undefined },
+  from: { source: BackupLocation; config: Config; folder: string; until: number | undefined },
   console: Console,
   signal: AbortSignal,
 ): Promise<RestorePlan> {
+  const { source, config, folder, until } = from;
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
-  const { fetchReplica } = await import("../../../server/replication/fetch-replica.ts");
+  const { fetchReplica, findReplica } = await import("../../../server/replication/fetch-replica.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
   return showProgress(console, signal, async (show) => {
     const onStep = (step: FetchStep) => {
@@ -110,16 +106,6 @@ async function makePlan(
     await stopIfAborted(signal);
     return planRestore(fetched, config);
   });
-}
-
-/** The replica at a source; undefined where the source is a backup. */
-async function findReplica(source: BackupLocation, config: Config) {
-  if (source.kind === "stdout" || source.name !== undefined) return undefined;
-  const { formatLocation } = await import("../../../server/backup/location.ts");
-  const { openPlace } = await import("../../../server/replication/place.ts");
-  const { isReplica } = await import("../../../server/replication/fetch-replica.ts");
-  const place = openPlace(formatLocation(source), config);
-  return (await isReplica(place)) ? place : undefined;
 }
 
 async function confirm(console: Console, plan: RestorePlan, signal: AbortSignal): Promise<void> {

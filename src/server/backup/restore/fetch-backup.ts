@@ -28,6 +28,8 @@ interface FetchOptions {
   folder: string;
   /** Standard input, for `-`. */
   stdin: () => Readable;
+  /** Whether the newest backup is taken from a directory of backups. */
+  newest?: boolean;
   onStep: (step: FetchStep) => void;
   signal: AbortSignal;
   /** How long S3 may send nothing. */
@@ -124,7 +126,7 @@ async function limitSilence<T>(
 
 async function openSource(
   source: BackupLocation,
-  { config, stdin }: FetchOptions,
+  { config, stdin, newest: takesNewest }: FetchOptions,
 ): Promise<{ stream: Readable; bytes?: number }> {
   if (source.kind === "stdout") return { stream: stdin() };
   const storage = openStorage(source, config);
@@ -132,6 +134,7 @@ async function openSource(
   try {
     if (source.name !== undefined) return await storage.read(source.name);
     const newest = (await storage.list()).at(-1);
+    if (takesNewest && newest !== undefined) return await storage.read(newest);
     const hint = newest === undefined ? "It has no backups." : `Newest backup: ${formatLocation(source, newest)}`;
     throw validationFailed(`${address} is a directory, not a backup. ${hint}`);
   } catch (error) {

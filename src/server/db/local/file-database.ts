@@ -18,7 +18,7 @@ import { WriteSession } from "./write-session.ts";
 
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
-const maxWalBytes = 256 * MiB;
+export const maxWalBytes = 256 * MiB;
 /** Only makes each process read its cached credentials again. SQLite would not write a row that stays the same. */
 const probe = "UPDATE revision SET value = value + 1";
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { sql } from "drizzle-orm";
-import { readLastBackups } from "../../backup/last.ts";
+import { readLast } from "../../backup/last.ts";
 import { backupsFolder } from "../../backup/location.ts";
 import { get, statement } from "../../db/statement.ts";
 import { auditLog } from "../../modules/audit/table.ts";
@@ -25,7 +25,7 @@ export const backups = {
     const subject = config.backupTo ?? backupsFolder(config.dataDir);
     const describe = (message: string, severity: Severity = "warning") =>
       finding(severity, subject, message, command("db backup"));
-    const { last_success: success, last_failure: failure } = readLastBackups(config.dataDir);
+    const { last_success: success, last_failure: failure } = readLast(config.dataDir, "backup");
     const found = failure === null ? [] : [describe(`The last backup failed at ${failure.at}: ${failure.message}`)];
     const audited = await get(ctx.db, selectLast);
     const last = Math.max(...[success?.at, audited?.at].map((at) => (at ? Date.parse(at) : 0)));

@@ -13,6 +13,7 @@ type Family = [type: "counter" | "gauge", name: string, help: string, samples: S
 export function renderMetrics(status: ServerStatus): string {
   const { routes, requests, sign_ins, tenants, database, queues, processes } = status;
   const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at, replication } = status;
+  const { last_rehearsal_at: held, last_rehearsal_failed_at: notHeld } = status;
   const one = (value: Sample[1], labels: Labels = {}): Sample[] => [[labels, value]];
   const each = (value: (one: ServerStatus["processes"][number]) => number): Sample[] =>
     processes.map((process) => [{ process: process.name }, value(process)]);
@@ -50,6 +51,8 @@ export function renderMetrics(status: ServerStatus): string {
     ["gauge", "queue_failed", "Deliveries that failed for good within the last day.", ofQueues("failed")],
     ["gauge", "last_backup_timestamp_seconds", "Time of the last backup.", one(seconds(last_backup_at))],
     ["gauge", "last_backup_failed", "1 if a backup has failed since then.", one(last_backup_failed_at ? 1 : 0)],
+    ["gauge", "rehearsal_timestamp_seconds", "Time of the last rehearsed restore that held.", one(seconds(held))],
+    ["gauge", "rehearsal_success", "0 if one has failed since then.", one(notHeld ? 0 : held ? 1 : null)],
     ["gauge", "replication_lag_seconds", "Age of what the replica lacks.", one(replication?.lag_seconds)],
     [
       "gauge",

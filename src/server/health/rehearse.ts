@@ -1,0 +1,118 @@
+import { existsSync, statSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { noteResult } from "../backup/last.ts";
+import { formatLocation, maxRehearsalMs, parseSource, rehearsedPlace } from "../backup/location.ts";
+import { damaged } from "../backup/manifest.ts";
+import { type FetchStep, fetchBackup } from "../backup/restore/fetch-backup.ts";
+import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
+import { storageError } from "../backup/storage.ts";
+import type { Config } from "../config/config.ts";
+import { databaseFile } from "../config/data-dir.ts";
+import { maxWalBytes } from "../db/local/file-database.ts";
+import { syncFile } from "../db/local/sync-file.ts";
+import { migrate } from "../db/migrate.ts";
+import { openDatabase } from "../db/open.ts";
+import { type AppError, conflict, unavailable } from "../errors.ts";
+import { freeDiskBytes } from "../monitoring/readiness.ts";
+import { fetchReplica, findReplica } from "../replication/fetch-replica.ts";
+import { openPlace, type Place } from "../replication/place.ts";
+import { formatBytes, MiB } from "../values/bytes.ts";
+import { runDatabaseCheck } from "./doctor.ts";
+
+/** Begins the name of the object with which a process claims that it alone rehearses a place. */
+const claimPrefix = "rehearsal-";
+const pauseMs = 10;
+
+/**
+ * Restores the newest state of a replica, of a directory of backups or of a backup aside, and checks it as `db check` does.
+ * The result is noted in the data directory if its server rehearses this place. Blocks the process.
+ * @throws conflict while another process rehearses it; unavailable where the disk has too little space; as `fetchReplica`.
+ */
+export async function rehearse(config: Config, place: string) {
+  const note = (change: Parameters<typeof noteResult>[2]) => {
+    if (place === rehearsedPlace(config)) noteResult(config.dataDir, "rehearsal", change);
+  };
+  const now = () => new Date().toISOString();
+  try {
+    const result = await restoreAside(config, place);
+    note({ last_success: { at: now(), place, bytes: result.bytes }, last_failure: null });
+    return { place, ...result };
+  } catch (cause) {
+    const error = storageError(cause, config.dataDir, "A restore cannot be rehearsed in") as AppError;
+    if (error.kind !== "conflict") note({ last_failure: { at: now(), message: error.message } });
+    throw error;
+  }
+}
+
+async function restoreAside(config: Config, address: string) {
+  const source = parseSource(address, "<place>");
+  const isDirectory = source.kind !== "stdout" && source.name === undefined;
+  const release = isDirectory ? await claim(openPlace(formatLocation(source), config), config) : undefined;
+  const { path: folder, remove } = await makeRestoreTempDir(config.dataDir, false);
+  process.once("exit", remove);
+  try {
+    requireSpace(config, folder);
+    const fetching = { folder, onStep: makeFlush(folder), signal: AbortSignal.timeout(maxRehearsalMs) };
+    const replica = await findReplica(source, config);
+    const { manifest, inspection, missing, databasePath } = replica
+      ? await fetchReplica(replica, { ...fetching, until: undefined })
+      : await fetchBackup(source, { ...fetching, config, stdin: () => process.stdin, newest: true });
+    // As a server does when it starts.
+    if (missing.length > 0) await openDatabase({ dataDir: folder }).then((db) => migrate(db).finally(() => db.close()));
+    const at = manifest?.created_at ?? new Date().toISOString();
+    const deps = { now: () => Date.parse(at), command: (words: string) => words, timeoutMs: maxRehearsalMs };
+    const { findings } = await runDatabaseCheck({ ...config, databaseUrl: undefined, dataDir: folder }, { deps });
+    const [first, ...more] = findings.filter(({ severity }) => severity === "error");
+    if (first) throw damaged(`The restored database has ${more.length + 1} errors. ${first.message}`);
+    return { state_at: at, bytes: statSync(databasePath).size, ...inspection.contents };
+  } finally {
+    remove();
+    await release?.();
+  }
+}
+
+/** Claims a place until the process ends, or for hours at most. Returns the function that ends the claim. */
+async function claim(place: Place, { dataDir }: Config): Promise<() => Promise<void>> {
+  const own = { host: hostname(), data_dir: dataDir, pid: process.pid, at: new Date().toISOString() };
+  const last = (await place.list(claimPrefix)).at(-1);
+  const other = last && (JSON.parse(new TextDecoder().decode(await place.get(last)) || "null") as typeof own | null);
+  if (other && Date.now() - Date.parse(other.at) < maxRehearsalMs && (other.host !== own.host || isAlive(other.pid))) {
+    throw conflict(`${other.host} (${other.data_dir}) rehearses a restore from ${place.address} since ${other.at}.`);
+  }
+  const name = `${claimPrefix}${String(Number(last?.slice(claimPrefix.length) ?? 0) + 1).padStart(10, "0")}`;
+  // A place that this account can only read is rehearsed without a claim.
+  const isMine = await place.create(name, new TextEncoder().encode(JSON.stringify(own))).catch(() => true);
+  if (!isMine) throw conflict(`Another process rehearses a restore from ${place.address} now.`);
+  if (last) await place.remove(last).catch(() => {});
+  return () => place.remove(name).catch(() => {});
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** The server's largest WAL must have space meanwhile. */
+function requireSpace({ dataDir }: Config, folder: string): void {
+  const needed = (statSync(databaseFile(dataDir), { throwIfNoEntry: false })?.size ?? 0) + maxWalBytes;
+  const free = freeDiskBytes(folder) ?? needed;
+  if (free >= needed) return;
+  const message = `A rehearsal needs ${formatBytes(needed)} on the disk of ${dataDir}, which has ${formatBytes(free)} free.`;
+  throw unavailable(message, { remedy: "Free space on this disk." });
+}
+
+/** Flushes what was read little by little, so that the commits of a server hardly wait for the disk. */
+function makeFlush(folder: string): (step: FetchStep) => void {
+  const path = join(folder, "bodega.db");
+  let flushed = 0;
+  return (step) => {
+    if (step.step !== "reading" || step.done < flushed + MiB || !existsSync(path)) return;
+    flushed = step.done;
+    syncFile(path);
+    Bun.sleepSync(pauseMs);
+  };
+}

@@ -1,0 +1,72 @@
+import { noteResult, readLast } from "../backup/last.ts";
+import { maxRehearsalMs, rehearsedPlace } from "../backup/location.ts";
+import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
+import type { BackupRun } from "../backup/run-backup.ts";
+import { type Config, inheritConfig } from "../config/config.ts";
+import { workingDir } from "../config/data-dir.ts";
+import type { LogWriter } from "../logging/logger.ts";
+
+type Deps = Pick<BackupRun, "command" | "env"> & Pick<LogWriter, "notice"> & { now?: () => number };
+
+const pollMs = 60_000;
+/** A server that starts has other work. */
+const firstMs = 10 * 60_000;
+const retryMs = 3_600_000;
+const everyMs = 24 * retryMs;
+
+/** Rehearses a restore once a day, in a process of its own. `check`, which runs each minute, begins one that is due. */
+export function startRehearsals(config: Config, deps: Deps) {
+  const { notice, now = Date.now } = deps;
+  const place = rehearsedPlace(config);
+  if (place === undefined) return undefined;
+  const stopping = new AbortController();
+  const { last_success: last } = readLast(config.dataDir, "rehearsal");
+  let dueAt = Math.max(now() + firstMs, last?.place === place ? Date.parse(last.at) + everyMs : 0);
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    const failure = await runProcess(config, deps, stopping.signal);
+    dueAt = now() + (failure === undefined ? everyMs : retryMs);
+    running = undefined;
+    if (stopping.signal.aborted) return;
+    if (failure === undefined) notice("info", `a restore from ${place} was rehearsed and succeeded`);
+    else notice("warn", `the rehearsal of a restore failed, next attempt in an hour: ${failure}`);
+  }
+
+  function check(): Promise<void> | undefined {
+    // A clock that was set back must not postpone it.
+    if (now() >= dueAt || dueAt - now() > everyMs) running ??= run();
+    return running;
+  }
+
+  const timer = setInterval(check, pollMs);
+  return {
+    check,
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** Runs `db rehearse`, which notes its result. Returns why it failed; undefined where it succeeded. */
+async function runProcess(config: Config, { command, env }: Deps, signal: AbortSignal): Promise<string | undefined> {
+  const child = Bun.spawn([...command, "db", "rehearse"], {
+    ...workingDir(config.dataDir),
+    env: inheritConfig(config, env),
+    ...({ stdin: "ignore", stdout: "ignore", stderr: "pipe", killSignal: "SIGKILL" } as const),
+    ipc() {},
+    detached: true,
+    signal,
+    timeout: maxRehearsalMs,
+  });
+  const stderr = await child.stderr.text();
+  await child.exited;
+  await removeStaleRestores(config.dataDir);
+  if (child.signalCode === null) return child.exitCode === 0 ? undefined : stderr.trim().split("\n")[0];
+  const message = `Its process was ended by ${child.signalCode}.`;
+  const at = new Date().toISOString();
+  if (!signal.aborted) noteResult(config.dataDir, "rehearsal", { last_failure: { at, message } });
+  return message;
+}

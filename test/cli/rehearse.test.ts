@@ -1,0 +1,190 @@
+import { afterEach, beforeAll, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../../src/server/config/config.ts";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
+import { readBirth } from "../../src/server/db/migrate.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import type { Report } from "../../src/server/health/run.ts";
+import { openPlace } from "../../src/server/replication/place.ts";
+import { Replicator } from "../../src/server/replication/replicator.ts";
+import { startRehearsals } from "../../src/server/runtime/rehearsals.ts";
+import { createClock } from "../support/clock.ts";
+import { until } from "../support/until.ts";
+import { command, makeDir, nextVersion, openCli } from "./run-bodega.ts";
+
+const { dataDir, environment, run, json, failure } = openCli();
+const whole = join(makeDir(), "replica");
+const record = join(dataDir, "backups", "rehearsal.json");
+/** The replica of a test; it may be damaged. */
+let place = "";
+let server: ReturnType<typeof startRehearsals> | undefined;
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  const db = (await openDatabase({ dataDir })) as FileDatabase;
+  const notices: string[] = [];
+  const options = { dataDir, database: await readBirth(db), version: "1", keepMs: 3_600_000, pollMs: 20 };
+  const notice = (_level: string, message: string) => notices.push(message);
+  const replicator = new Replicator(db, { ...options, place: openPlace(whole, { s3: undefined }), notice });
+  replicator.begin();
+  await until("a snapshot", () => notices.some((one) => one.includes("snapshot made")));
+  await json("tenant", "create", "second");
+  await replicator.stop();
+  await db.close();
+});
+
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+  rmSync(record, { force: true });
+  place = "";
+});
+
+function copyReplica(): string {
+  place = join(makeDir(), "replica");
+  cpSync(whole, place, { recursive: true });
+  return place;
+}
+
+const env = () => ({ BODEGA_REPLICATE_TO: place });
+const rehearse = (...words: string[]) => run(["db", "rehearse", ...words], { env: env() });
+const readRecord = () => JSON.parse(readFileSync(record, "utf8"));
+const leftovers = () => [
+  ...readdirSync(dataDir).filter((name) => name.startsWith(".restore-")),
+  ...readdirSync(place).filter((name) => name.startsWith("rehearsal-")),
+];
+
+async function doctor() {
+  const { stdout } = await run(["doctor", "--json"], { env: env() });
+  return (JSON.parse(stdout) as Report).findings.filter(({ check }) => check === "rehearsal");
+}
+
+/** Starts the daily rehearsals of a server, with a clock that stands still. */
+function startServer(program = command) {
+  const config = readConfig({ "data-dir": dataDir, "replicate-to": place }, {});
+  const clock = createClock(Date.now());
+  const log: string[] = [];
+  const notice = (level: string, message: string) => log.push(`${level} ${message}`);
+  server = startRehearsals(config, { command: program, env: environment(), notice, now: clock.now });
+  const pass = async (ms: number) => {
+    clock.advance(ms);
+    await server?.check();
+    return log.splice(0);
+  };
+  return { pass, clock };
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+test("a rehearsal of a sound replica restores its newest state, leaves nothing behind, and doctor says when", async () => {
+  copyReplica();
+  expect(await doctor()).toMatchObject([{ severity: "note", remedy: "bodega db rehearse" }]);
+  const { code, stdout } = await rehearse("--json");
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, place, stores: 2 });
+  expect(leftovers()).toEqual([]);
+  expect(await doctor()).toMatchObject([{ severity: "note", subject: place, message: expect.stringContaining("ago") }]);
+});
+
+test("a rehearsal of a damaged segment fails with the segment's name, and doctor says it until one succeeds", async () => {
+  copyReplica();
+  const segment = readdirSync(place).findLast((name) => name.startsWith("segment-")) as string;
+  const bytes = readFileSync(join(place, segment));
+  writeFileSync(join(place, segment), bytes.with(bytes.length - 40, (bytes.at(-40) as number) ^ 1));
+  const { code, stderr } = await rehearse();
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(segment);
+  expect(await doctor()).toMatchObject([{ severity: "error", message: expect.stringContaining(segment) }]);
+  expect(leftovers()).toEqual([]);
+  writeFileSync(join(place, segment), bytes);
+  expect((await rehearse()).code).toBe(0);
+  expect(await doctor()).toMatchObject([{ severity: "note" }]);
+});
+
+test("a restored database with wrong records fails the rehearsal", async () => {
+  const copy = openCli(join(makeDir(), "data"));
+  cpSync(dataDir, copy.dataDir, { recursive: true });
+  const db = await openDatabase({ dataDir: copy.dataDir });
+  await db.execute(`insert into resource_counts (tenant_id, resource_type, resource_id, likes)
+    select id, 'product', 'prod_x', 7 from tenants where namespace = 'demo'`);
+  await db.close();
+  await copy.json("db", "backup");
+  const { error } = await copy.failure("db", "rehearse");
+  expect(error.message).toContain("is 7 and should be 0");
+});
+
+test("a place of backups is rehearsed with its newest backup, which may have an earlier schema", async () => {
+  const { backup } = await json("db", "backup");
+  const folder = join(dataDir, "backups");
+  expect(await json("db", "rehearse")).toMatchObject({ place: folder, stores: 2 });
+  expect(await openCli(dataDir, nextVersion).json("db", "rehearse", String(backup))).toMatchObject({ place: backup });
+  // Not what a server without settings rehearses.
+  expect(existsSync(record)).toBe(false);
+  rmSync(String(backup));
+  expect((await failure("db", "rehearse")).error.message).toContain("It has no backups");
+});
+
+test("too little space on the disk is told before anything is restored", async () => {
+  copyReplica();
+  const small = openCli(join(makeDir(), "data"));
+  mkdirSync(small.dataDir, { mode: 0o700 });
+  writeFileSync(join(small.dataDir, "bodega.db"), "");
+  truncateSync(join(small.dataDir, "bodega.db"), 2 ** 43);
+  const { code, stderr } = await small.run(["db", "rehearse"], { env: env() });
+  expect({ code, stderr }).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("A rehearsal needs 8 TiB on the disk"),
+  });
+  const { last_failure } = JSON.parse(readFileSync(join(small.dataDir, "backups", "rehearsal.json"), "utf8"));
+  expect(last_failure.message).toContain("which has");
+});
+
+test("a place is rehearsed by one process at a time; the claim of one that ended is taken over", async () => {
+  copyReplica();
+  const claim = join(place, "rehearsal-0000000001");
+  const claimBy = (other: object) => writeFileSync(claim, JSON.stringify({ data_dir: "/srv", ...other }));
+  const at = new Date().toISOString();
+  claimBy({ host: "other", pid: 1, at });
+  const { code, stderr } = await rehearse();
+  expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining("other (/srv)") });
+  claimBy({ host: hostname(), pid: process.pid, at });
+  expect((await rehearse()).code).toBe(4);
+  // Nothing is known about the place itself.
+  expect(existsSync(record)).toBe(false);
+  claimBy({ host: hostname(), pid: 2 ** 30, at });
+  expect((await rehearse()).code).toBe(0);
+  claimBy({ host: "other", pid: 1, at: new Date(Date.now() - 3 * hour).toISOString() });
+  expect((await rehearse()).code).toBe(0);
+  expect(leftovers()).toEqual([]);
+});
+
+test("a server rehearses ten minutes after its start, then a day after each success, also after a restart", async () => {
+  copyReplica();
+  const succeeded = [expect.stringContaining("succeeded")];
+  const first = startServer();
+  expect(await first.pass(9 * minute)).toEqual([]);
+  expect(await first.pass(minute)).toEqual(succeeded);
+  expect(await first.pass(23 * hour)).toEqual([]);
+  expect(await first.pass(hour)).toEqual(succeeded);
+  await server?.stop();
+  const second = startServer();
+  expect(await second.pass(23 * hour)).toEqual([]);
+  expect(await second.pass(hour)).toEqual(succeeded);
+});
+
+test("a server that cannot restore says why and tries again in an hour; a process that is killed counts as failed", async () => {
+  copyReplica();
+  rmSync(join(place, readdirSync(place).find((name) => name.startsWith("part-")) as string));
+  const { pass } = startServer();
+  const failed = [expect.stringMatching(/^warn .*part-.* is missing/)];
+  expect(await pass(10 * minute)).toEqual(failed);
+  expect(await pass(59 * minute)).toEqual([]);
+  expect(await pass(minute)).toEqual(failed);
+  await server?.stop();
+  const killed = startServer(["sh", "-c", "mkdir .restore-left; kill -9 $$"]);
+  expect(await killed.pass(10 * minute)).toEqual([expect.stringContaining("SIGKILL")]);
+  expect(readRecord().last_failure.message).toContain("SIGKILL");
+  expect(leftovers()).toEqual([]);
+});
