@@ -40,7 +40,13 @@ export function compareOnce(ours: number, bare: number): Comparison {
   return { ours, bare, ratio: ours / bare };
 }
 
-function median(values: readonly number[]): number {
+/** A figure that has no other side. */
+export function figureAlone(ours: number): Comparison {
+  return compareOnce(ours, Number.NaN);
+}
+
+/** The middle one of these values. */
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? Number.NaN;

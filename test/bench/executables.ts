@@ -19,10 +19,10 @@ export function buildBinary(): string {
 }
 
 /** Compiles a program of the bare side the way the product is compiled; returns its path. */
-export async function compileBare(source: "bare.ts" | "hello.ts", workDir: string): Promise<string> {
-  const outfile = join(workDir, source.slice(0, -3));
+export async function compileBare(source: "server.ts" | "hello.ts", workDir: string): Promise<string> {
+  const outfile = join(workDir, `bare-${source.slice(0, -3)}`);
   await Bun.build({
-    entrypoints: [join(import.meta.dir, source)],
+    entrypoints: [join(import.meta.dir, "bare", source)],
     target: "bun",
     minify: true,
     bytecode: true,

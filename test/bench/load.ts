@@ -21,12 +21,6 @@ export interface Load {
 const connections = 32;
 const script = join(import.meta.dir, "requests.lua");
 
-/** How to install wrk; undefined if it is installed. */
-export function missingWrk(): string | undefined {
-  if (Bun.which("wrk")) return undefined;
-  return "wrk is needed to make the load: `apt-get install wrk` on Debian and Ubuntu, `brew install wrk` on macOS.";
-}
-
 /**
  * Loads a server with 32 connections from one thread of wrk.
  * @param workDir directory for wrk's script.
@@ -38,7 +32,20 @@ export async function runLoad(workDir: string, { url, headers, seconds, send }: 
   writeFileSync(file, "body" in send ? send.body : ("paths" in send ? send.paths : send.bodies).join("\n"));
   const flags = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const kind = "path" in send ? ["body" in send ? "post" : "posts", send.path, file] : ["get", file];
-  const command = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, ...flags, url, "--", ...kind];
+  const command = [
+    "wrk",
+    "-t1",
+    `-c${connections}`,
+    `-d${seconds}s`,
+    "--timeout",
+    "10s",
+    "-s",
+    script,
+    ...flags,
+    url,
+    "--",
+    ...kind,
+  ];
   const wrk = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [text, complaint] = await Promise.all([wrk.stdout.text(), wrk.stderr.text(), wrk.exited]);
   const line = text.trim().split("\n").at(-1) ?? "";

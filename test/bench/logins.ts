@@ -19,14 +19,16 @@ export interface LoginFigures {
   readsP99: Comparison;
 }
 
+/** The server takes the address of each call from its header, because limits count by address. */
+export const trustLoopback = ["--trusted-proxy", "127.0.0.1/32"];
+
 /** Lets 16 users log in again and again, each call from another address, while products are read. */
 export async function compareLogins(bench: Bench): Promise<LoginFigures> {
   const dir = join(bench.workDir, "logins");
   copyStore(bench.store.dataDir, dir);
-  // Limits count by address; through a trusted proxy, each call has its own.
-  const server = await startBodega(bench.binary, dir, ["--trusted-proxy", "127.0.0.1/32"]);
+  const server = await startBodega(bench.binary, dir, trustLoopback);
   try {
-    const emails = await createUsers(bench, server);
+    const emails = await createUsers(bench, server, loginsAtOnce);
     const { seconds, rounds } = bench.effort;
     await logInFor(server, emails, 1);
     await readFor(bench, server, 1);
@@ -50,25 +52,31 @@ export async function compareLogins(bench: Bench): Promise<LoginFigures> {
   }
 }
 
-async function createUsers({ store }: Bench, { url }: Running): Promise<string[]> {
-  const emails = Array.from({ length: loginsAtOnce }, (_, index) => `user-${index}@example.com`);
+/** Creates users who can log in; returns their addresses. */
+export async function createUsers({ store }: Bench, { url }: Running, count: number): Promise<string[]> {
+  const emails = Array.from({ length: count }, (_, index) => `user-${index}@example.com`);
   for (const email of emails) await post(`${url}/users/${namespaceQuery}`, { email, password }, store.headers);
   return emails;
 }
 
-/** Returns logins answered a second. */
-async function logInFor({ url }: Running, emails: readonly string[], seconds: number): Promise<number> {
+/** Lets each user log in again and again; returns the logins answered a second. */
+export async function logInFor(server: Running, emails: readonly string[], seconds: number): Promise<number> {
   const started = performance.now();
   const end = started + seconds * 1000;
   let answered = 0;
   const logInOn = async (email: string) => {
     while (performance.now() < end) {
-      await post(`${url}/auth/login/${namespaceQuery}`, { email, password }, { "X-Forwarded-For": newAddress() });
+      await logIn(server, email);
       answered += 1;
     }
   };
   await Promise.all(emails.map(logInOn));
   return (answered * 1000) / (performance.now() - started);
+}
+
+/** Logs a user in, from a new address. */
+export async function logIn({ url }: Running, email: string): Promise<void> {
+  await post(`${url}/auth/login/${namespaceQuery}`, { email, password }, { "X-Forwarded-For": newAddress() });
 }
 
 /** Returns the milliseconds of each read, from the moment at which it was due. */
@@ -92,7 +100,7 @@ async function readFor({ store }: Bench, { url }: Running, seconds: number): Pro
 }
 
 async function hashFor(seconds: number): Promise<number> {
-  const command = [process.execPath, join(import.meta.dir, "hashing.ts"), String(seconds)];
+  const command = [process.execPath, join(import.meta.dir, "bare/hashing.ts"), String(seconds)];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   return Number(await child.stdout.text());
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Comparison, comparePairs } from "./compare.ts";
 import { runLoad, type Send } from "./load.ts";
-import { findPort, type Running, startServer, timeCommand } from "./process.ts";
+import { findPort, type Running, runCommand, startServer } from "./process.ts";
 import { copyStore, namespaceQuery, type Store, sampleProduct, startBodega } from "./store.ts";
 
 /** How long and how often. */
@@ -55,30 +55,35 @@ export async function compareReads(
   );
 }
 
-/** Products created a second; `onLoaded` is called with each server after its load. */
-export function compareCreates(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
-  return compareWrites(bench, "create", onLoaded, {
-    path: `/products/${namespaceQuery}`,
-    body: sampleProduct("new-@@@@@@@@"),
-  });
+/** How the servers of writes are started, and what is called with each of them after its load. */
+interface WriteHooks {
+  start?: (side: Side, copy: string) => Promise<Running>;
+  onLoaded?: (side: Side, server: Running) => void;
+}
+
+/** Products created a second. */
+export function compareCreates(bench: Bench, hooks: WriteHooks): Promise<Comparison> {
+  const send = { path: `/products/${namespaceQuery}`, body: sampleProduct("new-@@@@@@@@") };
+  return compareWrites(bench, "create", send, hooks);
 }
 
 /** Orders created a second, all of the same product, so that they contend for its stock. */
-export function compareOrders(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
-  return compareWrites(bench, "order", onLoaded, {
-    path: `/orders/${namespaceQuery}`,
-    body: JSON.stringify({ items: [{ product_id: bench.store.plentifulId, quantity: 1 }] }),
-  });
+export function compareOrders(bench: Bench, hooks: WriteHooks): Promise<Comparison> {
+  return compareWrites(bench, "order", { path: `/orders/${namespaceQuery}`, body: orderBody(bench.store) }, hooks);
 }
 
-type OnLoaded = (side: Side, server: Running) => void;
+/** The body of an order of one piece of the product that no load sells out. */
+export function orderBody({ plentifulId }: Store, note?: string): string {
+  return JSON.stringify({ items: [{ product_id: plentifulId, quantity: 1 }], ...(note !== undefined && { note }) });
+}
 
 /** Writes a second, each round on a fresh copy of the store. */
-function compareWrites(bench: Bench, name: string, onLoaded: OnLoaded, send: Send): Promise<Comparison> {
+function compareWrites(bench: Bench, name: string, send: Send, hooks: WriteHooks): Promise<Comparison> {
+  const start = hooks.start ?? ((side, copy) => startSide(bench, side, copy));
   const measure = (side: Side) => async (round: number) => {
-    const server = await startSide(bench, side, `${name}-${round}`);
+    const server = await start(side, `${name}-${round}`);
     const perSecond = await load(bench, server, send);
-    onLoaded(side, server);
+    hooks.onLoaded?.(side, server);
     await server.stop();
     return perSecond;
   };
@@ -99,11 +104,12 @@ export function compareStarts(bench: Bench): Promise<Comparison> {
 export function compareCommands(bench: Bench, args: string[]): Promise<Comparison> {
   return comparePairs(
     bench.effort.commands,
-    () => timeCommand([bench.binary, ...args]),
-    () => timeCommand([bench.helloBinary]),
+    () => runCommand([bench.binary, ...args]),
+    () => runCommand([bench.helloBinary]),
   );
 }
 
-function load({ workDir, store, effort }: Bench, { url }: Running, send: Send, seconds = effort.seconds) {
+/** Requests a second of 32 connections, for so many seconds. */
+export function load({ workDir, store, effort }: Bench, { url }: Running, send: Send, seconds = effort.seconds) {
   return runLoad(workDir, { url, headers: store.headers, seconds, send });
 }

@@ -7,11 +7,16 @@ export interface Running {
   readyMs: number;
   /** Resident memory in MiB. */
   memory(): number;
-  stop(): Promise<void>;
+  /** Processor time so far, in milliseconds. */
+  processorMs(): number;
+  /** Ends it with SIGTERM, or at once with SIGKILL. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 const probeEveryMs = 1;
 const startLimitMs = 10_000;
+/** Linux counts processor time for programs in hundredths of a second. */
+const msPerTick = 10;
 const running = new Set<{ kill(signal: NodeJS.Signals): void }>();
 // No server outlives the benchmark, however it ends.
 process.on("exit", () => {
@@ -58,16 +63,17 @@ export async function startServer(
     url,
     readyMs: performance.now() - started,
     memory: () => residentMiB(child.pid),
-    stop: async () => {
-      child.kill("SIGTERM");
+    processorMs: () => processorMs(child.pid),
+    stop: async (signal = "SIGTERM") => {
+      child.kill(signal);
       await child.exited;
       running.delete(child);
     },
   };
 }
 
-/** Milliseconds from the start of a command to its end; throws when it fails. */
-export function timeCommand(command: string[]): number {
+/** Runs a command and returns its milliseconds; throws when it fails. */
+export function runCommand(command: string[]): number {
   const started = performance.now();
   const { exitCode, stderr } = Bun.spawnSync(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const took = performance.now() - started;
@@ -83,6 +89,13 @@ async function answers(url: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** The processor time that all threads of a process have used, in milliseconds. */
+export function processorMs(pid: number): number {
+  // The name in parentheses may contain spaces.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * msPerTick;
 }
 
 function residentMiB(pid: number): number {

@@ -3,7 +3,8 @@ import type { Comparison } from "./compare.ts";
 /** One line of the table. */
 export interface Row extends Comparison {
   name: string;
-  unit: "/s" | "ms" | "µs" | "MiB" | "B";
+  /** Empty for a count. */
+  unit: "/s" | "ms" | "µs" | "MiB" | "B" | "";
   /** `atLeast`, `ratioAtMost`: the ratio; `atMost`: our own figure in its unit; without it the row only informs. */
   mark?: { atLeast: number } | { atMost: number } | { ratioAtMost: number };
 }
@@ -26,18 +27,19 @@ export function formatTable(rows: readonly Row[]): string {
 
 function formatRow(row: Row): string[] {
   const { name, unit, ours, bare, ratio, spread, mark } = row;
+  const isWhole = unit === "/s" || unit === "B" || unit === "";
   const figure = (value: number) =>
-    `${unit === "/s" || unit === "B" ? Math.round(value).toLocaleString("en") : value.toFixed(1)} ${unit}`;
+    Number.isNaN(value) ? "" : `${isWhole ? Math.round(value).toLocaleString("en") : value.toFixed(1)} ${unit}`.trim();
   const demand = mark === undefined ? "" : describeMark(mark, unit);
   const kept = holds(row);
   const verdict = kept === undefined ? "" : kept ? "ok" : "MISSED";
   const pairs = spread ? `${spread[0].toFixed(2)}-${spread[1].toFixed(2)}` : "";
-  return [name, figure(ours), figure(bare), ratio.toFixed(2), pairs, demand, verdict];
+  return [name, figure(ours), figure(bare), Number.isNaN(ratio) ? "" : ratio.toFixed(2), pairs, demand, verdict];
 }
 
 function describeMark(mark: NonNullable<Row["mark"]>, unit: string): string {
   if ("ratioAtMost" in mark) return `<= ${mark.ratioAtMost}`;
-  return "atLeast" in mark ? `>= ${mark.atLeast}` : `<= ${mark.atMost} ${unit}`;
+  return "atLeast" in mark ? `>= ${mark.atLeast}` : `<= ${mark.atMost} ${unit}`.trim();
 }
 
 /** The rows as one JSON value, with the verdict of each. */

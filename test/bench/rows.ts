@@ -18,6 +18,8 @@ import type { Running } from "./process.ts";
 import type { Row } from "./report.ts";
 import { assertSameAnswers } from "./same-answers.ts";
 import { measureScale } from "./scale.ts";
+import { runDrill } from "./server/drill.ts";
+import { measureServer } from "./server/rows.ts";
 import { measureStalls } from "./stalls.ts";
 import { namespaceQuery } from "./store.ts";
 
@@ -35,12 +37,17 @@ export const parts = [
   "stalls",
   "backup",
   "scale",
+  "server",
+  "drill",
 ] as const;
 export type Part = (typeof parts)[number];
-/** Parts that are measured on request only: creating a million products takes minutes. */
-export const rareParts: ReadonlySet<Part> = new Set(["scale"]);
-/** The parts whose load is made by wrk. */
-export const wrkParts: ReadonlySet<Part> = new Set(["reads", "columns", "writes", "orders", "content"]);
+/** Parts that are measured on request only, because each takes minutes. */
+export const rareParts: ReadonlySet<Part> = new Set(["scale", "server", "drill"]);
+/** The programs that some parts need. */
+export const tools: Record<string, ReadonlySet<Part>> = {
+  wrk: new Set(["reads", "columns", "writes", "orders", "content", "server"]),
+  haproxy: new Set(["drill"]),
+};
 
 /** Highest memory seen of each side, in MiB. */
 type Memory = Record<Side, number>;
@@ -56,6 +63,7 @@ export async function measureRows(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   const loaded: Memory = { bodega: 0, bare: 0 };
+  const onLoaded = (side: Side, server: Running) => note(loaded, side, server);
   if (wanted.has("start")) {
     say("start to first answer");
     rows.push({ name: "start to first answer", unit: "ms", ...(await compareStarts(bench)), mark: { atMost: 150 } });
@@ -64,12 +72,12 @@ export async function measureRows(
   if (wanted.has("reads") || wanted.has("columns")) rows.push(...(await measureReads(bench, wanted, loaded, say)));
   if (wanted.has("writes")) {
     say("create a product");
-    const creates = await compareCreates(bench, (side, server) => note(loaded, side, server));
+    const creates = await compareCreates(bench, { onLoaded });
     rows.push({ name: "create a product", unit: "/s", ...creates, mark: { atLeast: 1.5 } });
   }
   if (wanted.has("orders")) {
     say("create an order");
-    const orders = await compareOrders(bench, (side, server) => note(loaded, side, server));
+    const orders = await compareOrders(bench, { onLoaded });
     rows.push({ name: "create an order", unit: "/s", ...orders, mark: { atLeast: 0.5 } });
   }
   if (wanted.has("log")) rows.push(...(await measureLog(bench, say)));
@@ -87,6 +95,8 @@ export async function measureRows(
     rows.push({ name: "calls beside backups (left) and without, p99", unit: "ms", ...calls, mark: { ratioAtMost: 2 } });
   }
   if (wanted.has("scale")) rows.push(...(await measureScale(bench, say)));
+  if (wanted.has("server")) rows.push(...(await measureServer(bench, say)));
+  if (wanted.has("drill")) rows.push(...(await runDrill(bench, say)));
   if (loaded.bodega > 0) rows.push({ name: "loaded memory", unit: "MiB", ...compareOnce(loaded.bodega, loaded.bare) });
   return rows;
 }

@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildBinary, compileBare } from "./executables.ts";
-import { missingWrk } from "./load.ts";
 import { fullEffort, quickEffort } from "./measure.ts";
 import { formatJson, formatTable, holds } from "./report.ts";
-import { measureRows, type Part, parts, rareParts, wrkParts } from "./rows.ts";
+import { measureRows, type Part, parts, rareParts, tools } from "./rows.ts";
 import { createStore } from "./store.ts";
 
 const usage = `usage: bun run bench [--quick] [--json] [--only <part>]... [--binary <path>]
@@ -18,7 +17,7 @@ Measures the server beside Bun.serve with bun:sqlite on the same rows, in turn, 
   --only    ${parts.join(" | ")}; without it all but ${[...rareParts].join(", ")}
   --binary  measure this executable instead of building dist/bodega
 
-Exit code: 0 all marks hold · 1 a mark is missed, or a measurement failed · 2 usage, or wrk is missing`;
+Exit code: 0 all marks hold · 1 a mark is missed, or a measurement failed · 2 usage, or a tool is missing`;
 
 function readArguments() {
   return parseArgs({
@@ -51,8 +50,11 @@ async function main(): Promise<number> {
   const wanted = new Set(
     values.only.length > 0 ? values.only.filter(isPart) : parts.filter((part) => !rareParts.has(part)),
   );
-  const missing = [...wanted].some((part) => wrkParts.has(part)) ? missingWrk() : undefined;
-  if (missing !== undefined) return refuse(missing);
+  for (const [tool, users] of Object.entries(tools)) {
+    const user = [...wanted].find((part) => users.has(part));
+    if (user === undefined || Bun.which(tool)) continue;
+    return refuse(`--only ${user} needs ${tool}: \`apt-get install ${tool}\` on Debian and Ubuntu.`);
+  }
 
   const binary = values.binary === undefined ? buildBinary() : resolve(values.binary);
   const workDir = mkdtempSync(join(tmpdir(), "bodega-bench-"));
@@ -60,7 +62,7 @@ async function main(): Promise<number> {
   const bench = {
     workDir,
     binary,
-    bareBinary: await compileBare("bare.ts", workDir),
+    bareBinary: await compileBare("server.ts", workDir),
     helloBinary: await compileBare("hello.ts", workDir),
     store: await createStore(binary, join(workDir, "store")),
     effort: values.quick ? quickEffort : fullEffort,

@@ -7,6 +7,7 @@ import { join } from "node:path";
 export interface Sqld {
   /** For `openDatabase({ url })`. */
   url: string;
+  pid: number;
   /** Ends it with SIGKILL and waits; data in a given directory is kept for the next start. */
   stop(): Promise<void>;
 }
@@ -41,6 +42,7 @@ export async function startSqld(options: SqldOptions = {}): Promise<Sqld> {
   await makeDurable(`http://127.0.0.1:${admin}`);
   return {
     url,
+    pid: child.pid,
     async stop() {
       kill();
       await child.exited;

@@ -1,9 +1,9 @@
 // The bare side of the benchmark: Bun alone with a copy of the same file. The same look-ups, but no credentials, no
 // checks, no log. Arguments: database file, port.
 import { Database } from "bun:sqlite";
-import { prepareContent } from "./bare-content.ts";
-import { prepareOrders } from "./bare-orders.ts";
+import { prepareContent } from "./content.ts";
 import { type DocumentRow, documentColumns, toDocument } from "./document.ts";
+import { prepareOrders } from "./orders.ts";
 
 interface Input {
   title: string;
