@@ -76,6 +76,7 @@ export const commandCalls: Record<string, CommandCall> = {
       ...confirmed("Publish the key now?"),
       // The second choice: print it on the screen.
       ["Where should the key's secret go?", "\u001b[B\r"],
+      ["of the replica (optional)", "\r"],
       ...confirmed("Create the store?"),
     ],
     instead: () => ["--owner-password-stdin", "--publish"],

@@ -306,6 +306,12 @@ const reported: [
   ],
   ["no backup", { check: "backups", severity: "note" }, /^bodega db backup$/, () => {}],
   [
+    "backups so often that a replica costs less",
+    { check: "backups", severity: "note" },
+    /--replicate-to/,
+    ({ dataDir }) => writeFileSync(join(dataDir, "bodega.env"), "BODEGA_BACKUP_EVERY=5m\n", { mode: 0o600 }),
+  ],
+  [
     "a backup that is old",
     { check: "backups", severity: "warning" },
     /^bodega db backup$/,

@@ -22,6 +22,10 @@ interface InitReply {
   [name: string]: unknown;
 }
 
+interface Compose {
+  services: { bodega: { volumes: object[] } };
+}
+
 interface CliError {
   code: number;
   message: string;
@@ -87,7 +91,8 @@ const keySteps: Steps = [
 ];
 const secretToFile: Steps = [["Where should the key's secret go?", "\r"]];
 const secretToScreen: Steps = [["Where should the key's secret go?", `${down}\r`]];
-const noMail: Steps = [["Configure a mail server?", "n\r"]];
+const noReplica: Steps = [["of the replica (optional)", "\r"]];
+const noMail: Steps = [["Configure a mail server?", "n\r"], ...noReplica];
 const mailSteps = (port: number): Steps => [
   ["Configure a mail server?", "\r"],
   ["SMTP host", "127.0.0.1\r"],
@@ -107,6 +112,7 @@ test("prompts lead to a served shop: mail is tested at once, and a page can list
     ...ownerSteps,
     ...keySteps,
     ...mailSteps(smtp.port),
+    ...noReplica,
     ["How should the server run?", "\r"],
     ["Create the store?", "\r"],
     // The server's own line about the refused request below.
@@ -244,6 +250,7 @@ test("a relay without encryption is not asked for a login, and the missing encry
     ["Encryption", `${down}${down}\r`],
     ["Port", `${eraseLine}${relay.port}\r`],
     ["Sender address", "shop@example.com\r"],
+    ...noReplica,
     ["Create the store?", "\r"],
   ];
   const known = ["--title", "Mugs", "-n", "mugs", "--language", "en", "--no-owner", "--key-name", "web"];
@@ -283,6 +290,7 @@ test("a mail server that refuses can be tried again, changed, or skipped", async
     ["User", "\r"],
     ["Sender address", "\r"],
     ["continue without mail", `${down}${down}${down}\r`],
+    ...noReplica,
     ["Create the store?", "\r"],
   ];
   const { code, screen } = await atTerminal(
@@ -544,6 +552,7 @@ test("a server that other machines reach is asked for its public URL and certifi
     ["shop.key contains no PEM certificate", `${eraseLine}${cert}\r`],
     ["Private key", `${cert}\r`],
     ["shop.crt contains no PEM private key", `${eraseLine}${key}\r`],
+    ...noReplica,
     ["Create the store?", "\r"],
   ];
   const flags = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "en", "--no-owner", "--no-mail"];
@@ -557,6 +566,53 @@ test("a server that other machines reach is asked for its public URL and certifi
     BODEGA_TLS_CERT: cert,
     BODEGA_TLS_KEY: key,
   });
+});
+
+test("a replica is asked for, must be writable and outside of the data directory, and is in the settings, unit and compose file", async () => {
+  const { atTerminal, here, dataDir } = openNew();
+  const dir = makeDir();
+  const place = join(dir, "replica");
+  writeFileSync(join(dir, "file"), "");
+  const steps: Steps = [
+    ["of the replica (optional)", `${join(dataDir, "replica")}\r`],
+    ["Must not be in the data directory", `${eraseLine}${join(dir, "file", "replica")}\r`],
+    ["The replica cannot be written", `${eraseLine}${place}\r`],
+    ["Create the store?", "\r"],
+  ];
+  const flags = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "en", "--no-owner", "--no-mail"];
+  const rest = [
+    "--key-name",
+    "web",
+    "--no-publish",
+    "--no-origins",
+    "--save-secret-to",
+    join(dir, "web"),
+    "--no-serve",
+  ];
+  const { code, screen } = await atTerminal(steps, ...flags, ...rest);
+  expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining(`Replica     ${place}`) });
+  expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_REPLICATE_TO: place });
+  expect(readdirSync(place)).toEqual([]);
+  const { stdout: unit } = await here(["init", "--print-unit"]);
+  expect(unit).toContain(`\nReadWritePaths=-${place}\n`);
+  const { services } = Bun.YAML.parse((await here(["init", "--print-compose"])).stdout) as Compose;
+  expect(services.bodega.volumes).toContainEqual({ type: "bind", source: place, target: place });
+  expect(await here(["init", "--no-owner", "--no-serve", "--replicate-to", dir])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("BODEGA_REPLICATE_TO stays as it is"),
+  });
+});
+
+test("a replica that cannot be written to is refused before anything is written", async () => {
+  const { failure, isUntouched } = openNew();
+  const file = join(makeDir(), "file");
+  writeFileSync(file, "");
+  const { code, error } = await failure("init", ...unattended, "--replicate-to", file);
+  expect({ code, message: error.message }).toMatchObject({ code: 4, message: expect.stringContaining(file) });
+  expect((await failure("init", ...unattended, "--replicate-to", "s3://shops/mugs")).error.message).toContain(
+    "BODEGA_S3",
+  );
+  expect(isUntouched()).toBe(true);
 });
 
 test("a certificate and key that cannot be served are refused before anything is written", async () => {

@@ -48,6 +48,32 @@ test("below /var/lib the unit has its own account with minimal permissions", () 
   expect(unit).not.toContain("MemoryDenyWriteExecute");
 });
 
+test("the directories of a replica and backups can be written to, and need not exist when the server starts", () => {
+  const folders = ["/mnt/backups", "/mnt/my replica"];
+  const own = renderUnit({ ...usual, folders });
+  expect(askSystemd(own)).toBe("");
+  expect(linesOf(own, "ReadWritePaths")).toEqual(["ReadWritePaths=-/mnt/backups", 'ReadWritePaths="-/mnt/my replica"']);
+  // The account has no number before the first start.
+  expect(linesOf(own, "ExecStartPre")).toContain('ExecStartPre=-+chown --reference=/var/lib/bodega "/mnt/my replica"');
+  const account = { kind: "static", user: "shop", group: "shop" } as const;
+  const theirs = renderUnit({
+    ...usual,
+    dataDir: "/srv/shop",
+    account,
+    folders: ["/home/ada/replica", "/tmp/replica"],
+  });
+  expect(askSystemd(theirs)).toBe("");
+  expect(linesOf(theirs, "ReadWritePaths")).toEqual([
+    "ReadWritePaths=/srv/shop",
+    "ReadWritePaths=-/home/ada/replica",
+    "ReadWritePaths=-/tmp/replica",
+  ]);
+  expect([linesOf(theirs, "ProtectHome"), linesOf(theirs, "PrivateTmp")]).toEqual([
+    ["ProtectHome=read-only"],
+    ["PrivateTmp=no"],
+  ]);
+});
+
 test("systemd rates the unit as well protected", () => {
   const path = join(base, "rated.service");
   writeFileSync(path, renderUnit(usual));

@@ -6,6 +6,8 @@ export interface UnitOptions {
   command: readonly string[];
   /** Absolute. */
   dataDir: string;
+  /** Other directories that the server writes to. */
+  folders?: readonly string[];
   /** The account: one that systemd creates, or an existing one. */
   account: { kind: "dynamic" } | { kind: "static"; user: string; group: string };
   /** A port below 1024 needs an additional capability. */
@@ -27,13 +29,14 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
  * MemoryDenyWriteExecute is missing because the JavaScript engine compiles at run time.
  * @throws wrongState for a path that a unit cannot contain.
  */
-export function renderUnit({ command, dataDir, account, port }: UnitOptions): string {
+export function renderUnit({ command, dataDir, folders = [], account, port }: UnitOptions): string {
   const [program = "", ...words] = command;
   requirePlain(program, /["'\\\p{Cc}]/u);
-  requirePlain(dataDir, /\p{Cc}/u);
+  const paths = [dataDir, ...folders];
+  for (const path of paths) requirePlain(path, /\p{Cc}/u);
   const exec = [quoteWord(program), ...[...words, "serve", "--data-dir", dataDir].map(quoteArgument)].join(" ");
   // Home directories are hidden, unless the data or the program is in one.
-  const isInHome = [dataDir, ...command].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
+  const isInHome = [...paths, ...command].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
   return `[Unit]
 Description=Bodega, the back end of a shop
@@ -50,10 +53,10 @@ TimeoutStopSec=30
 KillMode=mixed
 LimitNOFILE=65536
 UMask=0077
-${renderAccount(dataDir, account)}
+${renderAccount(dataDir, folders, account)}
 ProtectSystem=strict
 ProtectHome=${isInHome ? "read-only" : "yes"}
-PrivateTmp=${[dataDir, ...command].some(isTemporary) ? "no" : "yes"}
+PrivateTmp=${[...paths, ...command].some(isTemporary) ? "no" : "yes"}
 PrivateDevices=yes
 PrivateUsers=${capability === "" ? "yes" : "no"}
 CapabilityBoundingSet=${capability}
@@ -65,13 +68,16 @@ WantedBy=multi-user.target
 `;
 }
 
-function renderAccount(dataDir: string, account: UnitOptions["account"]): string {
+function renderAccount(dataDir: string, folders: readonly string[], account: UnitOptions["account"]): string {
   const name = stateDirectoryOf(dataDir);
+  // A disk that is not mounted must not keep the server from starting.
+  const writable = folders.map((path) => `\nReadWritePaths=${quoteWord(`-${path}`)}`).join("");
   if (account.kind === "dynamic") {
-    return `DynamicUser=yes\nUser=bodega\nStateDirectory=${name ?? "bodega"}\nStateDirectoryMode=0700`;
+    const own = folders.map((path) => `\nExecStartPre=-+chown --reference=${dataDir} ${quoteArgument(path)}`).join("");
+    return `DynamicUser=yes\nUser=bodega\nStateDirectory=${name ?? "bodega"}\nStateDirectoryMode=0700${writable}${own}`;
   }
   const { user, group } = account;
-  return `User=${escapeSpecifiers(user)}\nGroup=${escapeSpecifiers(group)}\nReadWritePaths=${quoteWord(dataDir)}`;
+  return `User=${escapeSpecifiers(user)}\nGroup=${escapeSpecifiers(group)}\nReadWritePaths=${quoteWord(dataDir)}${writable}`;
 }
 
 /** systemd cannot represent quotes in a program's path, nor line breaks in any path. */

@@ -14,6 +14,11 @@ const retryMs = 5 * 60_000;
 /** More often than this, each backup copies again what has hardly changed. */
 const frequentMs = 10 * 60_000;
 
+/** Whether a replica would cost less than the backups that are configured, and lose less. */
+export function shouldReplicate({ backupEveryMs = frequentMs, replicateTo, databaseUrl }: Config): boolean {
+  return backupEveryMs < frequentMs && (replicateTo ?? databaseUrl) === undefined;
+}
+
 /**
  * Makes backups until stopped: the first when the last one to the same destination is old enough, so that restarts
  * neither add backups nor postpone them.
@@ -29,9 +34,7 @@ export function startBackups(
     throw invalidOption("--backup-to", "must be a directory or s3://bucket/prefix");
   }
   openStorage(location, config);
-  if (everyMs < frequentMs && config.replicateTo === undefined) {
-    notice("info", "with backups this often, --replicate-to costs less and loses less");
-  }
+  if (shouldReplicate(config)) notice("info", "with backups this often, --replicate-to costs less and loses less");
   const stopping = new AbortController();
   const { signal } = stopping;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,8 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { storageError } from "../backup/storage.ts";
+import { backupDestination } from "../config/backup-config.ts";
 import type { Config } from "../config/config.ts";
+import { invalidOption } from "../config/environment.ts";
 import { unavailable, validationFailed } from "../errors.ts";
 
 /** Longest time of one call. A call that takes longer has failed. */
@@ -36,6 +39,27 @@ export function openPlace(address: string, { s3 }: Pick<Config, "s3">, timeoutMs
     throw validationFailed("To use s3://, set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
   }
   return explained(openBucket(address, s3, timeoutMs), timeoutMs);
+}
+
+/** A reason of invalid options. */
+export const needsFile = "needs a database file. A libSQL server replicates its databases itself";
+
+/**
+ * Checks that a place can be written to and is not in the data directory; returns its address.
+ * @throws validationFailed, or unavailable when it cannot be written.
+ */
+export async function requirePlace(given: string, config: Config): Promise<string> {
+  const source = "--replicate-to";
+  if (config.databaseUrl !== undefined) throw invalidOption(source, needsFile);
+  const address = backupDestination({ value: given, source }) as string;
+  if (`${address}/`.startsWith(`${config.dataDir}/`)) {
+    throw invalidOption(source, "must not be in the data directory, with which it would be lost");
+  }
+  const place = openPlace(address, config);
+  const name = `test-${randomUUID()}`;
+  await place.create(name, new Uint8Array());
+  await place.remove(name);
+  return address;
 }
 
 function openFolder(folder: string): Place {

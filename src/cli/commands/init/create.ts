@@ -96,6 +96,7 @@ function wantedSettings(args: InitArgs, console: Console, { answers }: Plan): Re
     BODEGA_HOST: args.host,
     BODEGA_PORT: args.port === "0" ? undefined : args.port,
     ...answers.address,
+    BODEGA_REPLICATE_TO: answers.replicateTo,
     BODEGA_LOG: args.log,
     BODEGA_LOG_LEVEL: args["log-level"],
     BODEGA_SMTP_URL: mail?.smtpUrl,

@@ -15,7 +15,7 @@ import {
 import { refuseTogether } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { addressFlags, serverFlags } from "../serve/server-process.ts";
+import { addressFlags, replicateFlag, serverFlags } from "../serve/server-process.ts";
 
 /** Every answer of the conversation as a flag. */
 export const initFlags = {
@@ -63,6 +63,7 @@ export const initFlags = {
   },
   ...serverFlags,
   ...addressFlags,
+  ...replicateFlag,
 } as const satisfies CommandArgs;
 
 export type InitArgs = ArgValues<typeof initFlags> & SharedValues;

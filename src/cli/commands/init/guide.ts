@@ -35,6 +35,7 @@ function listFields({ setup, config, files, mail, settings, secrets }: Outcome, 
     ["App secret", secrets.key ?? (files.key && `in ${files.key}`)],
     ["Mail", mail && `${new URL(mail.smtpUrl).host}, from ${mail.mailFrom}${mail.isTested ? "" : " (not tested)"}`],
     ["Data", config.dataDir],
+    ["Replica", config.replicateTo],
     ["Settings", settings.written.length > 0 && settings.path],
     ["Address", `${url}${othersOf(config)}`],
   ];

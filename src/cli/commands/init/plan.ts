@@ -18,7 +18,7 @@ import { info } from "../../terminal/output.ts";
 import { askYesNo } from "../../terminal/prompt.ts";
 import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
 import { takeKey, takeOwner, takeSecretFile } from "./access.ts";
-import { takeAddress } from "./address.ts";
+import { takeAddress, takeReplica } from "./address.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
 import { takeMail } from "./mail.ts";
 import { askNamespace, findNamespace, takeStore } from "./store.ts";
@@ -43,6 +43,7 @@ export async function planShop(args: InitArgs, console: Console) {
   const answers = await gatherAnswers(args, console, config);
   const { run, key, owner, secretFile } = answers;
   if (run === "systemd" && given === undefined) config = readInitConfig(args, console, hasSystemd());
+  config = { ...config, replicateTo: answers.replicateTo ?? config.replicateTo };
   // The guide is printed before the server listens, and names its port.
   if (run === "serve" && config.port === 0) config = { ...config, port: await reservePort(config) };
   const unit = run === "systemd" ? describeUnit(config, args["unit-dir"], console) : null;
@@ -95,11 +96,12 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const to = owner?.email ?? shop.owner?.email;
   const mail = wantsMail(args, config) ? await takeMail(args, console, { title, language, to }) : null;
   const address = await takeAddress(args, console, config);
+  const replicateTo = await takeReplica(args, console, config);
   const isRunning = config.databaseUrl === undefined && (await isServerRunning(config.dataDir));
   // Its flags can differ from the settings.
   const runningUrl = isRunning ? (await readServerStatus(config.dataDir))?.url : undefined;
   const run = readRunMode(args) ?? (isRunning ? "none" : await askRunMode(console));
-  return { namespace, store, owner, key, secretFile, mail, address, run, isRunning, runningUrl };
+  return { namespace, store, owner, key, secretFile, mail, address, replicateTo, run, isRunning, runningUrl };
 }
 
 async function greet(console: Console, config: Config, isNew: boolean): Promise<void> {

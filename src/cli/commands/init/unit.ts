@@ -53,7 +53,8 @@ export function describeUnit(config: Config, unitDir: string | undefined, consol
   const { command } = describeServerProcess(console);
   const path = join(resolve(unitDir ?? systemUnits), unitName);
   const account = chooseAccount(dataDir);
-  const text = renderUnit({ command, dataDir, account, port });
+  const folders = foldersOutside(config);
+  const text = renderUnit({ command, dataDir, folders, account, port });
   return { path, text, existing: readExisting(path), warnings: findWarnings(command, dataDir, account) };
 }
 
@@ -120,6 +121,12 @@ function chooseAccount(dataDir: string): Account {
   return { kind: "static", user: String(uid), group: String(gid) };
 }
 
+/** The directories of the replica and the backups, unless they are in the data directory. */
+function foldersOutside({ dataDir, replicateTo, backupTo }: Config): string[] {
+  const isOutside = (path: string) => path.startsWith("/") && !`${path}/`.startsWith(`${dataDir}/`);
+  return [replicateTo, backupTo].filter((path) => path !== undefined && isOutside(path)) as string[];
+}
+
 function findWarnings(command: readonly string[], dataDir: string, account: Account): string[] {
   const [program = ""] = command;
   const user = account.kind === "static" ? account.user : undefined;
@@ -141,9 +148,14 @@ function isOpenToAll(path: string): boolean {
 }
 
 /** A compose file that serves the data directory from a container with the image of the Dockerfile. */
-export function renderCompose({ dataDir, port }: Config): { text: string; warnings: string[] } {
+export function renderCompose(config: Config): { text: string; warnings: string[] } {
+  const { dataDir, port } = config;
   const { uid, gid } = ownerOf(dataDir);
-  const source = JSON.stringify(dataDir).replaceAll("$", "$$$$");
+  const quote = (path: string) => JSON.stringify(path).replaceAll("$", "$$$$");
+  const bind = (path: string, target = quote(path)) => `
+      - type: bind
+        source: ${quote(path)}
+        target: ${target}`;
   const text = `services:
   bodega:
     image: bodega
@@ -151,10 +163,7 @@ export function renderCompose({ dataDir, port }: Config): { text: string; warnin
     user: "${uid}:${gid}"
     ports:
       - "127.0.0.1:${port === 0 ? 8080 : port}:8080"
-    volumes:
-      - type: bind
-        source: ${source}
-        target: /data
+    volumes:${[bind(dataDir, "/data"), ...foldersOutside(config).map((path) => bind(path))].join("")}
     read_only: true
     tmpfs:
       - /tmp:exec,mode=1777

@@ -2,7 +2,7 @@ import { readCliConfig } from "../../context/read-config.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
-import { addressFlags, describeServerProcess, serverFlags } from "./server-process.ts";
+import { addressFlags, describeServerProcess, replicateFlag, serverFlags } from "./server-process.ts";
 
 export default defineCommand({
   name: "serve",
@@ -26,11 +26,7 @@ export default defineCommand({
       completes: "directory",
     },
     "backup-keep": { ...valueArg("number", "Number of backups to keep (default: 7)"), configEnv: "BODEGA_BACKUP_KEEP" },
-    "replicate-to": {
-      ...valueArg("dir|url", "Directory or s3://bucket/prefix that gets each change within a second (default: none)"),
-      configEnv: "BODEGA_REPLICATE_TO",
-      completes: "directory",
-    },
+    ...replicateFlag,
     "replicate-keep": {
       ...valueArg("duration", "How long each moment can be restored from there (default: 72h)"),
       configEnv: "BODEGA_REPLICATE_KEEP",

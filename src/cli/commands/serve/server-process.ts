@@ -29,6 +29,15 @@ export const addressFlags = {
   "tls-key": { ...fileArg("Private key (PEM) of the certificate"), configEnv: "BODEGA_TLS_KEY" },
 } as const satisfies CommandArgs;
 
+/** Also a question of `init`. */
+export const replicateFlag = {
+  "replicate-to": {
+    ...valueArg("dir|url", "Directory or s3://bucket/prefix that gets each change within a second (default: none)"),
+    configEnv: "BODEGA_REPLICATE_TO",
+    completes: "directory",
+  },
+} as const satisfies CommandArgs;
+
 /** The process that a server runs in. `--json` and `-q` suppress its announcement. */
 export function describeServerProcess(console: Console) {
   return {
