@@ -192,10 +192,11 @@ if (process.getuid?.() === 0) {
   });
 }
 
-test("it reads a backup from standard input", async () => {
+test("it reads a backup from standard input, and says of which moment it is", async () => {
   const { dataDir, run } = openCli();
-  const { code } = await run(["db", "restore", "-", "--yes"], { input: readFileSync(backup) });
+  const { code, stderr } = await run(["db", "restore", "-", "--yes"], { input: readFileSync(backup) });
   expect(code).toBe(0);
+  expect(stderr).toMatch(/The database has the state of \d{4}-\d\d-\d\dT\S+Z\./);
   expect(Object.keys(await readRows(dataDir))).toContain("tenants");
 });
 

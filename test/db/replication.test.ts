@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Connection } from "../../src/server/db/local/connection.ts";
@@ -42,6 +42,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  setSystemTime();
   await replicator.stop();
   await db.close();
   await s3?.close();
@@ -174,6 +175,46 @@ describe("a replica", () => {
     expect(await rowsOf(place, times[0])).toEqual(["a"]);
     expect(await rowsOf(place, times[1])).toEqual(["a", "b"]);
     await expect(rowsOf(place, 0)).rejects.toMatchObject({ kind: "notFound" });
+  });
+
+  test.each([
+    ["of one server", false],
+    ["of the next server, which begins anew", true],
+  ])("restores any moment after the clock %s was wrong for a while", async (_, isRestarted) => {
+    const place = openPlace(folder, { s3: undefined });
+    const start = Date.parse("2026-11-22T10:00:00Z");
+    const day = 86_400_000;
+    let count = 0;
+    const insertAt = async (row: string, time: number) => {
+      setSystemTime(new Date(time));
+      await insert(row);
+      await aSegment(++count);
+    };
+    setSystemTime(new Date(start - 1000));
+    startReplicator();
+    await notice("snapshot made");
+    await insertAt("a", start);
+    await insertAt("b", start + 1000);
+    if (isRestarted) {
+      await replicator.stop();
+      setSystemTime(new Date(start + day));
+      await db.close();
+      rmSync(join(dir, "replication.json"));
+      db = await open();
+      startReplicator();
+      await until("the snapshot", () => objects("snapshot-").length === 2);
+      count = objects("segment-").length;
+    }
+    await insertAt("c: a day ahead", start + day);
+    await insertAt("d: set back", start + 3000);
+    await insertAt("e", start + 5000);
+    await replicator.stop();
+    setSystemTime();
+    const all = ["a", "b", "c: a day ahead", "d: set back", "e"];
+    expect(await rowsOf(place, start + 2000)).toEqual(all.slice(0, 2));
+    expect(await rowsOf(place, start + 4000)).toEqual(all.slice(0, 4));
+    expect(await rowsOf(place, start + 5000)).toEqual(all);
+    expect(await rowsOf(place)).toEqual(all);
   });
 
   test("that fails is tried again, holds up no write, and has everything once it works", async () => {

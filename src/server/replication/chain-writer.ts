@@ -4,6 +4,9 @@ import type { Place } from "./place.ts";
 import { encodeSegment, type SegmentHeader } from "./segment.ts";
 import type { Changes } from "./wal-frames.ts";
 
+/** So many times that the clock was set back are remembered. */
+const maxSetBacks = 20;
+
 /** Writes the segments of one generation, each of which names the one before it. */
 export class ChainWriter {
   readonly #place: Place;
@@ -11,6 +14,7 @@ export class ChainWriter {
   readonly #generation: number;
   #previous: { link: Link; hash: string | undefined };
   #isBase: boolean;
+  #times: Pick<SegmentHeader, "at" | "setBacks">;
 
   /** @param head the last segment of the place. @param isBase whether commits behind it were not seen. */
   constructor(
@@ -23,6 +27,7 @@ export class ChainWriter {
     this.#generation = generation;
     this.#previous = { link: head?.link ?? { generation, sequence: 0 }, hash: head?.hash };
     this.#isBase = head?.hash === undefined;
+    this.#times = head?.header ?? { at: "" };
   }
 
   get last(): Link {
@@ -48,14 +53,21 @@ export class ChainWriter {
   /** Writes the next segment; returns its size. @param at everything that was committed until then is in it. */
   async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
     const { link, hash } = this.#previous;
+    const sequence = link.sequence + 1;
+    const time = at.toISOString();
+    const { at: before, setBacks = [] } = this.#times;
+    const times = {
+      at: time,
+      setBacks: time < before ? [...setBacks, { sequence, at: time }].slice(-maxSetBacks) : setBacks,
+    };
     const header: SegmentHeader = {
       format: 1,
       database: this.#database,
       generation: this.#generation,
-      sequence: link.sequence + 1,
+      sequence,
       previous: hash === undefined ? null : { ...link, hash },
       isBase: this.#isBase,
-      at: at.toISOString(),
+      ...times,
       pageCount,
       end,
     };
@@ -63,6 +75,7 @@ export class ChainWriter {
     await this.#place.put(segmentName(header), segment.bytes);
     this.#previous = { link: { generation: header.generation, sequence: header.sequence }, hash: segment.hash };
     this.#isBase = false;
+    this.#times = times;
     return segment.bytes.length;
   }
 }

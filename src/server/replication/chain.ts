@@ -19,8 +19,9 @@ export interface ChainState extends Link {
 interface Limits {
   /** The file is whole with the segment of this sequence, and not before. */
   through: number;
-  /** Milliseconds since 1970: later segments are not applied. */
+  /** Milliseconds since 1970: later segments are not applied, except up to the sequence `settled`. */
   until?: number | undefined;
+  settled?: number;
   signal: AbortSignal;
 }
 
@@ -33,21 +34,22 @@ export async function* applyChain(
   file: FileHandle,
   place: Place,
   from: ChainState,
-  { through, until = Number.POSITIVE_INFINITY, signal }: Limits,
+  { through, until = Number.POSITIVE_INFINITY, settled = 0, signal }: Limits,
 ): AsyncGenerator<ChainState> {
   const links = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(from))));
   const overtaken = links.find(({ sequence }) => sequence <= from.sequence);
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;
   for await (const { link, bytes } of fetchAhead(place, links, signal)) {
-    if (state.sequence >= through && Date.parse(state.at) >= until) return;
+    if (state.sequence >= Math.max(through, settled) && Date.parse(state.at) >= until) return;
     const name = segmentName(link);
     if (bytes === undefined) throw damagedReplica(`${name} is missing`);
     const segment = await decodeSegment(bytes, name);
     const { header, hash } = segment;
     // Commits before a base were not seen: only its snapshot has them, whose last segment was never read.
     const isBeyond = header.isBase && state.hash !== undefined;
-    if (link.sequence > through && (isBeyond || Date.parse(header.at) > until)) return;
+    const isLater = link.sequence > settled && Date.parse(header.at) > until;
+    if (link.sequence > through && (isBeyond || isLater)) return;
     requireNext(state, link, segment);
     await applySegment(file, segment);
     state = { ...link, hash, database: header.database, at: header.at };

@@ -81,7 +81,7 @@ async function readClaim(place: Place, generation: number): Promise<Claim | unde
 }
 
 /** The last segment; undefined where there is none. */
-async function readHead(place: Place): Promise<Head | undefined> {
+export async function readHead(place: Place): Promise<Head | undefined> {
   const last: Link | undefined = mainChain(parseLinks(await place.list(prefixes.segment))).at(-1);
   if (last === undefined) return undefined;
   const name = segmentName(last);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { AppError, notFound, validationFailed } from "../errors.ts";
 import { applyChain, type ChainState } from "./chain.ts";
+import { readHead } from "./generation.ts";
 import { parseLinks, partName, prefixes, snapshotName } from "./names.ts";
 import type { Place } from "./place.ts";
 import { damagedReplica, unseal } from "./segment.ts";
@@ -50,7 +51,10 @@ interface RebuildOptions {
  */
 export async function rebuild(place: Place, path: string, options: RebuildOptions): Promise<Rebuilt> {
   const { until, onProgress, signal } = options;
-  const { snapshot, older } = await findSnapshot(place, until);
+  const setBacks = (await readHead(place))?.header?.setBacks ?? [];
+  // Of the moments that a clock passed twice, the later one in the chain is meant.
+  const settled = setBacks.findLast(({ at }) => until === undefined || Date.parse(at) <= until)?.sequence ?? 0;
+  const { snapshot, older } = await findSnapshot(place, until, settled);
   const { generation, sequence, database, version, through, at, parts } = snapshot;
   let state: ChainState = { generation, sequence, hash: undefined, database, at };
   let segments = 0;
@@ -65,14 +69,15 @@ export async function rebuild(place: Place, path: string, options: RebuildOption
       done += bytes;
       onProgress(done, total);
     }
-    for await (const next of applyChain(file, place, state, { through, until, signal })) {
+    for await (const next of applyChain(file, place, state, { through, until, settled, signal })) {
       state = next;
       segments++;
     }
     await file.sync();
   } catch (error) {
     // Before it is whole, only a state of an older snapshot can be had.
-    const offer = segments > 0 && state.sequence >= through ? state.at : older && justBefore(at);
+    const isNamed = !setBacks.some((one) => one.sequence > state.sequence && one.at <= state.at);
+    const offer = segments > 0 && state.sequence >= through && isNamed ? state.at : older && justBefore(at);
     throw withOffer(error, place, offer);
   } finally {
     await file.close();
@@ -80,8 +85,8 @@ export async function rebuild(place: Place, path: string, options: RebuildOption
   return { state, version, segments };
 }
 
-/** The newest snapshot that was whole at a moment, and whether there is an older one. */
-async function findSnapshot(place: Place, until: number | undefined) {
+/** The newest snapshot that was whole at a moment or with the segment `settled`, and whether there is an older one. */
+async function findSnapshot(place: Place, until: number | undefined, settled: number) {
   const segments = parseLinks(await place.list(prefixes.segment));
   const snapshots = parseLinks(await place.list(prefixes.snapshot)).filter(({ generation, sequence }) =>
     segments.every((other) => other.generation <= generation || other.sequence > sequence),
@@ -91,7 +96,8 @@ async function findSnapshot(place: Place, until: number | undefined) {
     const bytes = await place.get(name);
     if (bytes === undefined) continue;
     const { header: snapshot } = unseal<SnapshotHeader>(bytes, name);
-    if (until === undefined || Date.parse(snapshot.at) <= until) return { snapshot, older: index > 0 };
+    const isWhole = until === undefined || Date.parse(snapshot.at) <= until || snapshot.through <= settled;
+    if (isWhole) return { snapshot, older: index > 0 };
   }
   const remedy =
     snapshots.length === 0 ? "Check the place. A replica begins with its first snapshot." : "Choose a later --at.";

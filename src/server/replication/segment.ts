@@ -15,6 +15,8 @@ export interface SegmentHeader {
   isBase: boolean;
   /** The database contains everything that was committed until then. */
   at: string;
+  /** The last segments, up to this one, whose time is before that of the one in front: the clock was set back. */
+  setBacks?: { sequence: number; at: string }[];
   /** The size of the database after it, in pages. */
   pageCount: number;
   /** Where it ends in the WAL of its server. */

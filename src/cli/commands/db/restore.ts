@@ -175,9 +175,10 @@ async function printDryRun(console: Console, summary: Summary, plan: RestorePlan
 
 async function printResult(console: Console, summary: Summary, { present }: RestorePlan): Promise<void> {
   if (console.json) return printJson(console, summary);
-  const { restored, kept, key_restored } = summary;
+  const { restored, backup, kept, key_restored } = summary;
   if (console.quiet) return kept === null ? undefined : console.write(`${formatValue(kept)}\n`);
   await printRecord(console, { restored, kept, key_restored }, "kept");
+  if (backup.created_at !== null) await info(console, `The database has the state of ${backup.created_at}.`);
   if (present !== null) {
     await info(
       console,
