@@ -75,7 +75,10 @@ async function follow(reader: Reader, blocks: Block[]): Promise<void> {
     expect({ text, code, output }).toEqual({ text, code: 0, output });
     reader.printed += output;
   }
-  for (const server of servers) expect(await server.end()).toBe(0);
+  for (const server of servers) {
+    const code = await server.end();
+    expect(code).toBe(server.log().includes("took over") ? 4 : 0);
+  }
 }
 
 test.skipIf(!curl)(

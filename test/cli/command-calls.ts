@@ -69,6 +69,11 @@ const newShop = [
 /** Every command by its path. A missing command fails the tests that run all of them. */
 export const commandCalls: Record<string, CommandCall> = {
   serve: record(() => ["--port", "0"], { server: "is", alone: true, needsNoShop: true }),
+  standby: record(({ dir }) => ["--from", join(dir, "replica"), "--port", "0", "--data-dir", join(dir, "standby")], {
+    server: "is",
+    alone: true,
+    needsNoShop: true,
+  }),
   init: record(() => [...newShop, "--owner-email", "eve@example.com", "--owner-name", "Eve"], {
     asks: () => [
       ["Owner password", "\r"],

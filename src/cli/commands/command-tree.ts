@@ -14,6 +14,7 @@ function fromModule(loadAll: LoadAll, names: string): Record<string, Load> {
 /** All commands. Each is imported only when it is needed, so that starting stays fast. */
 export const commandTree: CommandTree = {
   serve: () => import("./serve/serve.ts"),
+  standby: () => import("./serve/standby.ts"),
   init: () => import("./init/init.ts"),
   demo: () => import("./demo.ts"),
   health: () => import("./health/health.ts"),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import type { DatabaseConfig } from "../../server/config/config.ts";
-import { databaseFile } from "../../server/config/data-dir.ts";
+import { databaseFile, refuseStandby } from "../../server/config/data-dir.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
 import { nameDatabase } from "../../server/db/failure.ts";
 import type { Database } from "../../server/db/session.ts";
@@ -81,6 +81,7 @@ export function recordArg<const Kind extends NameKind>(
 export function requireDatabase(flags: DatabaseFlags, console: Console): void {
   const { databaseUrl, dataDir } = readDatabaseFlags(flags, console);
   if (databaseUrl !== undefined || existsSync(databaseFile(dataDir))) return;
+  refuseStandby(dataDir);
   throw notFound("database", undefined, {
     in: dataDir,
     remedy: "Name its directory with --data-dir or BODEGA_DATA_DIR, or create a store there: bodega init",

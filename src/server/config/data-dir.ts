@@ -13,7 +13,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, unavailable } from "../errors.ts";
+import { errnoOf, unavailable, wrongState } from "../errors.ts";
+import { quoteWord } from "../values/shell-quote.ts";
 
 /** Creates the data directory, readable by its owner only. Errors: unavailable when that is impossible. */
 export function makeDataDir(dir: string): void {
@@ -41,7 +42,7 @@ export function removeIfPossible(path: string): void {
  * it. A new one never replaces one that appeared meanwhile.
  * @throws unavailable when it cannot be written.
  */
-export function writeWhole(dataDir: string, path: string, text: string, isNew = false): void {
+export function writeWhole(dataDir: string, path: string, text: string | Uint8Array, isNew = false): void {
   makeDataDir(dataDir);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
@@ -63,6 +64,21 @@ export function writeWhole(dataDir: string, path: string, text: string, isNew = 
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
   return existsSync(path) ? realpathSync(path) : path;
+}
+
+/** The file of a standby's data directory that says how far its copy is. */
+export function standbyFile(dataDir: string): string {
+  return join(dataDir, "standby.json");
+}
+
+/**
+ * Refuses a data directory that has a standby's copy instead of a database.
+ * @throws wrongState
+ */
+export function refuseStandby(dataDir: string): void {
+  if (!existsSync(standbyFile(dataDir))) return;
+  const remedy = `To make it the server: bodega standby promote --data-dir ${quoteWord(dataDir)}`;
+  throw wrongState(`${dataDir} is the directory of a standby, which only its server changes.`, { remedy });
 }
 
 /** Sets the mode of a file, by default for its owner only, if it exists and this account is allowed to. */

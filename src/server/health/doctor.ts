@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { type Config, readConfig } from "../config/config.ts";
+import { standbyFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
 import { type CommandLine, locateFailure, nameDatabase } from "../db/failure.ts";
 import { commandLockDeadlineMs, openConfiguredDatabase } from "../db/open.ts";
@@ -20,6 +21,7 @@ import { rehearsal } from "./environment/rehearsal.ts";
 import { replication } from "./environment/replication.ts";
 import { secretKey } from "./environment/secret-key.ts";
 import { server, settings, tls } from "./environment/server.ts";
+import { standby } from "./environment/standby.ts";
 import { accounts, push, stores, webhooks } from "./environment/stores.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding, reasonOf } from "./finding.ts";
 import { recordChecks } from "./records/check-records.ts";
@@ -41,7 +43,9 @@ export const checkMeanings: Readonly<Record<string, string>> = {
   integrity: "Pages, indexes and constraints of the database are sound.",
   references: "Every reference leads to an existing row.",
   schema: "The schema is the one of this program.",
-  ...Object.fromEntries([...directoryChecks, ...serverChecks, ...recordChecks].map(({ id, about }) => [id, about])),
+  ...Object.fromEntries(
+    [...directoryChecks, ...serverChecks, standby, ...recordChecks].map(({ id, about }) => [id, about]),
+  ),
 };
 
 export interface DoctorOptions extends RunOptions {
@@ -67,6 +71,10 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   const run = new Run(options, environment.length + (namespace === undefined ? directoryChecks.length + 6 : 3));
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
   await reportFaults(run, faults);
+  if (config.databaseUrl === undefined && existsSync(standbyFile(config.dataDir))) {
+    await run.runEnvironment([...directoryChecks, settings, standby], subject);
+    return run.report(null);
+  }
   if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);
   const { size, isUsable } = await checkDatabasePart(run, config, options);
   const opened = isUsable ? await openContext(run, config, deps) : null;

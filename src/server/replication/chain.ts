@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { type Link, mainChain, parseLinks, prefixes, segmentName } from "./names.ts";
 import type { Place } from "./place.ts";
 import { damagedReplica, decodeSegment, type Segment } from "./segment.ts";
-import { pageBytes } from "./wal-frames.ts";
+import { pageBytes, type WalPosition } from "./wal-frames.ts";
 
 /** Segments that are fetched ahead. */
 const aheadCount = 8;
@@ -14,6 +14,8 @@ export interface ChainState extends Link {
   database: string;
   /** All commits until then are in the file, RFC 3339. */
   at: string;
+  /** Where the segment ends in the WAL of its server; undefined where it was never read. */
+  end?: WalPosition | undefined;
 }
 
 interface Limits {
@@ -22,11 +24,15 @@ interface Limits {
   /** Milliseconds since 1970: later segments are not applied, except up to the sequence `settled`. */
   until?: number | undefined;
   settled?: number;
+  /** Called with each segment before it is applied. */
+  keep?: (segment: Uint8Array) => void;
   signal: AbortSignal;
 }
 
 /**
  * Applies the segments behind a state to a database file, in their order; yields the state after each.
+ * @returns whether all of the place is in the file: not when some may not be applied, because it is later or only
+ * a new snapshot leads to it.
  * @throws validationFailed naming a segment that is damaged, missing, out of order or of another database; unavailable
  * when the place cannot be read.
  */
@@ -34,28 +40,41 @@ export async function* applyChain(
   file: FileHandle,
   place: Place,
   from: ChainState,
-  { through, until = Number.POSITIVE_INFINITY, settled = 0, signal }: Limits,
-): AsyncGenerator<ChainState> {
+  { through, until = Number.POSITIVE_INFINITY, settled = 0, keep, signal }: Limits,
+): AsyncGenerator<ChainState, boolean> {
   const links = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(from))));
   const overtaken = links.find(({ sequence }) => sequence <= from.sequence);
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;
   for await (const { link, bytes } of fetchAhead(place, links, signal)) {
-    if (state.sequence >= Math.max(through, settled) && Date.parse(state.at) >= until) return;
+    if (state.sequence >= Math.max(through, settled) && Date.parse(state.at) >= until) return false;
     const name = segmentName(link);
     if (bytes === undefined) throw damagedReplica(`${name} is missing`);
     const segment = await decodeSegment(bytes, name);
-    const { header, hash } = segment;
+    const { header } = segment;
     // Commits before a base were not seen: only its snapshot has them, whose last segment was never read.
     const isBeyond = header.isBase && state.hash !== undefined;
     const isLater = link.sequence > settled && Date.parse(header.at) > until;
-    if (link.sequence > through && (isBeyond || isLater)) return;
+    if (link.sequence > through && (isBeyond || isLater)) return false;
     requireNext(state, link, segment);
-    await applySegment(file, segment);
-    state = { ...link, hash, database: header.database, at: header.at };
+    keep?.(bytes);
+    state = await applySegment(file, segment);
     yield state;
   }
   if (state.sequence < through) throw damagedReplica(`segment ${state.sequence + 1} is missing`);
+  return true;
+}
+
+/**
+ * Applies a segment that was kept, unless the file has it already; returns the state after it.
+ * @throws validationFailed for one that is damaged or does not follow.
+ */
+export async function applyKept(file: FileHandle, state: ChainState, bytes: Uint8Array): Promise<ChainState> {
+  const segment = await decodeSegment(bytes, "The segment that was applied last");
+  const { generation, sequence } = segment.header;
+  if (sequence <= state.sequence) return state;
+  requireNext(state, { generation, sequence }, segment);
+  return applySegment(file, segment);
 }
 
 /** Segments in their order, some of them fetched ahead. */
@@ -89,9 +108,11 @@ function requireNext(state: ChainState, link: Link, { header }: Segment): void {
   }
 }
 
-async function applySegment(file: FileHandle, { header, numbers, pages }: Segment): Promise<void> {
+async function applySegment(file: FileHandle, { header, hash, numbers, pages }: Segment): Promise<ChainState> {
   for (const [index, number] of numbers.entries()) {
     await file.write(pages, index * pageBytes, pageBytes, (number - 1) * pageBytes);
   }
   await file.truncate(header.pageCount * pageBytes);
+  const { generation, sequence, database, at, end } = header;
+  return { generation, sequence, hash, database, at, end };
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type BackupLocation, formatLocation } from "../backup/location.ts";
-import { type FetchedBackup, type FetchStep, verifyFetched } from "../backup/restore/fetch-backup.ts";
+import { type FetchStep, verifyFetched } from "../backup/restore/fetch-backup.ts";
 import type { Config } from "../config/config.ts";
 import { prefixes } from "./names.ts";
 import { openPlace, type Place } from "./place.ts";
@@ -23,13 +23,14 @@ export async function findReplica(source: BackupLocation, config: Pick<Config, "
 }
 
 /**
- * Rebuilds a state of a replica in a directory and verifies all of it, as `fetchBackup` does for a backup.
+ * Rebuilds a state of a replica in a directory and verifies all of it, as `fetchBackup` does for a backup; returns also
+ * the end of the chain that was applied.
  * @throws as `rebuild` and `fetchBackup`.
  */
-export async function fetchReplica(place: Place, options: FetchOptions): Promise<FetchedBackup> {
+export async function fetchReplica(place: Place, options: FetchOptions) {
   const { folder, until, onStep, signal } = options;
   const onProgress = (done: number, total: number) => onStep({ step: "reading", done, total });
   const { state, version } = await rebuild(place, join(folder, "bodega.db"), { until, onProgress, signal });
   onStep({ step: "checking" });
-  return verifyFetched(folder, { created_at: state.at, version }, undefined);
+  return { ...(await verifyFetched(folder, { created_at: state.at, version }, undefined)), state };
 }

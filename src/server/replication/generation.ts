@@ -30,28 +30,24 @@ export async function claimGeneration(
   { database, dataDir, known }: { database: string; dataDir: string; known: number },
 ): Promise<{ generation: number; head: Head | undefined }> {
   for (;;) {
-    const newest = await newestGeneration(place);
-    if (newest !== undefined) {
-      const claim = await readClaim(place, newest);
-      if (claim !== undefined && claim.database !== database) {
-        throw validationFailed(`${place.address} holds the replica of another database.`, {
-          remedy: "Choose an empty directory or another prefix for this one.",
-        });
-      }
+    const { generation: newest = 0, claim } = (await readNewestClaim(place)) ?? {};
+    if (claim !== undefined && claim.database !== database) {
+      throw validationFailed(`${place.address} holds the replica of another database.`, {
+        remedy: "Choose an empty directory or another prefix for this one.",
+      });
     }
-    if (newest !== undefined && known > 0 && newest > known) await refuseReturn(place, newest, dataDir);
-    const generation = Math.max(newest ?? 0, known) + 1;
+    if (claim !== undefined && known > 0 && newest > known) refuseReturn(place, claim, dataDir);
+    const generation = Math.max(newest, known) + 1;
     const at = new Date().toISOString();
-    const claim: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at };
-    const { bytes } = sealed(claim, new Uint8Array());
+    const own: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at };
+    const { bytes } = sealed(own, new Uint8Array());
     if (await place.create(generationName(generation), bytes)) return { generation, head: await readHead(place) };
   }
 }
 
 /** A machine that was replaced must not take its place back by itself, because it lacks what happened since. */
-async function refuseReturn(place: Place, newest: number, dataDir: string): Promise<void> {
-  const claim = await readClaim(place, newest);
-  if (claim === undefined || (claim.host === hostname() && claim.data_dir === dataDir)) return;
+function refuseReturn(place: Place, claim: Claim, dataDir: string): void {
+  if (claim.host === hostname() && claim.data_dir === dataDir) return;
   throw conflict(`The server on ${claim.host} (${claim.data_dir}) took over ${place.address} at ${claim.at}.`, {
     remedy: `Stop that server and restore its state here first: bodega db restore ${place.address}`,
   });
@@ -69,9 +65,12 @@ export async function requireNewest(place: Place, generation: number): Promise<v
   });
 }
 
-async function newestGeneration(place: Place): Promise<number | undefined> {
+/** The last generation of a place and the server that took it; undefined for a place without any. */
+export async function readNewestClaim(place: Place) {
   const names = await place.list(prefixes.generation);
-  return names.flatMap((name) => parseGeneration(name) ?? []).at(-1);
+  const generation = names.flatMap((name) => parseGeneration(name) ?? []).at(-1);
+  if (generation === undefined) return undefined;
+  return { generation, claim: await readClaim(place, generation) };
 }
 
 async function readClaim(place: Place, generation: number): Promise<Claim | undefined> {

@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
+import { refuseStandby, standbyFile } from "../config/data-dir.ts";
 import type { Environment } from "../config/environment.ts";
 import { findUnknownSettings } from "../config/unknown-settings.ts";
 import { locateFailure } from "../db/failure.ts";
@@ -22,7 +24,7 @@ import { openServerVault, prepareDatabase } from "./prepare-database.ts";
 import { graceMs, lastLinesMs, limitShutdown, nextStopSignal } from "./shutdown.ts";
 import { startWorkers } from "./workers.ts";
 
-interface ServerProcess {
+export interface ServerProcess {
   version: string;
   env: Environment;
   /** How this program is started again, without arguments. */
@@ -58,13 +60,14 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     if (config.isWorker) return await runWorker(config, run);
     const lock = config.databaseUrl === undefined ? await acquireServerLock(config.dataDir) : { release: () => {} };
     if (!lock) {
+      refuseStandby(config.dataDir);
       throw unavailable(
         `Another server uses ${config.dataDir}. Stop it, choose another --data-dir, or use more processors with --workers.`,
       );
     }
     try {
       await removeStaleRestores(config.dataDir);
-      return await runMain(config, run);
+      return await runMain(await becomeServer(config, run), run);
     } catch (error) {
       throw locateFailure(error, config);
     } finally {
@@ -74,6 +77,14 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     // A log that nobody reads must not delay the exit.
     await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);
   }
+}
+
+/** In a standby's directory, starting the server is taking over. */
+async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run): Promise<Config> {
+  if (config.databaseUrl !== undefined || !existsSync(standbyFile(config.dataDir))) return config;
+  const stop = new AbortController();
+  void stopSignal.then((signal) => stop.abort(unavailable(`${signal}: the standby did not take over.`)));
+  return (await import("../replication/take-over.ts")).takeOver(config, { notice, signal: stop.signal });
 }
 
 /** The main process. With workers it answers no requests itself, but runs the jobs that run once for all of them. */

@@ -62,6 +62,9 @@ async function findServer(args: DatabaseFlags & { host?: string; port?: string }
   const config = readCliConfig(args, console);
   if ((args.host ?? args.port) !== undefined) return { address: addressOf(config) };
   const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");
+  const { readStandbyState } = await import("../../../server/replication/standby.ts");
+  const standby = readStandbyState(config.dataDir);
+  if (standby !== undefined) return { address: standby.url };
   const status = await readServerStatus(config.dataDir, AbortSignal.timeout(timeoutMs));
   // The running server knows its address, also where its flags differ from the settings.
   return { address: status?.url ?? addressOf(config), status };

@@ -1,41 +1,46 @@
 import { readCliConfig } from "../../context/read-config.ts";
-import { valueArg } from "../../framework/args.ts";
+import { type CommandArgs, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 import { addressFlags, describeServerProcess, replicateFlag, serverFlags } from "./server-process.ts";
+
+/** The flags of a server for real stores. */
+export const serveFlags = {
+  ...serverFlags,
+  workers: { ...valueArg("number", "Number of worker processes (default: 1)"), configEnv: "BODEGA_WORKERS" },
+  ...addressFlags,
+  metrics: {
+    ...valueArg("host:port", "Serve Prometheus metrics on a separate address"),
+    configEnv: "BODEGA_METRICS",
+  },
+  "backup-every": {
+    ...valueArg("duration", "Make a backup at this interval, such as 24h (default: never)"),
+    configEnv: "BODEGA_BACKUP_EVERY",
+  },
+  "backup-to": {
+    ...valueArg("dir|url", "Directory or s3://bucket/prefix for backups (default: backups in the data directory)"),
+    configEnv: "BODEGA_BACKUP_TO",
+    completes: "directory",
+  },
+  "backup-keep": { ...valueArg("number", "Number of backups to keep (default: 7)"), configEnv: "BODEGA_BACKUP_KEEP" },
+  "replicate-keep": {
+    ...valueArg("duration", "How long each moment can be restored from there (default: 72h)"),
+    configEnv: "BODEGA_REPLICATE_KEEP",
+  },
+  "allow-private-push": {
+    type: "boolean",
+    configEnv: "BODEGA_PUSH_PRIVATE",
+    description: "Allow Web Push endpoints on private networks and http, for development",
+  },
+} as const satisfies CommandArgs;
 
 export default defineCommand({
   name: "serve",
   description: "Serve the HTTP API until stopped",
   longRunning: true,
   args: {
-    ...serverFlags,
-    workers: { ...valueArg("number", "Number of worker processes (default: 1)"), configEnv: "BODEGA_WORKERS" },
-    ...addressFlags,
-    metrics: {
-      ...valueArg("host:port", "Serve Prometheus metrics on a separate address"),
-      configEnv: "BODEGA_METRICS",
-    },
-    "backup-every": {
-      ...valueArg("duration", "Make a backup at this interval, such as 24h (default: never)"),
-      configEnv: "BODEGA_BACKUP_EVERY",
-    },
-    "backup-to": {
-      ...valueArg("dir|url", "Directory or s3://bucket/prefix for backups (default: backups in the data directory)"),
-      configEnv: "BODEGA_BACKUP_TO",
-      completes: "directory",
-    },
-    "backup-keep": { ...valueArg("number", "Number of backups to keep (default: 7)"), configEnv: "BODEGA_BACKUP_KEEP" },
+    ...serveFlags,
     ...replicateFlag,
-    "replicate-keep": {
-      ...valueArg("duration", "How long each moment can be restored from there (default: 72h)"),
-      configEnv: "BODEGA_REPLICATE_KEEP",
-    },
-    "allow-private-push": {
-      type: "boolean",
-      configEnv: "BODEGA_PUSH_PRIVATE",
-      description: "Allow Web Push endpoints on private networks and http, for development",
-    },
   },
   examples: [
     "bodega serve",

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
+import { refuseStandby } from "../../config/data-dir.ts";
 import { unavailable, wrongState } from "../../errors.ts";
 import { FileLock } from "./file-lock.ts";
 import { keepDamagedWal } from "./kept-wal.ts";
@@ -40,6 +41,7 @@ async function waitFor(
   message: string,
   { timeoutMs = defaultTimeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<FileLock> {
+  refuseStandby(dirname(path));
   const lock = new FileLock(await loadLibsql(), `${path}-users`);
   const deadline = performance.now() + timeoutMs;
   try {

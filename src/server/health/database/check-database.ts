@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
-import { databaseFile } from "../../config/data-dir.ts";
+import { databaseFile, refuseStandby } from "../../config/data-dir.ts";
 import { type CommandLine, damageRemedy, nameDatabase } from "../../db/failure.ts";
 import { describeKeptWals } from "../../db/local/kept-wal.ts";
 import type { Session } from "../../db/session.ts";
@@ -53,6 +53,7 @@ export async function checkDatabase(
 async function openFile({ dataDir }: Config, { step, command }: DatabaseCheckOptions): Promise<DatabaseReader | null> {
   const path = databaseFile(dataDir);
   if (!existsSync(path)) {
+    refuseStandby(dataDir);
     const remedy = `Name its directory with --data-dir or BODEGA_DATA_DIR, or create a store: ${command("init")}`;
     throw notFound("database", undefined, { in: dataDir, remedy });
   }

@@ -3,7 +3,7 @@ import { formatDuration } from "../../values/duration.ts";
 import { type EnvironmentCheck, finding } from "../finding.ts";
 
 /** A place that answers slowly is behind for longer than usual, but not for so long. */
-const maxLagSeconds = 30;
+export const maxLagSeconds = 30;
 
 export const replication = {
   id: "replication",

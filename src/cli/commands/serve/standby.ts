@@ -1,0 +1,66 @@
+import { backupDestination } from "../../../server/config/backup-config.ts";
+import { readCliConfig } from "../../context/read-config.ts";
+import { valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { printJson } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
+import { serveFlags } from "./serve.ts";
+import { describeServerProcess } from "./server-process.ts";
+
+export default defineCommand({
+  name: "standby",
+  description: "Keep a second machine ready to take over from a server",
+  longRunning: true,
+  args: {
+    action: {
+      type: "positional",
+      required: false,
+      options: ["promote"],
+      description: "Take over from the server, and serve; without it, follow the server",
+    },
+    from: {
+      ...valueArg("dir|url", "Directory or s3://bucket/prefix to which the server replicates"),
+      configEnv: "BODEGA_REPLICATE_TO",
+      completes: "directory",
+    },
+    ...serveFlags,
+  },
+  examples: [
+    "bodega standby --from s3://my-bucket/shop --host 0.0.0.0 --port 80 --data-dir /var/lib/bodega",
+    "bodega standby promote --yes",
+  ],
+  notes: [
+    "It restores the newest state into an empty data directory, and applies each change within seconds. Copy secret.key and " +
+      "bodega.env of the server there first. On its address, /health/live answers 200 and /health/ready 503 with the lag.",
+    "promote stops the standby of the data directory, applies the last changes, and serves like bodega serve, which does the " +
+      "same where no standby runs. The old server ends with exit code 4; stop it first if you can, so that nothing is lost.",
+  ],
+  async run(args, console) {
+    const { action, from } = args;
+    const flags = { ...args, "replicate-to": backupDestination({ value: from, source: "--from" }) };
+    const config = readCliConfig(flags, console);
+    if (config.databaseUrl !== undefined)
+      throw invalidFlag("--database-url", "has no standby: it needs a database file");
+    const { dataDir, replicateTo } = config;
+    const onReady = async (url: string) => {
+      if (console.json) await printJson(console, { url, data_dir: dataDir });
+    };
+    const self = { ...describeServerProcess(console), onReady };
+    const { openPlace } = await import("../../../server/replication/place.ts");
+    const { runStandby, stopStandby } = await import("../../../server/runtime/standby.ts");
+    if (action === undefined) {
+      if (replicateTo === undefined) throw invalidFlag("--from", "is required");
+      return runStandby(config, openPlace(replicateTo, config), self);
+    }
+    const { requireStandby } = await import("../../../server/replication/take-over.ts");
+    const { readNewestClaim } = await import("../../../server/replication/generation.ts");
+    const { runServer } = await import("../../../server/runtime/serve.ts");
+    const { place } = requireStandby(config);
+    const { host, data_dir, at } = (await readNewestClaim(openPlace(place, config)))?.claim ?? {};
+    const server = host === undefined ? "its server" : `the server on ${host} (${data_dir}, since ${at})`;
+    await confirmAction(console, `Take over ${place} from ${server}?`);
+    await stopStandby(dataDir);
+    return runServer(config, self);
+  },
+});

@@ -1,0 +1,243 @@
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
+import type { Config } from "../config/config.ts";
+import { giveToOwner, standbyFile, writeWhole } from "../config/data-dir.ts";
+import { syncFile } from "../db/local/sync-file.ts";
+import { AppError, unavailable } from "../errors.ts";
+import type { LogWriter } from "../logging/logger.ts";
+import { copySecret, fingerprintOf } from "../security/secret-key.ts";
+import { withSignal } from "../values/with-timeout.ts";
+import { applyChain, applyKept, type ChainState } from "./chain.ts";
+import { fetchReplica } from "./fetch-replica.ts";
+import { generationName, type Link, parseLinks, prefixes, snapshotName } from "./names.ts";
+import type { Place } from "./place.ts";
+
+/** How often it looks for a new snapshot. */
+const checkMs = 5000;
+const retryMs = { least: 1000, most: 10_000 };
+
+/** The progress of a standby, as its data directory knows it. */
+export interface StandbyState {
+  /** The address of the place. */
+  place: string;
+  /** Where its health check last listened. */
+  url: string;
+  /** Of the secret key of the database; null where that has none, or before there is a copy. */
+  keyFingerprint: string | null;
+  /** Up to where the copy is; null while there is none. */
+  state: ChainState | null;
+}
+
+export interface StandbyOptions {
+  config: Pick<Config, "dataDir" | "secret">;
+  notice: LogWriter["notice"];
+  signal: AbortSignal;
+  pollMs?: number;
+}
+
+/** The state of a standby's data directory; undefined for other directories. */
+export function readStandbyState(dataDir: string): StandbyState | undefined {
+  const path = standbyFile(dataDir);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as StandbyState) : undefined;
+}
+
+/** The copy has a name of its own, so that nothing opens it while segments are applied. */
+export function copyFile(dataDir: string): string {
+  return join(dataDir, "standby.db");
+}
+
+/** The segment that is being applied: a standby that was killed meanwhile applies it again. */
+export function keptSegmentFile(dataDir: string): string {
+  return join(dataDir, "standby.segment");
+}
+
+/** Whether this machine lacks the secret key of a copy. */
+export function lacksKey(config: StandbyOptions["config"], keyFingerprint: string | null): boolean {
+  const secret = keyFingerprint === null ? null : copySecret(config);
+  return keyFingerprint !== null && (secret === null || fingerprintOf(secret) !== keyFingerprint);
+}
+
+/**
+ * Keeps a copy of the database of a place current: restores the newest state once, then applies each segment. A segment
+ * is kept beside the copy until it is applied, so that the copy is whole after a crash at any moment. A copy that cannot
+ * be continued is replaced by a new one once that is whole.
+ */
+export class Standby {
+  readonly #place: Place;
+  readonly #options: StandbyOptions;
+  #known: StandbyState;
+  #file: FileHandle | undefined;
+  #isBroken = false;
+  /** When the copy last had everything; undefined before there is one. */
+  #currentAt: number | undefined;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  /** Undefined after a later success. */
+  #failure: string | undefined;
+
+  constructor(place: Place, options: StandbyOptions) {
+    this.#options = options;
+    this.#place = {
+      ...place,
+      has: (name) => withSignal(place.has(name), options.signal),
+      get: (name) => withSignal(place.get(name), options.signal),
+      list: (prefix, after) => withSignal(place.list(prefix, after), options.signal),
+    };
+    const { dataDir } = options.config;
+    const known = existsSync(copyFile(dataDir)) ? readStandbyState(dataDir) : undefined;
+    this.#known = known ?? { place: place.address, url: "", keyFingerprint: null, state: null };
+    this.#currentAt = this.#known.state ? Date.parse(this.#known.state.at) : undefined;
+  }
+
+  /** How it is doing, for people, and how many seconds ago the copy had everything; undefined while there is none. */
+  describe(): { message: string; lagSeconds: number | undefined } {
+    const { place, state } = this.#known;
+    const lagSeconds = this.#currentAt && Math.max(0, Date.now() - this.#currentAt) / 1000;
+    const ending = `Its copy is ${lagSeconds?.toFixed(1)} s behind; the last change is of ${state?.at}.`;
+    const copy = lagSeconds === undefined ? "It has no copy yet." : ending;
+    const reason = this.#failure === undefined ? "" : ` Now ${this.#failure}.`;
+    return { message: `This is a standby of ${place}. ${copy}${reason}`, lagSeconds };
+  }
+
+  /** Follows the place until the signal. @param url where its health check listens. */
+  async run(url: string): Promise<void> {
+    const { signal, notice, pollMs = 1000 } = this.#options;
+    this.#write({ url });
+    for (let delayMs = retryMs.least; !signal.aborted; ) {
+      let pauseMs = pollMs;
+      try {
+        await this.catchUp();
+        if (this.#failure !== undefined) notice("info", `the standby follows ${this.#known.place}`);
+        this.#failure = undefined;
+        delayMs = retryMs.least;
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#noteFailure(error);
+        pauseMs = delayMs;
+        delayMs = Math.min(delayMs * 2, retryMs.most);
+      }
+      await withSignal(Bun.sleep(pauseMs), signal).catch(() => {});
+    }
+    await this.close();
+  }
+
+  /**
+   * Applies what the place has; restores its newest state where the copy cannot be continued.
+   * @returns whether the copy has everything; not after a restore, because segments may have been added meanwhile.
+   * @throws notFound while the place has no state; unavailable when it cannot be read; validationFailed for damage.
+   */
+  async catchUp(): Promise<boolean> {
+    const startedAt = Date.now();
+    const snapshot = await this.#findSnapshot();
+    const isWhole = await this.#applyNew();
+    const { state } = this.#known;
+    const isBehind = state === null || (snapshot !== undefined && snapshotName(snapshot) > snapshotName(state));
+    if (this.#isBroken || isBehind) await this.#beginAnew();
+    else if (isWhole) this.#currentAt = startedAt;
+    return isWhole && !isBehind;
+  }
+
+  /** Nothing is written to the copy afterwards. */
+  async close(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  /** The newest snapshot of the place, now and then. */
+  async #findSnapshot(): Promise<Link | undefined> {
+    const { place, state } = this.#known;
+    if (state === null) return undefined;
+    // A directory that is not mounted is empty.
+    if (!(await this.#place.has(generationName(state.generation)))) {
+      throw unavailable(`The replica is no longer in ${place}.`);
+    }
+    if (performance.now() - this.#checkedAt < checkMs) return undefined;
+    const snapshots = await this.#place.list(prefixes.snapshot);
+    this.#checkedAt = performance.now();
+    return parseLinks(snapshots).at(-1);
+  }
+
+  /** Applies the segments behind the copy; returns whether there are no others. */
+  async #applyNew(): Promise<boolean> {
+    const { config, notice, signal } = this.#options;
+    const kept = keptSegmentFile(config.dataDir);
+    try {
+      const file = await this.#open();
+      const { state } = this.#known;
+      if (file === undefined || state === null || this.#isBroken) return false;
+      const keep = (segment: Uint8Array) => {
+        writeWhole(config.dataDir, kept, segment);
+        syncFile(config.dataDir);
+      };
+      const steps = applyChain(file, this.#place, state, { through: state.sequence, keep, signal });
+      for (let step = await steps.next(); ; step = await steps.next()) {
+        if (step.done) return step.value;
+        await file.sync();
+        this.#write({ state: step.value });
+      }
+    } catch (error) {
+      // What was being applied is applied again.
+      await this.close();
+      if (!(error instanceof AppError) || error.kind !== "validationFailed") throw error;
+      notice("warn", `the copy cannot be continued, and a new one is made: ${error.message}`);
+      this.#isBroken = true;
+      return false;
+    }
+  }
+
+  /** Opens the copy and makes it whole; undefined while there is none. */
+  async #open(): Promise<FileHandle | undefined> {
+    const { dataDir } = this.#options.config;
+    const { state } = this.#known;
+    if (this.#file !== undefined || state === null) return this.#file;
+    this.#file = await open(copyFile(dataDir), "r+");
+    if (existsSync(keptSegmentFile(dataDir))) {
+      const applied = await applyKept(this.#file, state, readFileSync(keptSegmentFile(dataDir)));
+      await this.#file.sync();
+      this.#write({ state: applied });
+    }
+    return this.#file;
+  }
+
+  /** Restores the newest state beside the copy, and replaces it. */
+  async #beginAnew(): Promise<void> {
+    const { config, notice, signal } = this.#options;
+    const { dataDir } = config;
+    const temp = await makeRestoreTempDir(dataDir, true);
+    try {
+      const options = { folder: temp.path, until: undefined, onStep: () => {}, signal };
+      const { databasePath, state, inspection } = await fetchReplica(this.#place, options);
+      await this.close();
+      // Until the new copy is in its place, no state is true of it.
+      this.#write({ state: null });
+      rmSync(keptSegmentFile(dataDir), { force: true });
+      syncFile(databasePath);
+      giveToOwner(databasePath, dataDir);
+      renameSync(databasePath, copyFile(dataDir));
+      syncFile(dataDir);
+      const { keyFingerprint } = inspection;
+      this.#write({ state, keyFingerprint });
+      this.#isBroken = false;
+      notice("info", `the newest state of ${this.#known.place} was restored; the standby follows it`);
+      if (lacksKey(config, keyFingerprint)) notice("error", `${dataDir} lacks the secret.key of the server`);
+    } finally {
+      temp.remove();
+    }
+  }
+
+  #write(changed: Partial<StandbyState>): void {
+    const { dataDir } = this.#options.config;
+    this.#known = { ...this.#known, ...changed };
+    writeWhole(dataDir, standbyFile(dataDir), `${JSON.stringify(this.#known)}\n`);
+  }
+
+  #noteFailure(error: unknown): void {
+    const { place } = this.#known;
+    const isEmpty = error instanceof AppError && error.kind === "notFound";
+    const message = error instanceof AppError ? error.message : String(error);
+    const text = isEmpty ? `no replica in ${place} yet` : `${place} cannot be followed: ${message}`;
+    if (this.#failure !== text) this.#options.notice(isEmpty ? "info" : "error", `${text}; the standby tries again`);
+    this.#failure = text;
+  }
+}

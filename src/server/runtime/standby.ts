@@ -1,0 +1,83 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { requestIdOf } from "../api/headers.ts";
+import type { Config } from "../config/config.ts";
+import { writeWhole } from "../config/data-dir.ts";
+import { acquireServerLock, isServerRunning } from "../db/local/server-lock.ts";
+import { unavailable, wrongState } from "../errors.ts";
+import { baseHeaders, errorResponse, reply, successResponse } from "../http/envelope.ts";
+import { createLogWriter } from "../logging/logger.ts";
+import type { Place } from "../replication/place.ts";
+import { readStandbyState, Standby } from "../replication/standby.ts";
+import { refuseShop } from "../replication/take-over.ts";
+import { readCertificate } from "../tls/certificate.ts";
+import { openPort } from "./port.ts";
+import type { ServerProcess } from "./serve.ts";
+import { lastLinesMs, nextStopSignal } from "./shutdown.ts";
+
+const stopCheckMs = 200;
+/** A call to the place may be under way. */
+const stopMs = 30_000;
+
+/** A command creates it to stop the standby of a directory. */
+const stopFile = (dataDir: string) => join(dataDir, "standby.stop");
+
+/**
+ * Keeps the data directory current with a place until a signal, or until another command takes over; answers health
+ * checks on the port of the later server.
+ * @returns the exit code.
+ * @throws wrongState for a directory with a database of its own or of another place; unavailable when the directory or the port is in use.
+ */
+export async function runStandby(config: Config, place: Place, self: Omit<ServerProcess, "prepare">): Promise<number> {
+  const { dataDir } = config;
+  const log = createLogWriter(config.log, self.writeLog, config.logLevel);
+  const stop = new AbortController();
+  void nextStopSignal(false).then(() => stop.abort());
+  refuseShop(dataDir);
+  const known = readStandbyState(dataDir);
+  if (known !== undefined && known.place !== place.address) {
+    throw wrongState(`${dataDir} has a copy of ${known.place}. Choose another --data-dir, or remove all of it.`);
+  }
+  const lock = await acquireServerLock(dataDir);
+  if (lock === null) throw unavailable(`Another standby or server uses ${dataDir}.`);
+  rmSync(stopFile(dataDir), { force: true });
+  const checkingStop = setInterval(() => existsSync(stopFile(dataDir)) && stop.abort(), stopCheckMs);
+  try {
+    const standby = new Standby(place, { config, notice: log.notice, signal: stop.signal });
+    const certificate = config.tls ? await readCertificate(config.tls) : null;
+    const port = openPort(config, { shared: false, certificate, fetch: (request) => answer(request, standby) });
+    const running = standby.run(port.url);
+    await self.print(`Bodega ${self.version} follows ${place.address}; its health check listens on ${port.url}\n`);
+    await self.onReady?.(port.url);
+    await running;
+    await port.stop(0);
+    return 0;
+  } finally {
+    clearInterval(checkingStop);
+    rmSync(stopFile(dataDir), { force: true });
+    lock.release();
+    await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);
+  }
+}
+
+/** Stops the standby of a directory, if one runs. Errors: unavailable when it does not stop. */
+export async function stopStandby(dataDir: string): Promise<void> {
+  const deadline = performance.now() + stopMs;
+  while (await isServerRunning(dataDir)) {
+    if (performance.now() > deadline) throw unavailable(`The standby on ${dataDir} does not stop. Stop its process.`);
+    if (!existsSync(stopFile(dataDir))) writeWhole(dataDir, stopFile(dataDir), "");
+    await Bun.sleep(stopCheckMs);
+  }
+}
+
+function answer(request: Request, standby: Standby): Response {
+  const requestId = requestIdOf(request.headers);
+  const headers = baseHeaders(requestId);
+  // Without a Host, the URL is the path alone.
+  if (URL.parse(request.url, "http://localhost")?.pathname === "/health/live") {
+    return successResponse(requestId, reply({ status: "ok" }), 200, headers);
+  }
+  const { message, lagSeconds } = standby.describe();
+  const details = lagSeconds === undefined ? [] : [{ field: "lag_seconds", message: String(lagSeconds) }];
+  return errorResponse(requestId, unavailable(message, { details, remedy: "Send requests to its server." }), headers);
+}

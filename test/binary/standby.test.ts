@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Binary, openShop, useBinaries } from "../support/binary.ts";
+import type { Serving } from "../support/serving.ts";
+import { until } from "../support/until.ts";
+import { defaultDataDir, startLoad } from "./load.ts";
+
+const { installBinary, makeDir } = useBinaries();
+
+/** This much may be lost: a second, and the time of one upload on a busy machine. */
+const maxLostMs = 3000;
+
+const follow = (binary: Binary, place: string) =>
+  binary.serveBy([binary.path, "standby", "--from", place, "--port", "0"]);
+
+/** The lag of a standby in seconds, as its health check answers it. */
+async function readLag({ url }: Serving): Promise<number | undefined> {
+  const reply = await fetch(`${url}/health/ready`);
+  expect(reply.status).toBe(503);
+  const { error } = (await reply.json()) as { error: { details: { field: string; message: string }[] } };
+  return error.details[0] && Number(error.details[0].message);
+}
+
+test("a standby is seconds behind; when the server is killed it takes over, and the server stays out", async () => {
+  const first = installBinary();
+  const { auth, namespace } = await openShop(first);
+  const place = makeDir();
+  const server = await first.serve("--replicate-to", place);
+  const second = installBinary();
+  const standby = await follow(second, place);
+  await until("the copy", async () => (await readLag(standby)) !== undefined);
+  // Without the key it goes on following.
+  expect(await second.run("standby", "promote", "--yes")).toMatchObject({ code: 4 });
+  expect((await second.run("doctor")).stdout).toContain("The secret key of the server is missing");
+  copyFileSync(join(defaultDataDir(first.dir), "secret.key"), join(defaultDataDir(second.dir), "secret.key"));
+  expect(await second.run("doctor")).toMatchObject({ code: 0 });
+
+  const load = startLoad({ url: server.url, namespace, auth, clients: 4 });
+  const lags: number[] = [];
+  let early: string[] = [];
+  for (const start = performance.now(); performance.now() - start < 6000; await Bun.sleep(100)) {
+    lags.push((await readLag(standby)) ?? Number.POSITIVE_INFINITY);
+    if (performance.now() - start < 6000 - maxLostMs) early = [...load.created];
+  }
+  server.signal("SIGKILL");
+  await server.exited;
+  await load.stop();
+  expect(Math.max(...lags)).toBeLessThan(3);
+  expect(early.length).toBeGreaterThan(0);
+  expect((await second.run("health")).stdout).toContain("This is a standby of");
+  expect(await second.run("tenant", "list")).toMatchObject({ code: 4 });
+
+  const promoted = await second.serveBy([second.path, "standby", "promote", "--yes", "--port", "0"]);
+  expect(await standby.exited).toBe(0);
+  const ids = new Set<string>();
+  for (let page = ""; ; ) {
+    const address = `${promoted.url}/products/?namespace=${namespace}&limit=100&fields=id${page}`;
+    const reply = await fetch(address, { headers: { authorization: auth } });
+    const body = (await reply.json()) as { data: { id: string }[]; page: { next_cursor: string | null } };
+    for (const { id } of body.data) ids.add(id);
+    if (body.page.next_cursor === null) break;
+    page = `&cursor=${encodeURIComponent(body.page.next_cursor)}`;
+  }
+  expect(early.filter((id) => !ids.has(id))).toEqual([]);
+  const { passed } = await second.json<{ passed: Record<string, string[]> }>("doctor");
+  expect(passed.database).toContain("integrity");
+  await until("the takeover", () => promoted.log().includes("goes on"));
+
+  const returned = await first.serve("--replicate-to", place);
+  expect(await returned.exited).toBe(4);
+  expect(returned.log()).toContain(defaultDataDir(second.dir));
+  expect(await promoted.end()).toBe(0);
+}, 60_000);

@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../src/server/config/config.ts";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
+import { migrate, readBirth } from "../../src/server/db/migrate.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { openPlace, type Place } from "../../src/server/replication/place.ts";
+import { Replicator } from "../../src/server/replication/replicator.ts";
+import { decodeSegment } from "../../src/server/replication/segment.ts";
+import { copyFile, keptSegmentFile, readStandbyState, Standby } from "../../src/server/replication/standby.ts";
+import { takeOver } from "../../src/server/replication/take-over.ts";
+import { until } from "../support/until.ts";
+import { makeDir } from "./kinds.ts";
+
+/** Makes rows so large that they are in different pages. */
+const filler = "x".repeat(1500);
+
+let dir: string;
+let folder: string;
+let copies: string;
+let db: FileDatabase;
+let replicator: Replicator;
+let notices: string[];
+let following: { stop: () => Promise<void> } | undefined;
+
+const open = async (dataDir: string) => (await openDatabase({ dataDir })) as FileDatabase;
+const place = () => openPlace(folder, { s3: undefined });
+const config = () => ({ dataDir: copies, secret: undefined }) as unknown as Config;
+const notice = (_level: string, message: string) => notices.push(message);
+
+async function startReplicator(dataDir = dir, database = db): Promise<void> {
+  const options = { dataDir, version: "1", keepMs: 3_600_000, notice, pollMs: 20 };
+  replicator = new Replicator(database, { ...options, place: place(), database: await readBirth(database) });
+  replicator.begin();
+}
+
+function follow(from: Place = place()): Standby {
+  const stop = new AbortController();
+  const standby = new Standby(from, { config: config(), notice, signal: stop.signal, pollMs: 20 });
+  const running = standby.run("http://localhost");
+  const end = async () => {
+    stop.abort();
+    await running;
+    following = undefined;
+  };
+  following = { stop: end };
+  return standby;
+}
+
+const promote = async () => takeOver(config(), { notice, signal: new AbortController().signal });
+const said = (text: string) => until(text, () => notices.some((one) => one.includes(text)));
+const insertInto = (database: FileDatabase, key: string) =>
+  database.execute({ sql: "insert into rate_limits values (?, ?, 0)", args: [key, filler] });
+const objects = (prefix: string) =>
+  readdirSync(folder)
+    .filter((name) => name.startsWith(prefix))
+    .sort();
+
+/** Waits until the copy has the last segment of the place. */
+async function caughtUp(): Promise<void> {
+  await until("the copy", () => {
+    const [, generation, sequence] = /-(\d+)-(\d+)$/.exec(objects("segment-").at(-1) ?? "") ?? [];
+    const state = readStandbyState(copies)?.state;
+    return state?.generation === Number(generation) && state.sequence === Number(sequence);
+  });
+}
+
+/** Writes a row, and waits until it left the machine. */
+async function send(row: string): Promise<void> {
+  const before = objects("segment-").length;
+  await insertInto(db, row);
+  await until("a segment", () => objects("segment-").length > before);
+}
+
+/** The rows of the copy after it became a database, whose pages are checked. */
+async function promotedRows(): Promise<string[]> {
+  await promote();
+  const promoted = await open(copies);
+  try {
+    const { rows: verdict } = await promoted.execute("pragma integrity_check");
+    expect(verdict[0]?.[0]).toBe("ok");
+    const { rows } = await promoted.execute("select key from rate_limits order by key");
+    return rows.map(({ key }) => String(key));
+  } finally {
+    await promoted.close();
+  }
+}
+
+beforeEach(async () => {
+  [dir, copies] = [makeDir(), makeDir()];
+  folder = join(makeDir(), "replica");
+  notices = [];
+  db = await open(dir);
+  await migrate(db);
+  await startReplicator();
+});
+
+afterEach(async () => {
+  await following?.stop();
+  await replicator.stop();
+  await db.close();
+  for (const path of [dir, copies, folder]) rmSync(path, { recursive: true, force: true });
+});
+
+describe("a standby", () => {
+  test("restores once, follows each segment, and takes over with everything that the place has", async () => {
+    await insertInto(db, "before");
+    await said("snapshot made");
+    const standby = follow();
+    await said("was restored");
+    for (const row of ["a", "b", "c"]) {
+      await send(row);
+      await until("a checkpoint", () => db.checkpoint());
+    }
+    await caughtUp();
+    await until("the lag", () => (standby.describe().lagSeconds ?? 9) < 1);
+    await following?.stop();
+    await send("last");
+    expect(await promotedRows()).toEqual(["a", "b", "before", "c", "last"]);
+    expect(notices.filter((one) => one.includes("was restored"))).toHaveLength(1);
+    expect(readdirSync(copies).filter((name) => name.startsWith("standby"))).toEqual([]);
+  });
+
+  test("the server that it becomes goes on without a new snapshot, and the one before ends", async () => {
+    await said("snapshot made");
+    follow();
+    await send("a");
+    await caughtUp();
+    await following?.stop();
+    expect(await promotedRows()).toEqual(["a"]);
+    const first = replicator;
+    const promoted = await open(copies);
+    notices = [];
+    await startReplicator(copies, promoted);
+    await said("goes on");
+    expect(await first.replaced).toMatchObject({ kind: "conflict", exit: 4 });
+    await insertInto(promoted, "b");
+    await until("a segment", () => objects("segment-").at(-1)?.startsWith("segment-0000000002"));
+    await replicator.stop();
+    await promoted.close();
+    expect(objects("snapshot-")).toHaveLength(1);
+  });
+
+  test.each(["goes on", "begins with a snapshot"])(
+    "that was killed while it applied a segment which another server replaced begins anew (%s)",
+    async (how) => {
+      await insertInto(db, "first");
+      for (let row = 0; row < 20; row++) await insertInto(db, `row ${row}`);
+      await said("snapshot made");
+      await send("a");
+      // The second server has what was sent until now.
+      const standbys = [copies, makeDir()] as const;
+      for (const one of standbys) {
+        copies = one;
+        follow();
+        await caughtUp();
+        await following?.stop();
+      }
+      await promote();
+      const second = copies;
+      copies = standbys[0];
+      const before = objects("segment-").length;
+      await db.execute("update rate_limits set hits = 'lost' where key = 'first'");
+      await until("a segment", () => objects("segment-").length > before);
+      await replicator.stop();
+      const lost = join(folder, objects("segment-").at(-1) as string);
+      const bytes = readFileSync(lost);
+      writeFileSync(keptSegmentFile(copies), bytes);
+      const { numbers, pages } = await decodeSegment(bytes, "lost");
+      const copy = openSync(copyFile(copies), "r+");
+      for (const [at, number] of numbers.entries()) writeSync(copy, pages, at * 4096, 4096, (number - 1) * 4096);
+      rmSync(lost);
+      if (how !== "goes on") rmSync(join(second, "replication.json"));
+      const other = await open(second);
+      await startReplicator(second, other);
+      await said(how);
+      if (how !== "goes on") await until("its snapshot", () => objects("snapshot-").length === 2);
+      await insertInto(other, "b");
+      await until("a segment", () => objects("segment-").at(-1)?.startsWith("segment-0000000002"));
+      await replicator.stop();
+      await other.close();
+      follow();
+      await caughtUp();
+      await following?.stop();
+      expect(await promotedRows()).toContain("b");
+      const promoted = await open(copies);
+      const { rows } = await promoted.execute("select hits from rate_limits where key = 'first'");
+      await promoted.close();
+      expect(rows[0]?.hits).toBe(filler);
+    },
+    20_000,
+  );
+
+  test("follows a server that restarts, and one that begins with a new snapshot", async () => {
+    await said("snapshot made");
+    follow();
+    await send("a");
+    await caughtUp();
+    await replicator.stop();
+    await startReplicator();
+    await send("b");
+    await caughtUp();
+    await replicator.stop();
+    await db.checkpoint();
+    await db.close();
+    db = await open(dir);
+    await insertInto(db, "unseen");
+    await db.checkpoint();
+    notices = [];
+    await startReplicator();
+    await said("snapshot made");
+    await said("was restored");
+    await send("c");
+    await caughtUp();
+    await following?.stop();
+    expect(await promotedRows()).toEqual(["a", "b", "c", "unseen"]);
+  }, 20_000);
+
+  test("waits for a replica, and says that its place cannot be read while its lag grows", async () => {
+    await said("snapshot made");
+    renameSync(folder, `${folder}.away`);
+    const standby = follow();
+    await said("no replica in");
+    expect(standby.describe().lagSeconds).toBeUndefined();
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(`${folder}.away`, folder);
+    await said("the standby follows");
+    await send("a");
+    await caughtUp();
+    await replicator.stop();
+    // As a disk that is not mounted.
+    renameSync(folder, `${folder}.away`);
+    mkdirSync(folder);
+    await said("no longer in");
+    await until("the lag", () => (standby.describe().lagSeconds ?? 0) > 1);
+    await expect(promote()).rejects.toMatchObject({ kind: "unavailable" });
+    rmSync(folder, { recursive: true });
+    renameSync(`${folder}.away`, folder);
+    notices = [];
+    await said("the standby follows");
+  }, 30_000);
+});
+
+describe("the directory of a standby", () => {
+  const copied = async () => {
+    await said("snapshot made");
+    follow();
+    await send("a");
+    await caughtUp();
+    await following?.stop();
+  };
+
+  test("is opened by nothing else until it takes over, also when that was interrupted", async () => {
+    await copied();
+    await expect(open(copies)).rejects.toMatchObject({ kind: "wrongState" });
+    expect(existsSync(join(copies, "bodega.db"))).toBe(false);
+    const marker = readFileSync(join(copies, "standby.json"));
+    await promote();
+    writeFileSync(join(copies, "standby.json"), marker);
+    expect(await promotedRows()).toEqual(["a"]);
+  });
+
+  test("takes over neither without the secret key nor for another place", async () => {
+    await db.execute("insert into secret_fingerprint (id, value) values (1, 'of the server')");
+    await copied();
+    await expect(promote()).rejects.toThrow("lacks the secret key");
+    const elsewhere = takeOver(
+      { ...config(), replicateTo: "/elsewhere" },
+      { notice, signal: new AbortController().signal },
+    );
+    await expect(elsewhere).rejects.toMatchObject({ kind: "validationFailed" });
+  });
+
+  test("takes over no directory with a database of its own", async () => {
+    await copied();
+    writeFileSync(join(copies, "bodega.db"), "a shop");
+    await expect(promote()).rejects.toThrow("database of its own");
+    expect(readFileSync(join(copies, "bodega.db"), "utf8")).toBe("a shop");
+  });
+
+  test("of two standbys that take over, one becomes the server", async () => {
+    await copied();
+    const others = copies;
+    await promote();
+    copies = makeDir();
+    follow();
+    await caughtUp();
+    await following?.stop();
+    await promote();
+    const [first, second] = [await open(others), await open(copies)];
+    await replicator.stop();
+    await startReplicator(others, first);
+    await until("its generation", () => objects("generation-").length === 2);
+    const winner = replicator;
+    await startReplicator(copies, second);
+    expect(await replicator.replaced).toMatchObject({ kind: "conflict" });
+    await winner.stop();
+    await Promise.all([first.close(), second.close()]);
+  });
+});
