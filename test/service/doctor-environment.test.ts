@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
 import { type DoctorOptions, runDoctor } from "../../src/server/health/doctor.ts";
 import { clock } from "../../src/server/health/environment/clock.ts";
 import { directory, files } from "../../src/server/health/environment/data-dir.ts";
@@ -74,6 +75,29 @@ test("a file with another owner than its directory is a warning, and root can fi
   await found?.fix?.();
   expect(await files.run(about())).toEqual([]);
   rmSync(path);
+});
+
+test("a database file that its owner cannot write is a finding that can be fixed, and commands name it", async () => {
+  const path = join(dataDir, "bodega.db");
+  for (const name of [path, `${path}-wal`]) {
+    writeFileSync(name, "", { mode: 0o400 });
+    const [found, ...others] = await files.run(about());
+    const severity = process.getuid?.() === 0 ? "warning" : "error";
+    expect({ found, others }).toMatchObject({
+      found: { severity, subject: name, remedy: `chmod 600 ${name}` },
+      others: [],
+    });
+    // Root can write any file.
+    const getuid = spyOn(process, "getuid").mockReturnValue(1000);
+    await expect(openDatabase({ dataDir }).finally(() => getuid.mockRestore())).rejects.toMatchObject({
+      kind: "unavailable",
+      message: `${name} cannot be read and written.`,
+      remedy: `Let its owner read and write it: chmod 600 ${name}`,
+    });
+    await found?.fix?.();
+    expect(await files.run(about())).toEqual([]);
+  }
+  for (const name of [path, `${path}-wal`]) rmSync(name);
 });
 
 test("modes of lock files and unknown files are not checked", async () => {

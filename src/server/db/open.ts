@@ -1,9 +1,10 @@
 import type { Config } from "../config/config.ts";
 import { databaseFile, makeDataDir } from "../config/data-dir.ts";
-import { validationFailed } from "../errors.ts";
+import { unavailable, validationFailed } from "../errors.ts";
+import { quoteWord } from "../values/shell-quote.ts";
 import { locateFailure } from "./failure.ts";
 import { FileDatabase } from "./local/file-database.ts";
-import { modeKeeper } from "./local/keep-modes.ts";
+import { findClosed, modeKeeper } from "./local/keep-modes.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
 import { shareFile } from "./local/open-file-lock.ts";
 import { isServerRunning } from "./local/server-lock.ts";
@@ -66,6 +67,11 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
   const path = databaseFile(dataDir);
+  const [closed] = findClosed(path);
+  if (closed !== undefined && !leaveModes && process.getuid?.() !== 0) {
+    const remedy = `Let its owner read and write it: chmod 600 ${quoteWord(closed)}`;
+    throw unavailable(`${closed} cannot be read and written.`, { remedy, isInternal: true });
+  }
   const users = await shareFile(path);
   const closeToOthers = modeKeeper(path, leaveModes);
   try {

@@ -24,6 +24,11 @@ export function modeKeeper(path: string, leaveModes: boolean): () => void {
   };
 }
 
+/** Which files of a database their owner may not read and write. */
+export function findClosed(path: string): string[] {
+  return suffixes.map((suffix) => path + suffix).filter((file) => ((modeOf(file) ?? 0o600) & 0o600) !== 0o600);
+}
+
 function modeOf(path: string): number | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats && stats.mode & 0o777;

@@ -1,5 +1,7 @@
 import { accessSync, chmodSync, constants, lchownSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { databaseFile } from "../../config/data-dir.ts";
+import { findClosed } from "../../db/local/keep-modes.ts";
 import { errnoOf } from "../../errors.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding, limitFindings } from "../finding.ts";
@@ -54,7 +56,8 @@ interface Entry {
 
 export const files = {
   id: "files",
-  about: "No other account can read or write the files of a data directory, and all have the same owner.",
+  about:
+    "No other account can read or write the files of a data directory, all have the same owner, who can write the database.",
   async run({ config: { dataDir }, uid }) {
     const [top] = readEntry(dataDir, 0o700);
     if (!top?.stats.isDirectory()) return [];
@@ -64,10 +67,13 @@ export const files = {
     const open = [top, ...ofTop.filter(({ path }) => isPrivate.test(path.slice(dataDir.length + 1))), ...ofBackups]
       .filter(({ stats, maxMode }) => (stats.mode & 0o777 & ~maxMode) !== 0)
       .map(describeOpen);
+    const closed = findClosed(databaseFile(dataDir))
+      .flatMap((path) => readEntry(path, 0o600))
+      .map(describeClosed);
     const foreign = [...ofTop, ...ofBackups]
       .filter(({ stats }) => stats.uid !== top.stats.uid)
       .map((entry) => describeForeign(entry, top.stats, uid));
-    return [...limitFindings(open, "files"), ...limitFindings(foreign, "files")];
+    return [...closed, ...limitFindings(open, "files"), ...limitFindings(foreign, "files")];
   },
 } satisfies EnvironmentCheck;
 
@@ -76,6 +82,13 @@ function describeOpen({ path, stats, maxMode }: Entry): Finding {
   const message = `Other accounts of this machine can access ${path} (mode ${mode}).`;
   const remedy = `chmod ${maxMode.toString(8)} ${quoteWord(path)}`;
   return { ...finding("warning", path, message, remedy), fix: async () => chmodSync(path, stats.mode & maxMode) };
+}
+
+function describeClosed({ path, stats, maxMode }: Entry): Finding {
+  const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
+  const message = `User ${stats.uid}, the owner of ${path}, cannot read and write it (mode ${mode}).`;
+  const found = finding(stats.uid === 0 ? "warning" : "error", path, message, `chmod 600 ${quoteWord(path)}`);
+  return { ...found, fix: async () => chmodSync(path, (stats.mode & maxMode) | 0o600) };
 }
 
 function describeForeign({ path, stats }: Entry, owner: Stats, uid: CheckSubject["uid"]): Finding {
