@@ -5,18 +5,19 @@ import type { Options } from "./options.ts";
 
 /** Node's timers take at most 24.8 days. */
 const maxEveryMs = 21 * 86_400_000;
-const defaultKeepMs = 72 * 3_600_000;
-const minKeepMs = 3_600_000;
-const maxKeepMs = 365 * 86_400_000;
+const everyHint = "from 1s to 21d, such as 24h. 0 turns backups off";
+const hour = 3_600_000;
+const keepHint = "from 1h to 365d, such as 72h";
 
 /**
  * Reads where backups go, and how often a server makes them.
  * @throws validationFailed naming the flag or variable at fault.
  */
 export function readBackupConfig({ get }: Options) {
+  const every = get("BODEGA_BACKUP_EVERY", "backup-every");
   return {
     /** Milliseconds between backups of a server; undefined makes none. */
-    backupEveryMs: every(get("BODEGA_BACKUP_EVERY", "backup-every")),
+    backupEveryMs: every.value === "0" ? undefined : duration(every, 1000, maxEveryMs, everyHint),
     /** Absolute folder, or `s3://bucket/prefix`; undefined is `backups` in the data directory. */
     backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backup-to")),
     /** How many backups to keep; older ones are removed. */
@@ -24,7 +25,8 @@ export function readBackupConfig({ get }: Options) {
     /** Where a server keeps a replica: an absolute folder, or `s3://bucket/prefix`; undefined keeps none. */
     replicateTo: backupDestination(get("BODEGA_REPLICATE_TO", "replicate-to")),
     /** For how long each state can be restored from the replica, in milliseconds. */
-    replicateKeepMs: keepMs(get("BODEGA_REPLICATE_KEEP", "replicate-keep")),
+    replicateKeepMs:
+      duration(get("BODEGA_REPLICATE_KEEP", "replicate-keep"), hour, 365 * 24 * hour, keepHint) ?? 72 * hour,
     /** An account of an S3 service; without an endpoint, of Amazon's. */
     s3: s3Account(get),
   };
@@ -43,18 +45,11 @@ export function backupDestination({ value, source }: Option): string | undefined
   return value;
 }
 
-function every({ value, source }: Option): number | undefined {
-  if (value === undefined || value === "0") return undefined;
+function duration({ value, source }: Option, least: number, most: number, hint: string): number | undefined {
+  if (value === undefined) return undefined;
   const ms = parseDuration(value);
-  if (ms !== undefined && ms >= 1000 && ms <= maxEveryMs) return ms;
-  throw invalidOption(source, "must be a duration from 1s to 21d, such as 24h. 0 turns backups off");
-}
-
-function keepMs({ value, source }: Option): number {
-  if (value === undefined) return defaultKeepMs;
-  const ms = parseDuration(value);
-  if (ms !== undefined && ms >= minKeepMs && ms <= maxKeepMs) return ms;
-  throw invalidOption(source, "must be a duration from 1h to 365d, such as 72h");
+  if (ms !== undefined && ms >= least && ms <= most) return ms;
+  throw invalidOption(source, `must be a duration ${hint}`);
 }
 
 function s3Account(get: Options["get"]) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { noteResult } from "../backup/last.ts";
 import { formatLocation, maxRehearsalMs, parseSource, rehearsedPlace } from "../backup/location.ts";
 import { damaged } from "../backup/manifest.ts";
-import { type FetchStep, fetchBackup } from "../backup/restore/fetch-backup.ts";
+import { fetchBackup } from "../backup/restore/fetch-backup.ts";
 import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
 import { storageError } from "../backup/storage.ts";
 import type { Config } from "../config/config.ts";
@@ -17,12 +17,11 @@ import { type AppError, conflict, unavailable } from "../errors.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import { fetchReplica, findReplica } from "../replication/fetch-replica.ts";
 import { openPlace, type Place } from "../replication/place.ts";
-import { formatBytes, MiB } from "../values/bytes.ts";
+import { formatBytes } from "../values/bytes.ts";
 import { runDatabaseCheck } from "./doctor.ts";
 
 /** Begins the name of the object with which a process claims that it alone rehearses a place. */
 const claimPrefix = "rehearsal-";
-const pauseMs = 10;
 
 /**
  * Restores the newest state of a replica, of a directory of backups or of a backup aside, and checks it as `db check` does.
@@ -30,17 +29,18 @@ const pauseMs = 10;
  * @throws conflict while another process rehearses it; unavailable where the disk has too little space; as `fetchReplica`.
  */
 export async function rehearse(config: Config, place: string) {
-  const note = (change: Parameters<typeof noteResult>[2]) => {
-    if (place === rehearsedPlace(config)) noteResult(config.dataDir, "rehearsal", change);
-  };
+  const { dataDir } = config;
+  const isOwn = place === rehearsedPlace(config);
   const now = () => new Date().toISOString();
   try {
     const result = await restoreAside(config, place);
-    note({ last_success: { at: now(), place, bytes: result.bytes }, last_failure: null });
+    const success = { at: now(), place, bytes: result.bytes };
+    if (isOwn) noteResult(dataDir, "rehearsal", { last_success: success, last_failure: null });
     return { place, ...result };
   } catch (cause) {
-    const error = storageError(cause, config.dataDir, "A restore cannot be rehearsed in") as AppError;
-    if (error.kind !== "conflict") note({ last_failure: { at: now(), message: error.message } });
+    const error = storageError(cause, dataDir, "A restore cannot be rehearsed in") as AppError;
+    const failure = { at: now(), message: error.message };
+    if (isOwn && error.kind !== "conflict") noteResult(dataDir, "rehearsal", { last_failure: failure });
     throw error;
   }
 }
@@ -53,9 +53,12 @@ async function restoreAside(config: Config, address: string) {
   process.once("exit", remove);
   try {
     requireSpace(config, folder);
-    const fetching = { folder, onStep: makeFlush(folder), signal: AbortSignal.timeout(maxRehearsalMs) };
+    const path = join(folder, "bodega.db");
+    // Little by little, so that the commits of a server hardly wait for the disk.
+    const onStep = () => existsSync(path) && syncFile(path);
+    const fetching = { folder, onStep, signal: AbortSignal.timeout(maxRehearsalMs) };
     const replica = await findReplica(source, config);
-    const { manifest, inspection, missing, databasePath } = replica
+    const { manifest, inspection, missing } = replica
       ? await fetchReplica(replica, { ...fetching, until: undefined })
       : await fetchBackup(source, { ...fetching, config, stdin: () => process.stdin, newest: true });
     // As a server does when it starts.
@@ -65,7 +68,7 @@ async function restoreAside(config: Config, address: string) {
     const { findings } = await runDatabaseCheck({ ...config, databaseUrl: undefined, dataDir: folder }, { deps });
     const [first, ...more] = findings.filter(({ severity }) => severity === "error");
     if (first) throw damaged(`The restored database has ${more.length + 1} errors. ${first.message}`);
-    return { state_at: at, bytes: statSync(databasePath).size, ...inspection.contents };
+    return { state_at: at, bytes: statSync(path).size, ...inspection.contents };
   } finally {
     remove();
     await release?.();
@@ -103,16 +106,4 @@ function requireSpace({ dataDir }: Config, folder: string): void {
   if (free >= needed) return;
   const message = `A rehearsal needs ${formatBytes(needed)} on the disk of ${dataDir}, which has ${formatBytes(free)} free.`;
   throw unavailable(message, { remedy: "Free space on this disk." });
-}
-
-/** Flushes what was read little by little, so that the commits of a server hardly wait for the disk. */
-function makeFlush(folder: string): (step: FetchStep) => void {
-  const path = join(folder, "bodega.db");
-  let flushed = 0;
-  return (step) => {
-    if (step.step !== "reading" || step.done < flushed + MiB || !existsSync(path)) return;
-    flushed = step.done;
-    syncFile(path);
-    Bun.sleepSync(pauseMs);
-  };
 }

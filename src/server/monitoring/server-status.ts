@@ -98,7 +98,7 @@ export interface ServerStatus {
   last_backup_at: string | null;
   /** Time of a backup that failed since then; null for none. */
   last_backup_failed_at: string | null;
-  /** Time of the last rehearsal of a restore that held; null for none. */
+  /** Time of the last rehearsal of a restore that succeeded; null for none. */
   last_rehearsal_at: string | null;
   /** Time of a rehearsal that failed since then; null for none. */
   last_rehearsal_failed_at: string | null;

@@ -41,16 +41,12 @@ export function openPlace(address: string, { s3 }: Pick<Config, "s3">, timeoutMs
   return explained(openBucket(address, s3, timeoutMs), timeoutMs);
 }
 
-/** A reason of invalid options. */
-export const needsFile = "needs a database file. A libSQL server replicates its databases itself";
-
 /**
  * Checks that a place can be written to and is not in the data directory; returns its address.
  * @throws validationFailed, or unavailable when it cannot be written.
  */
-export async function requirePlace(given: string, config: Config): Promise<string> {
+export async function requirePlace(given: string, config: Pick<Config, "s3" | "dataDir">): Promise<string> {
   const source = "--replicate-to";
-  if (config.databaseUrl !== undefined) throw invalidOption(source, needsFile);
   const address = backupDestination({ value: given, source }) as string;
   if (`${address}/`.startsWith(`${config.dataDir}/`)) {
     throw invalidOption(source, "must not be in the data directory, with which it would be lost");

@@ -90,8 +90,10 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
 async function startReplication(config: Config, db: Database, { log, version }: JobOptions) {
   const { replicateTo, replicateKeepMs: keepMs, dataDir } = config;
   if (replicateTo === undefined) return undefined;
-  const { needsFile, openPlace } = await import("../replication/place.ts");
-  if (!(db instanceof FileDatabase)) throw invalidOption("--replicate-to", needsFile);
+  if (!(db instanceof FileDatabase)) {
+    throw invalidOption("--replicate-to", "needs a database file. A libSQL server replicates its databases itself");
+  }
+  const { openPlace } = await import("../replication/place.ts");
   const { Replicator } = await import("../replication/replicator.ts");
   const place = openPlace(replicateTo, config);
   return new Replicator(db, { place, keepMs, dataDir, version, database: await readBirth(db), notice: log.notice });

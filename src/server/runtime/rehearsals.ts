@@ -4,13 +4,13 @@ import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { BackupRun } from "../backup/run-backup.ts";
 import { type Config, inheritConfig } from "../config/config.ts";
 import { workingDir } from "../config/data-dir.ts";
+import { reasonOf } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
 
 type Deps = Pick<BackupRun, "command" | "env"> & Pick<LogWriter, "notice"> & { now?: () => number };
 
 const pollMs = 60_000;
-/** A server that starts has other work. */
-const firstMs = 10 * 60_000;
+const firstMs = 10 * pollMs;
 const retryMs = 3_600_000;
 const everyMs = 24 * retryMs;
 
@@ -25,7 +25,7 @@ export function startRehearsals(config: Config, deps: Deps) {
   let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
-    const failure = await runProcess(config, deps, stopping.signal);
+    const failure = await runProcess(config, deps, stopping.signal).catch(reasonOf);
     dueAt = now() + (failure === undefined ? everyMs : retryMs);
     running = undefined;
     if (stopping.signal.aborted) return;
@@ -33,12 +33,11 @@ export function startRehearsals(config: Config, deps: Deps) {
     else notice("warn", `the rehearsal of a restore failed, next attempt in an hour: ${failure}`);
   }
 
-  function check(): Promise<void> | undefined {
+  const check = () => {
     // A clock that was set back must not postpone it.
     if (now() >= dueAt || dueAt - now() > everyMs) running ??= run();
     return running;
-  }
-
+  };
   const timer = setInterval(check, pollMs);
   return {
     check,
@@ -52,21 +51,20 @@ export function startRehearsals(config: Config, deps: Deps) {
 
 /** Runs `db rehearse`, which notes its result. Returns why it failed; undefined where it succeeded. */
 async function runProcess(config: Config, { command, env }: Deps, signal: AbortSignal): Promise<string | undefined> {
+  const { dataDir } = config;
   const child = Bun.spawn([...command, "db", "rehearse"], {
-    ...workingDir(config.dataDir),
+    ...workingDir(dataDir),
     env: inheritConfig(config, env),
-    ...({ stdin: "ignore", stdout: "ignore", stderr: "pipe", killSignal: "SIGKILL" } as const),
+    stdio: ["ignore", "ignore", "ignore"],
     ipc() {},
     detached: true,
-    signal,
-    timeout: maxRehearsalMs,
+    ...{ signal, timeout: maxRehearsalMs, killSignal: "SIGKILL" },
   });
-  const stderr = await child.stderr.text();
   await child.exited;
-  await removeStaleRestores(config.dataDir);
-  if (child.signalCode === null) return child.exitCode === 0 ? undefined : stderr.trim().split("\n")[0];
+  await removeStaleRestores(dataDir);
+  if (signal.aborted || child.exitCode === 0) return undefined;
   const message = `Its process was ended by ${child.signalCode}.`;
   const at = new Date().toISOString();
-  if (!signal.aborted) noteResult(config.dataDir, "rehearsal", { last_failure: { at, message } });
-  return message;
+  if (child.signalCode !== null) noteResult(dataDir, "rehearsal", { last_failure: { at, message } });
+  return readLast(dataDir, "rehearsal").last_failure?.message ?? "Another process rehearses it.";
 }

@@ -28,11 +28,9 @@ export const backups = {
       finding(severity, subject, message, command("db backup"));
     const { last_success: success, last_failure: failure } = readLast(config.dataDir, "backup");
     const found = failure === null ? [] : [describe(`The last backup failed at ${failure.at}: ${failure.message}`)];
-    if (shouldReplicate(config)) {
-      const message =
-        "The server makes a backup every few minutes. A replica costs less and loses at most about a second.";
-      found.push(finding("note", subject, message, "Use --replicate-to, and --backup-every 24h."));
-    }
+    const frequent =
+      "The server makes a backup every few minutes. A replica costs less and loses about a second at most.";
+    if (shouldReplicate(config)) found.push(finding("note", subject, frequent, "Use --replicate-to."));
     const audited = await get(ctx.db, selectLast);
     const last = Math.max(...[success?.at, audited?.at].map((at) => (at ? Date.parse(at) : 0)));
     const advice = "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
