@@ -11,6 +11,7 @@ import { openPlace } from "../../src/server/replication/place.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
 import { startRehearsals } from "../../src/server/runtime/rehearsals.ts";
 import { createClock } from "../support/clock.ts";
+import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { command, makeDir, nextVersion, openCli } from "./run-bodega.ts";
 
@@ -158,6 +159,23 @@ test("a place is rehearsed by one process at a time; the claim of one that ended
   claimBy({ host: "other", pid: 1, at: new Date(Date.now() - 3 * hour).toISOString() });
   expect((await rehearse()).code).toBe(0);
   expect(leftovers()).toEqual([]);
+});
+
+test("a replica in S3 is rehearsed, also by an account that may only read, and a claim does not stay", async () => {
+  copyReplica();
+  const s3 = startS3Server();
+  for (const name of readdirSync(place)) s3.objects.set(`shop/${name}`, readFileSync(join(place, name)));
+  const before = [...s3.objects.keys()];
+  const rehearseThere = async () => {
+    s3.calls.length = 0;
+    return (await run(["db", "rehearse", `s3://${s3.bucket}/shop`], { env: s3.env })).code;
+  };
+  expect(await rehearseThere()).toBe(0);
+  expect(s3.calls).toContainEqual(expect.stringMatching(/^PUT shop\/rehearsal-/));
+  s3.fail = { when: /^(PUT|DELETE)/, code: "AccessDenied" };
+  expect(await rehearseThere()).toBe(0);
+  expect([...s3.objects.keys()]).toEqual(before);
+  await s3.close();
 });
 
 test("a server rehearses ten minutes after its start, then a day after each success, also after a restart", async () => {
