@@ -177,22 +177,12 @@ describe.if(hasSqld)("a database server", () => {
       }
     }, 20_000);
 
-    test("a transaction has its five seconds from when it got the lock", async () => {
-      const db = await connectThrough(async (body) => {
-        if (body.includes("BEGIN IMMEDIATE")) await Bun.sleep(5200);
-        return undefined;
-      });
-      await db.execute(createTable);
-      await db.transaction(async (tx) => {
-        await tx.execute(insertRow("one"));
-        await tx.execute(insertRow("two"));
-      });
-      expect(await namesIn(db)).toEqual(["one", "two"]);
-    }, 20_000);
-
     test("a commit that the server refuses is 5001, and nothing is written", async () => {
-      const db = await connectThrough((body) => (body.includes('"COMMIT"') ? busy(body) : undefined));
+      let isRefused = false;
+      const refuse = (body: string) => (isRefused && body.includes('"COMMIT"') ? busy(body) : undefined);
+      const db = await connectThrough(refuse, { lockDeadlineMs: 200 });
       await db.execute(createTable);
+      isRefused = true;
       await expect(db.transaction((tx) => tx.execute(insertRow("one")))).rejects.toMatchObject({ code: 5001 });
       expect(await namesIn(db)).toEqual([]);
     });
@@ -218,23 +208,125 @@ describe.if(hasSqld)("a database server", () => {
         return undefined;
       });
       await db.batch([createTable, insertRow("one")]);
-      await db.batch(["SELECT * FROM things"], "read");
+      await db.batch(["SELECT * FROM things", "SELECT 1"], "read");
       expect(begins).toEqual(["BEGIN IMMEDIATE", "BEGIN TRANSACTION READONLY"]);
     });
 
-    test("of many writes at once two are under way, and of many transactions one is open", async () => {
-      const steps: string[] = [];
+    /** Connects through a proxy, and returns what each of its exchanges with the server asked for. */
+    async function countExchanges() {
+      const bodies: string[] = [];
       const db = await connectThrough((body) => {
-        const step = /BEGIN IMMEDIATE|COMMIT/.exec(body)?.[0];
-        if (step !== undefined) steps.push(step);
+        bodies.push(body);
         return undefined;
       });
-      await db.execute(createTable);
-      await Promise.all(Array.from({ length: 20 }, (_, i) => db.execute(insertRow(`write ${i}`))));
-      expect(maxUnderWay).toBe(2);
-      const transact = (i: number) => db.transaction((tx) => tx.execute(insertRow(`transaction ${i}`)));
-      await Promise.all(Array.from({ length: 10 }, (_, i) => transact(i)));
-      expect(steps).toEqual(Array.from({ length: 10 }, () => ["BEGIN IMMEDIATE", "COMMIT"]).flat());
+      await db.batch([createTable, insertRow("first")]);
+      await db.execute("SELECT 1");
+      return { db, bodies, exchanges: bodies.splice(0) };
+    }
+
+    test("the reads of one turn share an exchange, and one that fails leaves the others alone", async () => {
+      const { db, bodies } = await countExchanges();
+      const reads = Array.from({ length: 20 }, (_, i) => db.execute({ sql: "SELECT ? AS n", args: [i] }));
+      const wrong = db.execute("SELECT * FROM missing");
+      expect(await wrong.catch((error: Error) => error.message)).toInclude("no such table");
+      expect((await Promise.all(reads)).map(({ rows }) => rows[0]?.n)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+      expect(bodies).toHaveLength(1);
+      const unreadable = db.execute("SELECT FROM WHERE");
+      const [first, second] = await Promise.allSettled([db.execute("SELECT 1 AS n"), unreadable]);
+      expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);
+    });
+
+    test("an answer that is too large for a shared exchange is fetched alone", async () => {
+      const { db } = await countExchanges();
+      const large = () => db.execute("SELECT hex(zeroblob(2000000)) AS text");
+      const lengths = (await Promise.all([large(), large(), large()])).map(({ rows }) => String(rows[0]?.text).length);
+      expect(lengths).toEqual([4_000_000, 4_000_000, 4_000_000]);
+    });
+
+    test("writes that wait share one commit, and each succeeds or fails alone", async () => {
+      const { db, bodies } = await countExchanges();
+      const writes = Array.from({ length: 20 }, (_, i) => db.execute(insertRow(`write ${i}`)));
+      const wrong = db.batch([insertRow("half"), "INSERT INTO missing VALUES (1)"]);
+      const transactions = Array.from({ length: 10 }, (_, i) =>
+        db.transaction(async (tx) => {
+          await tx.execute(insertRow(`transaction ${i}`));
+          if (i === 5) throw new Error("changed its mind");
+        }),
+      );
+      const outcomes = await Promise.allSettled([...writes, wrong, ...transactions]);
+      expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(2);
+      expect(await namesIn(db)).toHaveLength(1 + 20 + 9);
+      expect(await namesIn(db)).not.toContain("half");
+      // One for the writes, one to learn what the transactions would do, one to commit them, and the last two reads.
+      expect(bodies.length).toBeLessThanOrEqual(5);
+      expect(maxUnderWay).toBe(1);
+    });
+
+    test("no transaction stays open between exchanges, so one that is cut off holds nobody up", async () => {
+      const { db } = await countExchanges();
+      const other = await connect({ url: server.url, lockDeadlineMs: 100 });
+      const finish = Promise.withResolvers<void>();
+      const halted = db.transaction(async (tx) => {
+        await tx.execute(insertRow("halted"));
+        await other.execute(insertRow("other"));
+        expect(await namesIn(other)).toEqual(["first", "other"]);
+        finish.resolve();
+        await tx.execute(insertRow("halted too"));
+      });
+      await finish.promise;
+      await halted;
+      expect(await namesIn(other)).toEqual(["first", "halted", "halted too", "other"]);
+    });
+
+    // What a transaction has seen, and how another process changes it meanwhile.
+    const changes: [seen: string, see: string, change: string][] = [
+      ["a row", "SELECT name FROM things WHERE name = 'first'", "DELETE FROM things WHERE name = 'first'"],
+      [
+        "that there is no row",
+        "SELECT name FROM things WHERE name = 'new'",
+        "INSERT INTO things (name) VALUES ('new')",
+      ],
+      ["the order of rows", "SELECT name, 1 FROM things ORDER BY name", "INSERT INTO things (name) VALUES ('a')"],
+      [
+        "a blob and a quote",
+        "SELECT x'00ff', 'it''s', max(name) FROM things",
+        "INSERT INTO things (name) VALUES ('z')",
+      ],
+      ["how many rows it changed", "UPDATE things SET name = name", "INSERT INTO things (name) VALUES ('more')"],
+      [
+        "the values that it returned",
+        "UPDATE things SET name = name WHERE name = 'first' RETURNING (SELECT count(*) FROM things) AS n, 'a, b' AS ab",
+        "INSERT INTO things (name) VALUES ('counted')",
+      ],
+    ];
+    for (const [seen, see, change] of changes) {
+      test(`a transaction that has seen ${seen} begins again when that changes before its commit`, async () => {
+        const { db } = await countExchanges();
+        const other = await connect({ url: server.url });
+        let tries = 0;
+        await db.transaction(async (tx) => {
+          tries++;
+          await tx.execute(see);
+          if (tries === 1) await other.execute(change);
+          await tx.execute(insertRow(`try ${tries}`));
+        });
+        expect(tries).toBe(2);
+        expect((await namesIn(db)).filter((name) => String(name).startsWith("try"))).toEqual(["try 2"]);
+      });
+    }
+
+    test("a refusal that follows from what others did not commit is not given", async () => {
+      const { db } = await countExchanges();
+      const take = async (name: string, fails: boolean) =>
+        db.transaction(async (tx) => {
+          const { rowsAffected } = await tx.execute(`UPDATE things SET name = '${name}' WHERE name = 'first'`);
+          if (rowsAffected === 0) throw new Error("is taken");
+          if (fails) throw new Error("gives it back");
+        });
+      const [one, two] = await Promise.allSettled([take("one", true), take("two", false)]);
+      expect(one).toMatchObject({ reason: { message: "gives it back" } });
+      expect(two.status).toBe("fulfilled");
+      expect(await namesIn(db)).toEqual(["two"]);
     });
   });
 });

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
-import { keepStreams } from "./kept-streams.ts";
 import { hasSqld, startSqld } from "./sqld.ts";
 
 /** The two kinds of database. */
@@ -50,7 +49,6 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
   const dataDir = makeDir();
   const db = await open(dataDir);
   await migrate(db);
-  const endStreams = server && keepStreams(server.url);
   return {
     kind,
     db,
@@ -59,7 +57,6 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
     openAgain: () => open(kind === "file" ? dataDir : makeDir()),
     async close() {
       for (const one of opened.reverse()) await one.close();
-      endStreams?.();
       await server?.stop();
       for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
     },

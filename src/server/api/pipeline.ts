@@ -76,7 +76,8 @@ export async function answerRoute(
     sent = readSent(route, query, authorization, body?.value);
 
     const namespace = requireNamespace(sent, body);
-    const found = deps.lookup(namespace, sent.app && "value" in sent.app ? sent.app.value.appId : undefined);
+    const appId = sent.app && "value" in sent.app ? sent.app.value.appId : undefined;
+    const found = deps.lookup(namespace, appId, route.method === "GET");
     known = found instanceof Promise ? await found : found;
     const { tenant: store, key } = known;
     if (!store) throw storeNotFound();
@@ -98,6 +99,7 @@ export async function answerRoute(
     if (body?.error) throw body.error;
     const ctx = createContext(deps, incoming, tenant, actor);
     const answer = await handle(incoming, checkCall(incoming, ctx, { query, body, common }));
+    if (known.isCurrent) await known.isCurrent;
 
     if (origin !== null) allowOrigin(headers, origin);
     response = successResponse(requestId, answer, successStatus(route, answer), headers);
@@ -111,6 +113,8 @@ export async function answerRoute(
     response = errorResponse(requestId, failure, headers);
   }
   deps.meter.inFlight--;
+  const isStale = known?.isCurrent && !(await known.isCurrent.catch(() => true));
+  if (isStale) return answerRoute(deps, { route, meter }, request, params);
   const namespace = sent?.common.namespace || undefined;
   logAnswer(deps, { request, response, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor });
   return response;

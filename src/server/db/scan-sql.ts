@@ -58,6 +58,44 @@ export function scanSql(sql: string): SqlShape {
   return { verb, reads: isReading(sql, verb, changing), params, several: several && !trigger };
 }
 
+/** The expressions after RETURNING of a statement that has one, without their names. */
+interface Clauses {
+  returned: string[];
+  /** How many of the statement's parameters they hold. */
+  returnedParams: number;
+}
+
+const clauses = new LruCache<Clauses>(256);
+
+/** The clauses of a statement, cached by its text. */
+export function clausesOf(sql: string): Clauses {
+  return clauses.getOrMake(sql, scanClauses);
+}
+
+function scanClauses(sql: string): Clauses {
+  const returned: string[] = [];
+  let returnedParams = 0;
+  let depth = 0;
+  /** Where the current expression begins; undefined before RETURNING. */
+  let start: number | undefined;
+  const end = (at: number) => {
+    const expression = sql.slice(start, at).replace(/\s+as\s+(?:\w+|"[^"]*")\s*$/i, "");
+    returned.push(expression.trim());
+  };
+  for (const { 0: token, index } of sql.matchAll(tokens)) {
+    if (token === "(") depth++;
+    else if (token === ")") depth--;
+    else if (depth === 0 && start === undefined && /^returning$/i.test(token)) start = index + token.length;
+    else if (start !== undefined && token[0] === "?") returnedParams++;
+    else if (start !== undefined && depth === 0 && token === ",") {
+      end(index);
+      start = index + 1;
+    }
+  }
+  if (start !== undefined) end(sql.length);
+  return { returned, returnedParams };
+}
+
 function isReading(sql: string, verb: string, changing: boolean): boolean {
   if (verb === "SELECT" || verb === "VALUES" || verb === "EXPLAIN") return true;
   if (verb === "WITH") return !changing;

@@ -11,8 +11,11 @@ export interface Result {
 export interface Executor {
   /** Runs one statement. Errors: unavailable when the database cannot serve now; constraint errors stay as they are. */
   execute(stmt: InStatement): Promise<Result>;
-  /** Runs statements as one transaction, all or none; `read` sees one snapshot. Without a mode, `write`. */
-  batch(stmts: InStatement[], mode?: "read" | "write"): Promise<Result[]>;
+  /**
+   * Runs statements as one transaction, all or none; `read` sees one snapshot. Without a mode, `write`. Inside a transaction
+   * `last` ends it with a write: on a server, they share an exchange. Afterwards the work can neither write nor fail.
+   */
+  batch(stmts: InStatement[], mode?: "read" | "write" | "last"): Promise<Result[]>;
   /** The first row only, where the executor can fetch it more cheaply than all of them. */
   first?(stmt: InStatement): Promise<Row | undefined>;
 }
@@ -21,7 +24,8 @@ export interface Executor {
 export interface Session extends Executor {
   /**
    * Runs `fn` in one write transaction and resolves after its COMMIT; inside a transaction it joins. `fn` must await
-   * nothing but its `tx`, because it blocks every other writer; after 5 s it ends with unavailable.
+   * nothing but its `tx`, because it blocks every other writer; after 5 s it ends with unavailable. On a server `fn` runs again
+   * when others changed what it has seen, so it must leave nothing behind but its writes.
    */
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }

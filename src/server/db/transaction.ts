@@ -22,7 +22,7 @@ class DryRun<T> extends Error {
 export async function inDryRun<C extends { db: Session }, T>(ctx: C, fn: (ctx: C) => Promise<T>): Promise<T> {
   try {
     await inTransaction(ctx, async (tx) => {
-      throw new DryRun(await fn(tx));
+      throw new DryRun(await inTransaction(tx, fn));
     });
   } catch (error) {
     if (error instanceof DryRun) return error.result;

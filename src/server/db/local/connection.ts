@@ -2,10 +2,10 @@ import type { InArgs, Row } from "@libsql/core/api";
 import { LruCache } from "../../values/lru-cache.ts";
 import { bindArgs } from "../bind-args.ts";
 import { isBusy, isDamaged, mapDbError, sqliteCodeOf } from "../db-errors.ts";
+import { createRowMaker, type RowMaker } from "../row.ts";
 import { type SqlShape, shapeOf } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
 import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
-import { createRowMaker, type RowMaker } from "./row.ts";
 
 /** Half of the maximum number of statements that a connection caches. */
 const generationSize = 128;

@@ -91,7 +91,7 @@ export class FileDatabase implements Database {
     return this.execute(stmt).then(({ rows }) => rows[0]);
   }
 
-  async batch(stmts: InStatement[], mode: "read" | "write" = "write"): Promise<Result[]> {
+  async batch(stmts: InStatement[], mode: "read" | "write" | "last" = "write"): Promise<Result[]> {
     this.#assertOpen();
     if (mode === "read") return this.reader.batch(stmts);
     for (const stmt of stmts) assertOrdinary(sqlOf(stmt));

@@ -3,8 +3,14 @@ import { argsOf, type BoundValue, bindArgs, sqlOf } from "../bind-args.ts";
 import { isBusy, mapServerError } from "../db-errors.ts";
 import { shapeOf } from "../scan-sql.ts";
 
-/** A statement with its arguments as both engines store them. Errors: those of `bindArgs`. */
-export function bindForServer(stmt: InStatement): { sql: string; args: BoundValue[] } {
+/** A statement with its arguments as both engines store them. */
+export interface Bound {
+  sql: string;
+  args: BoundValue[];
+}
+
+/** Binds a statement's arguments. Errors: those of `bindArgs`. */
+export function bindForServer(stmt: InStatement): Bound {
   const sql = sqlOf(stmt);
   return { sql, args: bindArgs(shapeOf(sql).params, argsOf(stmt)) };
 }

@@ -53,31 +53,69 @@ const maxKept = 10_000;
 export interface Known {
   tenant: KnownTenant | null;
   key: KnownKey | null;
+  /** Whether they are still as stored, where that is not known yet. Errors: unavailable. */
+  isCurrent?: Promise<boolean>;
 }
 
-/** Looks up a tenant and, where an id was sent, a key, as currently stored. */
-export type CredentialLookup = (namespace: string, appId: string | undefined) => Known | Promise<Known>;
+/**
+ * Looks up a tenant and, where an id was sent, a key, as currently stored.
+ * @param isRead whether the request only reads. It may then begin with what a server's database held before, and must
+ * begin again unless `isCurrent`.
+ */
+export type CredentialLookup = (
+  namespace: string,
+  appId: string | undefined,
+  isRead: boolean,
+) => Known | Promise<Known>;
+
+/** What was read of tenants and keys at one value of the `revision` row. */
+class KnownCache {
+  readonly #tenants = new Map<string, KnownTenant>();
+  readonly #keys = new Map<string, KnownKey>();
+  #revision: number | undefined;
+
+  get revision(): number | undefined {
+    return this.#revision;
+  }
+
+  /** Forgets everything when the revision is another one. */
+  note(revision: number | undefined): void {
+    if (revision === this.#revision) return;
+    this.#tenants.clear();
+    this.#keys.clear();
+    this.#revision = revision;
+  }
+
+  find(namespace: string, appId: string | undefined): Known | undefined {
+    const tenant = this.#tenants.get(namespace);
+    const key = appId === undefined ? null : this.#keys.get(appId);
+    return tenant && key !== undefined ? { tenant, key } : undefined;
+  }
+
+  keep({ tenant, key }: Known): void {
+    if (tenant) keep(this.#tenants, tenant.namespace, tenant);
+    if (key) keep(this.#keys, key.appId, key);
+  }
+}
 
 /**
- * Creates the look-up of tenants and keys. With a local file they are cached, and each look-up asks SQLite whether
- * another connection has committed since; if so, and the `revision` row has changed, the cache is cleared. So a change
- * by a command takes effect at the next request. With a libSQL server each look-up is one round trip to it.
+ * Creates the look-up of tenants and keys, which are cached as long as the `revision` row has not changed. With a local
+ * file each look-up asks SQLite whether another connection has committed since, and if so, reads the row. So a change by
+ * a command takes effect at the next request. With a libSQL server the row is read with the other reads of the same turn
+ * of the event loop, which costs no round trip of its own.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
-  const tenants = new Map<string, KnownTenant>();
-  const keys = new Map<string, KnownKey>();
+  const cache = new KnownCache();
+  return db.kind === "file" ? lookUpInFile(db, cache) : lookUpAtServer(db, cache);
+}
+
+function lookUpInFile(db: Database, cache: KnownCache): CredentialLookup {
   let seenVersion: number | null = null;
-  let seenRevision: number | undefined;
   /** One turn of the event loop, in which the cache is confirmed once; `confirming` while it is checked for changes. */
   let turn: { confirming?: Promise<void> | undefined } | undefined;
 
-  async function refresh(version: number): Promise<void> {
-    const row = await get(db, selectRevision);
-    if (row?.value !== seenRevision) {
-      tenants.clear();
-      keys.clear();
-      seenRevision = row?.value;
-    }
+  async function refresh(version: number | null): Promise<void> {
+    cache.note((await get(db, selectRevision))?.value);
     seenVersion = version;
   }
 
@@ -88,8 +126,6 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   function confirm(): Promise<void> | undefined {
     if (turn) return turn.confirming;
     const version = db.dataVersion();
-    // Nothing is cached where the database cannot report changes.
-    if (version === null) return undefined;
     // Each turn has its own object, so that a late callback ends only its own turn.
     const mine: { confirming?: Promise<void> | undefined } = {};
     turn = mine;
@@ -111,38 +147,62 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     return mine.confirming;
   }
 
-  function findCached(namespace: string, appId: string | undefined): Known | undefined {
-    const tenant = tenants.get(namespace);
-    const key = appId === undefined ? null : keys.get(appId);
-    return tenant && key !== undefined ? { tenant, key } : undefined;
-  }
-
   async function load(namespace: string, appId: string | undefined, after?: Promise<void>): Promise<Known> {
     await after;
     if (!isNamespace(namespace)) return { tenant: null, key: null };
-    const found = findCached(namespace, appId);
+    const found = cache.find(namespace, appId);
     if (found) return found;
     const known = await readKnown(db, namespace, appId);
-    if (seenVersion !== null) {
-      if (known.tenant) keep(tenants, namespace, known.tenant);
-      if (known.key) keep(keys, known.key.appId, known.key);
-    }
+    cache.keep(known);
     return known;
   }
 
   return (namespace, appId) => {
     const pending = confirm();
-    return (pending ? undefined : findCached(namespace, appId)) ?? load(namespace, appId, pending);
+    return (pending ? undefined : cache.find(namespace, appId)) ?? load(namespace, appId, pending);
   };
 }
 
-async function readKnown(db: Database, namespace: string, appId: string | undefined): Promise<Known> {
-  const reads = [bind(selectTenant, { namespace })];
+function lookUpAtServer(db: Database, cache: KnownCache): CredentialLookup {
+  let asked: Promise<boolean> | undefined;
+
+  /** Whether what is cached now is still as stored. It is asked once for each turn of the event loop. */
+  function ask(): Promise<boolean> {
+    if (asked) return asked;
+    const { revision } = cache;
+    asked = get(db, selectRevision).then((row) => {
+      cache.note(row?.value);
+      return row?.value === revision;
+    });
+    asked.catch(() => {});
+    setImmediate(() => {
+      asked = undefined;
+    });
+    return asked;
+  }
+
+  async function load(namespace: string, appId: string | undefined): Promise<Known> {
+    if (!isNamespace(namespace)) return { tenant: null, key: null };
+    const { revision, ...known } = await readKnown(db, namespace, appId);
+    cache.note(revision);
+    cache.keep(known);
+    return known;
+  }
+
+  return (namespace, appId, isRead) => {
+    const cached = isRead ? cache.find(namespace, appId) : undefined;
+    return cached ? { ...cached, isCurrent: ask() } : load(namespace, appId);
+  };
+}
+
+async function readKnown(db: Database, namespace: string, appId: string | undefined) {
+  const reads = [bind(selectRevision), bind(selectTenant, { namespace })];
   if (appId !== undefined) reads.push(bind(selectKey, { appId }));
-  const [tenants, keys] = await db.batch(reads, "read");
+  const [revisions, tenants, keys] = await db.batch(reads, "read");
   const tenant = (tenants?.rows[0] ?? null) as unknown as KnownTenant | null;
   const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
-  return { tenant, key: keyRow ? toKey(keyRow) : null };
+  const revision = revisions?.rows[0]?.value as number | undefined;
+  return { revision, tenant, key: keyRow ? toKey(keyRow) : null };
 }
 
 /** Whether a tenant of this name exists, suspended or not. */

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { idempotencyKeyReused } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -55,7 +55,7 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
     const kept = await findReply(tx, request);
     if (kept) return kept;
     const reply = await work(tx);
-    await run(tx.db, keepReply, {
+    const row = {
       ...keyOf(tx, request),
       fingerprint: request.fingerprint,
       status: reply.status,
@@ -63,7 +63,8 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
       etag: reply.version ?? null,
       language: reply.language ?? null,
       now: toTimestamp(tx.now()),
-    });
+    };
+    await tx.db.batch([bind(keepReply, row)], "last");
     return reply;
   });
 }

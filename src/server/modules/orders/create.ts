@@ -133,6 +133,7 @@ async function insert(
   };
   return finishChange(tx, id, {
     event: "order.created",
+    isFollowed: buyer !== null,
     first: [
       bind(nextNumber, values),
       bind(insertOrder, values),

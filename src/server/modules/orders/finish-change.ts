@@ -43,11 +43,13 @@ interface OrderChange {
   stock?: ["release" | "commit", StockReason];
   /** Further statements of the change, run before the event is recorded. */
   first?: InStatement[];
+  /** Whether its transaction does more afterwards. */
+  isFollowed?: boolean;
 }
 
 /** Moves stock, records the event, notifies the customer and reads the order, in one batch of the change's transaction. */
 export async function finishChange(tx: OrderCtx, id: string, change: OrderChange): Promise<Rendered> {
-  const { event: type, stock, first = [] } = change;
+  const { event: type, stock, first = [], isFollowed = false } = change;
   const values = { tenantId: tx.tenant.id, id, type, now: toTimestamp(tx.now()) };
   const counted = stock ? await all(tx.db, selectCounted, values) : [];
   const statements = [
@@ -59,7 +61,7 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
     const expiresAt = toTimestamp(tx.now() + noticeLifetimeMs);
     statements.push(bind(insertNotice, { ...values, messageId: newId("msg"), expiresAt }));
   }
-  const results = await tx.db.batch([...statements, readOrder(tx, id)]);
+  const results = await tx.db.batch([...statements, readOrder(tx, id)], isFollowed ? "write" : "last");
   const order = results.at(-1)?.rows[0] as unknown as Rendered | undefined;
   if (!order) throw new Error("An order was written but cannot be read");
   return order;

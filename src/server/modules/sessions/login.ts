@@ -4,6 +4,7 @@ import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, type ErrorKind, invalidLogin, twoFactorRequired } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
+import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import {
@@ -131,20 +132,29 @@ async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: L
   await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id);
   return inTransaction(ctx, async (tx): Promise<LoginSession | undefined> => {
     const { tenant } = tx;
-    await requireFailuresLeft(tx, user.emailKey);
     const which = { tenantId: tenant.id, id: user.id, emailKey: user.emailKey };
-    if ((await run(tx.db, noteLogin, { ...which, passwordHash, now: toTimestamp(tx.now()) })) === 0) return undefined;
-    if (await isTwoFactorOn(tx.db, tenant.id, user.id)) {
+    // Statements that do not depend on each other share an exchange with a database server.
+    const [noted, isOn, stored] = await Promise.all([
+      run(tx.db, noteLogin, { ...which, passwordHash, now: toTimestamp(tx.now()) }),
+      isTwoFactorOn(tx.db, tenant.id, user.id),
+      getTenant(tx, tenant.namespace),
+      requireFailuresLeft(tx, user.emailKey),
+    ]);
+    if (noted === 0) return undefined;
+    if (isOn) {
       if (otp === "") throw twoFactorRequired();
       if (!(await spendCode(tx, user.id, otp))) throw invalidLogin();
     }
-    const spent = await countCall(tx);
-    if (spent) throw spent;
-    await clearFailures(tx, user.emailKey);
-    const { token, tokenId, expiresAt } = await issueToken(tx, user.id);
     const actor = { kind: "user", userId: user.id, role: user.role } as const;
-    await recordAudit({ ...tx, actor }, { event: "login.succeeded", subject: user.id, details: { token_id: tokenId } });
-    const { namespace, title, domain, url, currency, currency_sign, logo } = await getTenant(tx, tenant.namespace);
+    const tokenId = newId("tok");
+    const [spent, { token, expiresAt }] = await Promise.all([
+      countCall(tx),
+      issueToken(tx, user.id, tokenId),
+      recordAudit({ ...tx, actor }, { event: "login.succeeded", subject: user.id, details: { token_id: tokenId } }),
+      clearFailures(tx, user.emailKey),
+    ]);
+    if (spent) throw spent;
+    const { namespace, title, domain, url, currency, currency_sign, logo } = stored;
     const store = { namespace, title, domain, url, currency, currency_sign, logo };
     return { user_id: user.id, token, expires_at: expiresAt, store };
   });

@@ -56,11 +56,11 @@ export interface OwnToken {
  * Issues a token with the lifetime of the tenant and ends the previous one as replaced (specification, section 3: one
  * active token per user). Call it only inside the transaction that authenticates the user.
  */
-export async function issueToken(tx: Ctx, userId: string) {
+export async function issueToken(tx: Ctx, userId: string, tokenId = newId("tok")) {
   const { tenant } = tx;
   const nowMs = tx.now();
   const expiresAt = toTimestamp(nowMs + tenant.tokenLifetime * 1000);
-  const issued = { tokenId: newId("tok"), token: newSecret("v2."), expiresAt };
+  const issued = { tokenId, token: newSecret("v2."), expiresAt };
   const now = toTimestamp(nowMs);
   await get(tx.db, endOfUser, { tenantId: tenant.id, userId, now, endedAs: "replaced" });
   const row = { id: issued.tokenId, tenantId: tenant.id, userId, hash: hashSecret(issued.token), now, expiresAt };

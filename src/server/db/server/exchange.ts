@@ -1,0 +1,136 @@
+import { LibsqlError } from "@libsql/core/api";
+import { AppError, unavailable } from "../../errors.ts";
+import { mapServerError } from "../db-errors.ts";
+import { shapeOf } from "../scan-sql.ts";
+import type { Result } from "../session.ts";
+import type { Bound } from "./calls.ts";
+import type { Condition, HranaStream, Outcome, Step } from "./hrana.ts";
+import type { Unit } from "./unit.ts";
+import { isResult, verifying } from "./verify.ts";
+
+/** Where the steps of a unit are in a batch. */
+interface Place {
+  unit: Unit;
+  /** Whether everything that it has seen was confirmed. */
+  confirmed: Condition;
+  /** The step of the first wanted statement. */
+  wantedAt: number;
+}
+
+const isOpen: Condition = { type: "not", cond: { type: "is_autocommit" } };
+
+/** One batch with conditional steps: a group of units that is committed, then one that is rolled back. */
+class Batch {
+  readonly steps: Step[] = [];
+
+  add(stmt: Pick<Step, "sql" | "args">, condition?: Condition): number {
+    return this.steps.push({ ...stmt, condition }) - 1;
+  }
+
+  /** Adds a transaction of units, each with a savepoint, so that each succeeds or fails alone. */
+  addGroup(units: readonly Unit[], last: "COMMIT" | "ROLLBACK"): { begin: number; end: number; places: Place[] } {
+    const begin = this.add({ sql: "BEGIN IMMEDIATE" }, { type: "is_autocommit" });
+    const places = units.map((unit) => this.#addUnit(unit, { type: "ok", step: begin }));
+    const end = this.add({ sql: last }, { type: "and", conds: [{ type: "ok", step: begin }, isOpen] });
+    return { begin, end, places };
+  }
+
+  #addUnit(unit: Unit, begun: Condition): Place {
+    // A fault such as a full disk ends the whole transaction.
+    const savepoint = this.add({ sql: "SAVEPOINT bodega_unit" }, { type: "and", conds: [begun, isOpen] });
+    let confirmed: Condition = { type: "ok", step: savepoint };
+    for (const played of unit.seen) {
+      if (unit.end === undefined && shapeOf(played.stmt.sql).reads) continue;
+      const type = played.outcome instanceof Error ? "error" : "ok";
+      const stmts = unit.end === undefined ? [played.stmt] : verifying(played);
+      for (const stmt of stmts) confirmed = { type, step: this.add(stmt, confirmed) };
+    }
+    let done = confirmed;
+    const wantedAt = this.steps.length;
+    for (const { stmts } of unit.wanted) {
+      for (const stmt of stmts) done = { type: "ok", step: this.add(stmt, done) };
+    }
+    const held: Condition = { type: "ok", step: savepoint };
+    const undone: Condition = unit.end === "undo" ? held : { type: "and", conds: [held, { type: "not", cond: done }] };
+    this.add({ sql: "ROLLBACK TO bodega_unit" }, undone);
+    this.add({ sql: "RELEASE bodega_unit" }, held);
+    return { unit, confirmed, wantedAt };
+  }
+}
+
+/**
+ * Runs units in one exchange, in their order, those that have ended before the others, and answers each.
+ * @throws the error of the network or the server, and of a lock that another program holds; nothing is answered then.
+ */
+export async function exchange(stream: HranaStream, units: readonly Unit[]): Promise<void> {
+  const batch = new Batch();
+  const byOrder = units.toSorted((a, b) => a.order - b.order);
+  const ended = byOrder.filter(({ end }) => end !== undefined);
+  const others = byOrder.filter(({ end }) => end === undefined);
+  const committed = ended.length > 0 ? batch.addGroup(ended, "COMMIT") : undefined;
+  if (committed) batch.add({ sql: "ROLLBACK" }, isOpen);
+  const tried = others.length > 0 ? batch.addGroup(others, "ROLLBACK") : undefined;
+  const outcomes = await stream.run(batch.steps);
+
+  const first = outcomes[(committed ?? tried)?.begin as number];
+  if (first instanceof LibsqlError) throw first;
+  if (committed) {
+    const end = outcomes[committed.end];
+    const loss = isResult(end) ? undefined : (end ?? findFault(outcomes));
+    for (const place of committed.places) answerEnded(place, outcomes, loss);
+  }
+  if (tried) {
+    const begun = outcomes[tried.begin];
+    for (const place of tried.places) answerTried(place, outcomes, begun);
+  }
+}
+
+/** The fault that ended a transaction as a whole. */
+function findFault(outcomes: Outcome[]): Error {
+  return outcomes.find((outcome) => outcome instanceof Error) ?? new Error("The server ended the transaction.");
+}
+
+function answerEnded({ unit, confirmed, wantedAt }: Place, outcomes: Outcome[], loss: Error | undefined): void {
+  if (loss !== undefined) unit.lose(lostError(loss));
+  else if (holds(confirmed, outcomes)) {
+    answerWanted(unit, wantedAt, outcomes);
+    unit.settle("ended");
+  } else unit.settle("conflict");
+}
+
+function answerTried({ unit, confirmed, wantedAt }: Place, outcomes: Outcome[], begun: Outcome): void {
+  // Another program took the lock first, or a fault ended the transaction before: it waits for the next exchange.
+  if (!isResult(begun)) return;
+  if (holds(confirmed, outcomes)) answerWanted(unit, wantedAt, outcomes);
+  else unit.settle("conflict");
+}
+
+/** Answers what a unit waits for up to the first error, behind which nothing has run. */
+function answerWanted(unit: Unit, wantedAt: number, outcomes: Outcome[]): void {
+  let at = wantedAt;
+  for (let wanted = unit.wanted[0]; wanted !== undefined; wanted = unit.wanted[0]) {
+    const own = outcomes.slice(at, at + wanted.stmts.length);
+    at += own.length;
+    const failed = own.findIndex((outcome) => !isResult(outcome));
+    const ran = failed === -1 ? own : own.slice(0, failed + 1);
+    unit.seen.push(...ran.map((outcome, index) => ({ stmt: wanted.stmts[index] as Bound, outcome })));
+    unit.wanted.shift();
+    if (failed === -1) wanted.resolve(own as Result[]);
+    else {
+      wanted.reject(mapServerError(own[failed]));
+      return;
+    }
+  }
+}
+
+function holds(condition: Condition, outcomes: Outcome[]): boolean {
+  if (condition.type !== "ok" && condition.type !== "error") return false;
+  const outcome = outcomes[condition.step];
+  return condition.type === "ok" ? isResult(outcome) : outcome instanceof Error;
+}
+
+/** The error of a unit that an exchange lost. Whether it was committed is not known if the server could not be reached. */
+export function lostError(error: unknown): AppError {
+  const mapped = mapServerError(error);
+  return mapped instanceof AppError ? mapped : unavailable(undefined, { cause: error });
+}

@@ -1,0 +1,145 @@
+import { unavailable } from "../../errors.ts";
+import type { Result, Session } from "../session.ts";
+import { type Bound, retryWhileBusy } from "./calls.ts";
+import { exchange, lostError } from "./exchange.ts";
+import type { HranaStream } from "./hrana.ts";
+import { ServerTransaction } from "./transaction.ts";
+import { Unit } from "./unit.ts";
+
+/** Units of one exchange together may have as many statements; a text counts as one for each 2,000 characters. */
+const maxWeight = 1000;
+const charsPerWeight = 2000;
+const maxWaiting = 10_000;
+/** How long the caller of a transaction may take in all, beside waiting for the lock. */
+const timeoutMs = 5000;
+/** After so many conflicts a unit has the exchanges for itself, so that others of this process cannot win again. */
+const fairTries = 3;
+
+/**
+ * Writes to a libSQL server. Units that wait share one exchange and one commit, and each succeeds or fails alone. One
+ * exchange is under way at a time, because the server has one writer; meanwhile further units gather for the next.
+ */
+export class SharedWrites {
+  readonly #stream: HranaStream;
+  readonly #lockDeadlineMs: number;
+  readonly #waiting = new Set<Unit>();
+  #units = 0;
+  #isDriving = false;
+  #idle: (() => void)[] = [];
+
+  /** @param lockDeadlineMs how long a write waits for another program's lock. */
+  constructor(stream: HranaStream, lockDeadlineMs: number) {
+    this.#stream = stream;
+    this.#lockDeadlineMs = lockDeadlineMs;
+  }
+
+  /** Runs statements as one transaction. Errors: of the first that fails; unavailable. */
+  async run(stmts: Bound[]): Promise<Result[]> {
+    const unit = new Unit(this.#number(), 0);
+    unit.end = "commit";
+    const results = unit.want(stmts);
+    this.join(unit);
+    return results;
+  }
+
+  /**
+   * Runs `fn` as one transaction, again from its beginning while rows that it has seen are changed by others.
+   * @throws errors of `fn`, once what it has seen is confirmed; unavailable when that takes too long.
+   */
+  async transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
+    const order = this.#number();
+    let unit: Unit | undefined;
+    const late = () => unit?.lose(unavailable("The transaction took too long."));
+    const timer = setTimeout(late, this.#lockDeadlineMs + timeoutMs);
+    try {
+      for (let tries = 0; ; tries++) {
+        unit = new Unit(order, tries);
+        const end = this.#attempt(unit, fn);
+        end.catch(() => {});
+        if ((await unit.settled) === "ended") return await end;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Adds a unit to the next exchange. */
+  join(unit: Unit): void {
+    if (this.#waiting.size < maxWaiting) this.#waiting.add(unit);
+    else unit.lose(unavailable("Too many writes are waiting."));
+    if (this.#isDriving) return;
+    this.#isDriving = true;
+    setImmediate(() => this.#drive());
+  }
+
+  /** Resolves when no write waits or runs. */
+  drain(): Promise<void> {
+    return this.#isDriving ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return this.#stream.close();
+  }
+
+  /** The result or error of `fn`, once the unit is settled. */
+  async #attempt<T>(unit: Unit, fn: (tx: Session) => Promise<T>): Promise<T> {
+    const end = (how: "commit" | "undo") => {
+      if (unit.hasSettled) return;
+      unit.end = how;
+      if (unit.seen.length === 0) unit.settle("ended");
+      else this.join(unit);
+    };
+    try {
+      const value = await fn(new ServerTransaction(unit, this));
+      end("commit");
+      return value;
+    } catch (error) {
+      end("undo");
+      throw error;
+    }
+  }
+
+  async #drive(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      const units = this.#take();
+      try {
+        await retryWhileBusy(() => exchange(this.#stream, units), this.#lockDeadlineMs);
+      } catch (error) {
+        for (const unit of units) unit.lose(lostError(error));
+      }
+      for (const unit of units) if (unit.wanted.length > 0 && !unit.hasSettled) this.#waiting.add(unit);
+      // Callers that were answered join again.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#isDriving = false;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #take(): Unit[] {
+    const taken: Unit[] = [];
+    let weight = 0;
+    for (const unit of [...this.#waiting].toSorted((a, b) => a.order - b.order)) {
+      const own = weightOf(unit);
+      if (taken.length > 0 && weight + own > maxWeight) break;
+      weight += own;
+      taken.push(unit);
+      this.#waiting.delete(unit);
+      if (unit.tries >= fairTries) break;
+    }
+    return taken;
+  }
+
+  #number(): number {
+    return ++this.#units;
+  }
+}
+
+function weightOf({ seen, wanted }: Unit): number {
+  const stmts = [...seen.map(({ stmt }) => stmt), ...wanted.flatMap(({ stmts }) => stmts)];
+  const chars = stmts.flatMap(({ args }) => args).reduce<number>((sum, arg) => sum + lengthOf(arg), 0);
+  return stmts.length + chars / charsPerWeight;
+}
+
+function lengthOf(arg: unknown): number {
+  return typeof arg === "string" || arg instanceof Uint8Array ? arg.length : 0;
+}

@@ -1,0 +1,55 @@
+import type { Result } from "../session.ts";
+import type { Bound } from "./calls.ts";
+import type { Played } from "./verify.ts";
+
+/** Statements whose results a caller waits for, all or the first error. */
+interface Wanted {
+  stmts: Bound[];
+  resolve: (results: Result[]) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Writes that are committed together or not at all. Until the unit has ended, its statements run only to learn their
+ * outcomes and are rolled back; they run again with the statements that follow. In the end they run once more and are
+ * committed, if every outcome is the one that was seen. So no transaction stays open while the caller decides.
+ */
+export class Unit {
+  /** Its place among the units of this process; kept when it is tried again. */
+  readonly order: number;
+  /** How often it was tried before, because rows that it has seen were changed meanwhile. */
+  readonly tries: number;
+  readonly seen: Played[] = [];
+  readonly wanted: Wanted[] = [];
+  end: "commit" | "undo" | undefined;
+  readonly #settled = Promise.withResolvers<"ended" | "conflict">();
+  hasSettled = false;
+
+  constructor(order: number, tries: number) {
+    this.order = order;
+    this.tries = tries;
+    this.#settled.promise.catch(() => {});
+  }
+
+  /** How it ended. A conflict has changed nothing, and the unit can be tried again. Errors: those of `lose`. */
+  get settled(): Promise<"ended" | "conflict"> {
+    return this.#settled.promise;
+  }
+
+  want(stmts: Bound[]): Promise<Result[]> {
+    return new Promise((resolve, reject) => this.wanted.push({ stmts, resolve, reject }));
+  }
+
+  /** After a conflict nothing that the caller still waits for is answered: what it decided is void. */
+  settle(how: "ended" | "conflict"): void {
+    this.hasSettled = true;
+    this.#settled.resolve(how);
+  }
+
+  /** Ends it with an error that is not its own. */
+  lose(error: unknown): void {
+    this.hasSettled = true;
+    this.#settled.reject(error);
+    for (const { reject } of this.wanted.splice(0)) reject(error);
+  }
+}
