@@ -11,10 +11,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { noteResult } from "../../src/server/backup/last.ts";
 import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { ReportedFinding } from "../../src/server/health/finding.ts";
 import type { Report } from "../../src/server/health/run.ts";
+import { describeGone } from "../../src/server/replication/check-place.ts";
 import { claimDatabase, openVault } from "../../src/server/security/secret-key.ts";
 import { inNextVersion } from "../support/next-migration.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
@@ -310,6 +312,23 @@ const reported: [
     { check: "backups", severity: "note" },
     /--replicate-to/,
     ({ dataDir }) => writeFileSync(join(dataDir, "bodega.env"), "BODEGA_BACKUP_EVERY=5m\n", { mode: 0o600 }),
+  ],
+  [
+    "a replica on the disk of the data",
+    { check: "replication", severity: "warning" },
+    /another disk/,
+    ({ dataDir, dir }) =>
+      writeFileSync(join(dataDir, "bodega.env"), `BODEGA_REPLICATE_TO=${dir}/replica\n`, { mode: 0o600 }),
+  ],
+  [
+    "a replica that was gone when the server started",
+    { check: "replication", severity: "warning" },
+    /Mount that disk/,
+    ({ dataDir, dir }) => {
+      const place = join(dir, "replica");
+      writeFileSync(join(dataDir, "bodega.env"), `BODEGA_REPLICATE_TO=${place}\n`, { mode: 0o600 });
+      noteResult(dataDir, "replica", { last_failure: { at: inDays(-1), message: describeGone(place) } });
+    },
   ],
   [
     "a backup that is old",

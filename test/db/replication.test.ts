@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readLast } from "../../src/server/backup/last.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { AppError } from "../../src/server/errors.ts";
+import { sharesDisk } from "../../src/server/replication/check-place.ts";
 import { openPlace, type Place } from "../../src/server/replication/place.ts";
 import { rebuild } from "../../src/server/replication/rebuild.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
@@ -246,6 +248,37 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "c", "d", "e"]);
     rmSync(`${folder}.away`, { recursive: true });
   }, 20_000);
+
+  test("that is gone when the server starts is an error, which doctor finds until its disk is mounted again", async () => {
+    await replicateThree();
+    expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
+    renameSync(folder, `${folder}.away`);
+    startReplicator();
+    await notice(`The replica that was in ${folder} is gone`);
+    await notice("snapshot made");
+    await replicator.stop();
+    const loss = () => readLast(dir, "replica").last_failure;
+    expect(loss()?.message).toContain(folder);
+    startReplicator();
+    await notice("goes on");
+    await replicator.stop();
+    expect(loss()).not.toBeNull();
+    rmSync(folder, { recursive: true });
+    renameSync(`${folder}.away`, folder);
+    notices = [];
+    startReplicator();
+    await notice(`replication to ${folder} goes on`);
+    expect(loss()).toBeNull();
+    expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
+  });
+
+  test("on the disk of the data is a warning", async () => {
+    startReplicator();
+    await notice(`The replica in ${folder} is on the disk of ${dir}`);
+    expect(await sharesDisk(join(folder, "not yet", "there"), dir)).toBe(true);
+    expect(await sharesDisk("s3://bucket/shop", dir)).toBe(false);
+    expect(await sharesDisk("/proc/self", dir)).toBe(process.platform !== "linux");
+  });
 
   test("of another database is refused, and left as it is", async () => {
     await replicateThree();

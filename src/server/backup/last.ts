@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
-/** What is done again and again, and the file in `backups` that keeps its latest results. */
-const files = { backup: "last.json", rehearsal: "rehearsal.json" } as const;
+/** What succeeds or fails, and the file in `backups` that keeps its latest results. */
+const files = { backup: "last.json", rehearsal: "rehearsal.json", replica: "replica.json" } as const;
 type Kind = keyof typeof files;
 
 /** The latest results of one kind in a data directory; times are RFC 3339. */

@@ -3,6 +3,7 @@ import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { ChainWriter } from "./chain-writer.ts";
+import { checkPlace } from "./check-place.ts";
 import { claimGeneration, requireNewest } from "./generation.ts";
 import type { Link } from "./names.ts";
 import type { Place } from "./place.ts";
@@ -131,6 +132,7 @@ export class Replicator {
   /** Takes over the place, and finds out whether its last segment has what this database had when it was opened. */
   async #connect(): Promise<ChainWriter> {
     const { place, database, dataDir, notice } = this.#options;
+    await checkPlace(place, this.#generation, this.#options);
     const { generation, head } = await claimGeneration(place, { database, dataDir, known: this.#generation });
     const chain = new ChainWriter(place, { database, generation }, head);
     this.#generation = generation;

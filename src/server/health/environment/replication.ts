@@ -1,21 +1,34 @@
+import { readLast } from "../../backup/last.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
+import { describeGone, describeShared, sharesDisk } from "../../replication/check-place.ts";
 import { formatDuration } from "../../values/duration.ts";
-import { type EnvironmentCheck, finding } from "../finding.ts";
+import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 /** A place that answers slowly is behind for longer than usual, but not for so long. */
 export const maxLagSeconds = 30;
 
 export const replication = {
   id: "replication",
-  about: "The replica has everything up to the last seconds.",
-  async run({ config: { dataDir, databaseUrl }, timeoutMs, command }) {
+  about: "The replica has everything up to the last seconds, is on another disk, and has not disappeared.",
+  async run({ config: { dataDir, databaseUrl, replicateTo, replicateKeepMs }, now, timeoutMs, command }) {
     if (databaseUrl !== undefined) return [];
     const status = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
-    const { place, lag_seconds: lag = 0, failure } = status?.replication ?? {};
-    if (place === undefined || (!failure && lag <= maxLagSeconds)) return [];
+    const { place = replicateTo, lag_seconds: lag = 0, failure } = status?.replication ?? {};
+    if (place === undefined) return [];
+    const found: Finding[] = [];
+    if (await sharesDisk(place, dataDir)) {
+      found.push(finding("warning", place, describeShared(place, dataDir), "Use another disk, machine, or S3."));
+    }
+    const { last_failure: loss } = readLast(dataDir, "replica");
+    if (loss && now() - Date.parse(loss.at) < replicateKeepMs && loss.message === describeGone(place)) {
+      const remedy =
+        "Mount that disk and restart the server. Without the former replica, earlier moments cannot be restored.";
+      found.push(finding("warning", place, `${loss.at}: ${loss.message}`, remedy));
+    }
+    if (!failure && lag <= maxLagSeconds) return found;
     const reason = failure ? ` Since ${failure.since} it cannot be written: ${failure.message}` : "";
     const message = `The replica in ${place} is ${formatDuration(lag * 1000)} behind.${reason}`;
     const remedy = `Check that place. Until it works again, make a backup elsewhere: ${command("db backup")}`;
-    return [finding("error", place, message, remedy)];
+    return [...found, finding("error", place, message, remedy)];
   },
 } satisfies EnvironmentCheck;
