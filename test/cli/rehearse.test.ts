@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
+import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { readBirth } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Report } from "../../src/server/health/run.ts";
@@ -24,6 +25,8 @@ let server: ReturnType<typeof startRehearsals> | undefined;
 
 beforeAll(async () => {
   await json("tenant", "create", "demo");
+  // Otherwise the next command would empty the WAL.
+  const lock = await acquireServerLock(dataDir);
   const db = (await openDatabase({ dataDir })) as FileDatabase;
   const notices: string[] = [];
   const options = { dataDir, database: await readBirth(db), version: "1", keepMs: 3_600_000, pollMs: 20 };
@@ -32,8 +35,10 @@ beforeAll(async () => {
   replicator.begin();
   await until("a snapshot", () => notices.some((one) => one.includes("snapshot made")));
   await json("tenant", "create", "second");
+  await until("a segment", () => readdirSync(whole).some((name) => name.startsWith("segment-")));
   await replicator.stop();
   await db.close();
+  await lock?.release();
 });
 
 afterEach(async () => {
@@ -176,6 +181,19 @@ test("a replica in S3 is rehearsed, also by an account that may only read, and a
   expect(await rehearseThere()).toBe(0);
   expect([...s3.objects.keys()]).toEqual(before);
   await s3.close();
+});
+
+test("a server that stops ends a rehearsal at once, which leaves nothing behind and is no failure", async () => {
+  copyReplica();
+  const { pass } = startServer(["sh", "-c", "mkdir .restore-left; exec sleep 60"]);
+  const done = pass(10 * minute);
+  await until("the rehearsal", () => leftovers().length > 0);
+  await server?.stop();
+  expect({ log: await done, left: leftovers(), isNoted: existsSync(record) }).toEqual({
+    log: [],
+    left: [],
+    isNoted: false,
+  });
 });
 
 test("a server rehearses ten minutes after its start, then a day after each success, also after a restart", async () => {

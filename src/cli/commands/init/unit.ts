@@ -123,8 +123,8 @@ function chooseAccount(dataDir: string): Account {
 
 /** The directories of the replica and the backups, unless they are in the data directory. */
 function foldersOutside({ dataDir, replicateTo, backupTo }: Config): string[] {
-  const isOutside = (path: string) => path.startsWith("/") && !`${path}/`.startsWith(`${dataDir}/`);
-  return [replicateTo, backupTo].filter((path) => path !== undefined && isOutside(path)) as string[];
+  const folders = [replicateTo ?? "", backupTo ?? ""].filter((path) => path.startsWith("/"));
+  return folders.filter((path) => !`${path}/`.startsWith(`${dataDir}/`));
 }
 
 function findWarnings(command: readonly string[], dataDir: string, account: Account): string[] {
