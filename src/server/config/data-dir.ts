@@ -71,10 +71,7 @@ export function standbyFile(dataDir: string): string {
   return join(dataDir, "standby.json");
 }
 
-/**
- * Refuses a data directory that has a standby's copy instead of a database.
- * @throws wrongState
- */
+/** Refuses a data directory that has a standby's copy instead of a database. @throws wrongState */
 export function refuseStandby(dataDir: string): void {
   if (!existsSync(standbyFile(dataDir))) return;
   const remedy = `To make it the server: bodega standby promote --data-dir ${quoteWord(dataDir)}`;

@@ -24,8 +24,8 @@ interface Limits {
   /** Milliseconds since 1970: later segments are not applied, except up to the sequence `settled`. */
   until?: number | undefined;
   settled?: number;
-  /** Called with each segment before it is applied. */
-  keep?: (segment: Uint8Array) => void;
+  /** Called before a segment changes the file. */
+  onApply?: () => void;
   signal: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ export async function* applyChain(
   file: FileHandle,
   place: Place,
   from: ChainState,
-  { through, until = Number.POSITIVE_INFINITY, settled = 0, keep, signal }: Limits,
+  { through, until = Number.POSITIVE_INFINITY, settled = 0, onApply, signal }: Limits,
 ): AsyncGenerator<ChainState, boolean> {
   const links = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(from))));
   const overtaken = links.find(({ sequence }) => sequence <= from.sequence);
@@ -57,24 +57,12 @@ export async function* applyChain(
     const isLater = link.sequence > settled && Date.parse(header.at) > until;
     if (link.sequence > through && (isBeyond || isLater)) return false;
     requireNext(state, link, segment);
-    keep?.(bytes);
+    onApply?.();
     state = await applySegment(file, segment);
     yield state;
   }
   if (state.sequence < through) throw damagedReplica(`segment ${state.sequence + 1} is missing`);
   return true;
-}
-
-/**
- * Applies a segment that was kept, unless the file has it already; returns the state after it.
- * @throws validationFailed for one that is damaged or does not follow.
- */
-export async function applyKept(file: FileHandle, state: ChainState, bytes: Uint8Array): Promise<ChainState> {
-  const segment = await decodeSegment(bytes, "The segment that was applied last");
-  const { generation, sequence } = segment.header;
-  if (sequence <= state.sequence) return state;
-  requireNext(state, { generation, sequence }, segment);
-  return applySegment(file, segment);
 }
 
 /** Segments in their order, some of them fetched ahead. */

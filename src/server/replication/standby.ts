@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, renameSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
@@ -9,14 +9,14 @@ import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { withSignal } from "../values/with-timeout.ts";
-import { applyChain, applyKept, type ChainState } from "./chain.ts";
+import { applyChain, type ChainState } from "./chain.ts";
 import { fetchReplica } from "./fetch-replica.ts";
 import { generationName, type Link, parseLinks, prefixes, snapshotName } from "./names.ts";
 import type { Place } from "./place.ts";
 
 /** How often it looks for a new snapshot. */
 const checkMs = 5000;
-const retryMs = { least: 1000, most: 10_000 };
+const maxRetryMs = 10_000;
 
 /** The progress of a standby, as its data directory knows it. */
 export interface StandbyState {
@@ -28,6 +28,8 @@ export interface StandbyState {
   keyFingerprint: string | null;
   /** Up to where the copy is; null while there is none. */
   state: ChainState | null;
+  /** Whether a segment is being applied, so that the copy is not whole. */
+  isApplying: boolean;
 }
 
 export interface StandbyOptions {
@@ -48,11 +50,6 @@ export function copyFile(dataDir: string): string {
   return join(dataDir, "standby.db");
 }
 
-/** The segment that is being applied: a standby that was killed meanwhile applies it again. */
-export function keptSegmentFile(dataDir: string): string {
-  return join(dataDir, "standby.segment");
-}
-
 /** Whether this machine lacks the secret key of a copy. */
 export function lacksKey(config: StandbyOptions["config"], keyFingerprint: string | null): boolean {
   const secret = keyFingerprint === null ? null : copySecret(config);
@@ -60,9 +57,8 @@ export function lacksKey(config: StandbyOptions["config"], keyFingerprint: strin
 }
 
 /**
- * Keeps a copy of the database of a place current: restores the newest state once, then applies each segment. A segment
- * is kept beside the copy until it is applied, so that the copy is whole after a crash at any moment. A copy that cannot
- * be continued is replaced by a new one once that is whole.
+ * Keeps a copy of the database of a place current: restores the newest state once, then applies each segment. A copy
+ * that cannot be continued, or was being changed when the standby was killed, is replaced by a new one.
  */
 export class Standby {
   readonly #place: Place;
@@ -86,7 +82,8 @@ export class Standby {
     };
     const { dataDir } = options.config;
     const known = existsSync(copyFile(dataDir)) ? readStandbyState(dataDir) : undefined;
-    this.#known = known ?? { place: place.address, url: "", keyFingerprint: null, state: null };
+    const none = { place: place.address, url: "", keyFingerprint: null, state: null, isApplying: false };
+    this.#known = known === undefined || known.isApplying ? none : known;
     this.#currentAt = this.#known.state ? Date.parse(this.#known.state.at) : undefined;
   }
 
@@ -94,28 +91,28 @@ export class Standby {
   describe(): { message: string; lagSeconds: number | undefined } {
     const { place, state } = this.#known;
     const lagSeconds = this.#currentAt && Math.max(0, Date.now() - this.#currentAt) / 1000;
-    const ending = `Its copy is ${lagSeconds?.toFixed(1)} s behind; the last change is of ${state?.at}.`;
-    const copy = lagSeconds === undefined ? "It has no copy yet." : ending;
-    const reason = this.#failure === undefined ? "" : ` Now ${this.#failure}.`;
-    return { message: `This is a standby of ${place}. ${copy}${reason}`, lagSeconds };
+    const lag = `Its copy is ${lagSeconds?.toFixed(1)} s behind; the last change is of ${state?.at}.`;
+    const copy = lagSeconds === undefined ? "It has no copy yet." : lag;
+    const message = `This is a standby of ${place}. ${copy} ${this.#failure ?? ""}`.trimEnd();
+    return { message, lagSeconds };
   }
 
   /** Follows the place until the signal. @param url where its health check listens. */
   async run(url: string): Promise<void> {
     const { signal, notice, pollMs = 1000 } = this.#options;
     this.#write({ url });
-    for (let delayMs = retryMs.least; !signal.aborted; ) {
-      let pauseMs = pollMs;
+    for (let pauseMs = pollMs; !signal.aborted; ) {
       try {
         await this.catchUp();
         if (this.#failure !== undefined) notice("info", `the standby follows ${this.#known.place}`);
         this.#failure = undefined;
-        delayMs = retryMs.least;
+        pauseMs = pollMs;
       } catch (error) {
         if (signal.aborted) break;
-        this.#noteFailure(error);
-        pauseMs = delayMs;
-        delayMs = Math.min(delayMs * 2, retryMs.most);
+        const message = messageOf(error);
+        if (this.#failure !== message) notice("warn", `the standby waits for ${this.#known.place}: ${message}`);
+        this.#failure = message;
+        pauseMs = Math.min(pauseMs * 2, maxRetryMs);
       }
       await withSignal(Bun.sleep(pauseMs), signal).catch(() => {});
     }
@@ -161,43 +158,24 @@ export class Standby {
   /** Applies the segments behind the copy; returns whether there are no others. */
   async #applyNew(): Promise<boolean> {
     const { config, notice, signal } = this.#options;
-    const kept = keptSegmentFile(config.dataDir);
+    const { state } = this.#known;
+    if (state === null || this.#isBroken) return false;
     try {
-      const file = await this.#open();
-      const { state } = this.#known;
-      if (file === undefined || state === null || this.#isBroken) return false;
-      const keep = (segment: Uint8Array) => {
-        writeWhole(config.dataDir, kept, segment);
-        syncFile(config.dataDir);
-      };
-      const steps = applyChain(file, this.#place, state, { through: state.sequence, keep, signal });
+      this.#file ??= await open(copyFile(config.dataDir), "r+");
+      const onApply = () => this.#write({ isApplying: true });
+      const steps = applyChain(this.#file, this.#place, state, { through: state.sequence, onApply, signal });
       for (let step = await steps.next(); ; step = await steps.next()) {
         if (step.done) return step.value;
-        await file.sync();
-        this.#write({ state: step.value });
+        await this.#file.sync();
+        this.#write({ state: step.value, isApplying: false });
       }
     } catch (error) {
-      // What was being applied is applied again.
-      await this.close();
-      if (!(error instanceof AppError) || error.kind !== "validationFailed") throw error;
-      notice("warn", `the copy cannot be continued, and a new one is made: ${error.message}`);
+      const isDamaged = error instanceof AppError && error.kind === "validationFailed";
+      if (!isDamaged && !this.#known.isApplying) throw error;
+      notice("warn", `the copy cannot be continued, and a new one is made: ${messageOf(error)}`);
       this.#isBroken = true;
       return false;
     }
-  }
-
-  /** Opens the copy and makes it whole; undefined while there is none. */
-  async #open(): Promise<FileHandle | undefined> {
-    const { dataDir } = this.#options.config;
-    const { state } = this.#known;
-    if (this.#file !== undefined || state === null) return this.#file;
-    this.#file = await open(copyFile(dataDir), "r+");
-    if (existsSync(keptSegmentFile(dataDir))) {
-      const applied = await applyKept(this.#file, state, readFileSync(keptSegmentFile(dataDir)));
-      await this.#file.sync();
-      this.#write({ state: applied });
-    }
-    return this.#file;
   }
 
   /** Restores the newest state beside the copy, and replaces it. */
@@ -210,14 +188,13 @@ export class Standby {
       const { databasePath, state, inspection } = await fetchReplica(this.#place, options);
       await this.close();
       // Until the new copy is in its place, no state is true of it.
-      this.#write({ state: null });
-      rmSync(keptSegmentFile(dataDir), { force: true });
+      this.#write({ isApplying: true });
       syncFile(databasePath);
       giveToOwner(databasePath, dataDir);
       renameSync(databasePath, copyFile(dataDir));
       syncFile(dataDir);
       const { keyFingerprint } = inspection;
-      this.#write({ state, keyFingerprint });
+      this.#write({ state, keyFingerprint, isApplying: false });
       this.#isBroken = false;
       notice("info", `the newest state of ${this.#known.place} was restored; the standby follows it`);
       if (lacksKey(config, keyFingerprint)) notice("error", `${dataDir} lacks the secret.key of the server`);
@@ -230,14 +207,10 @@ export class Standby {
     const { dataDir } = this.#options.config;
     this.#known = { ...this.#known, ...changed };
     writeWhole(dataDir, standbyFile(dataDir), `${JSON.stringify(this.#known)}\n`);
+    syncFile(dataDir);
   }
+}
 
-  #noteFailure(error: unknown): void {
-    const { place } = this.#known;
-    const isEmpty = error instanceof AppError && error.kind === "notFound";
-    const message = error instanceof AppError ? error.message : String(error);
-    const text = isEmpty ? `no replica in ${place} yet` : `${place} cannot be followed: ${message}`;
-    if (this.#failure !== text) this.#options.notice(isEmpty ? "info" : "error", `${text}; the standby tries again`);
-    this.#failure = text;
-  }
+function messageOf(error: unknown): string {
+  return error instanceof AppError ? error.message : String(error);
 }

@@ -6,21 +6,8 @@ import { syncFile } from "../db/local/sync-file.ts";
 import { notFound, validationFailed, wrongState } from "../errors.ts";
 import { readNewestClaim } from "./generation.ts";
 import { openPlace } from "./place.ts";
-import {
-  copyFile,
-  keptSegmentFile,
-  lacksKey,
-  readStandbyState,
-  Standby,
-  type StandbyOptions,
-  type StandbyState,
-} from "./standby.ts";
+import { copyFile, lacksKey, readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
 import { writeReplicaState } from "./state.ts";
-
-/** One may restore a new copy, and the next applies what was added meanwhile. */
-const maxAttempts = 3;
-
-type TakeOverOptions = Pick<StandbyOptions, "notice" | "signal">;
 
 /**
  * The standby of a directory, if it can take over.
@@ -47,38 +34,34 @@ export function requireStandby(config: Config): StandbyState {
  * @returns the configuration of that server.
  * @throws as `requireStandby` and `Standby.catchUp`.
  */
-export async function takeOver(config: Config, { notice, signal }: TakeOverOptions): Promise<Config> {
+export async function takeOver(config: Config, { notice, signal }: Omit<StandbyOptions, "config">): Promise<Config> {
   const { dataDir } = config;
   const { place: replicateTo } = requireStandby(config);
   const path = databaseFile(dataDir);
-  const copy = copyFile(dataDir);
   // Both are missing before the first copy, and only the copy when the last attempt was interrupted.
-  if (existsSync(copy) || !existsSync(path)) {
+  if (existsSync(copyFile(dataDir)) || !existsSync(path)) {
     refuseShop(dataDir);
     const place = openPlace(replicateTo, config);
     const standby = new Standby(place, { config, notice, signal });
     const { generation = 0 } = (await readNewestClaim(place)) ?? {};
     let isCurrent = false;
-    for (let attempt = 0; attempt < maxAttempts && !isCurrent; attempt++) isCurrent = await standby.catchUp();
+    // The first may restore a new copy, and the next applies what was added meanwhile.
+    for (let attempt = 1; attempt <= 3 && !isCurrent; attempt++) isCurrent = await standby.catchUp();
     if (!isCurrent) notice("warn", `${replicateTo} ends with changes that lack their snapshot; they are lost`);
     await standby.close();
     const { state } = requireStandby(config);
     removeWal(path);
-    renameSync(copy, path);
+    renameSync(copyFile(dataDir), path);
     syncFile(dataDir);
     writeReplicaState(path, { place: replicateTo, generation, end: state?.end ?? null });
     notice("info", `the copy is the database now; start its server with --replicate-to ${replicateTo}`);
   }
-  rmSync(keptSegmentFile(dataDir), { force: true });
   rmSync(standbyFile(dataDir));
   syncFile(dataDir);
   return { ...config, replicateTo };
 }
 
-/**
- * Refuses a directory with a database of its own.
- * @throws wrongState
- */
+/** Refuses a directory with a database of its own. @throws wrongState */
 export function refuseShop(dataDir: string): void {
   const path = databaseFile(dataDir);
   if (!existsSync(path) && !hasWal(path)) return;
