@@ -97,3 +97,22 @@ function fillDisk(path: string): void {
     closeSync(file);
   }
 }
+
+test.skipIf(!ownMounts)(
+  "a replica that does not fit on the disk is not restored, and the error says why",
+  async () => {
+    const binary = installBinary();
+    await openShop(binary);
+    const place = makeDir();
+    const server = await binary.serve("--replicate-to", place);
+    await until("the replica", () => server.log().includes("snapshot made"));
+    await server.end();
+    const script = `mkdir tiny && mount -t tmpfs -o size=400k none tiny && exec ./bodega db restore ${place} --yes --data-dir tiny`;
+    const child = Bun.spawn([...(ownMounts ?? []), "sh", "-c", script], { cwd: binary.dir, stderr: "pipe" });
+    expect({ code: await child.exited, error: await child.stderr.text() }).toEqual({
+      code: 4,
+      error: expect.stringMatching(/The state cannot be rebuilt in .*tiny.*: the disk is full\.\n {2}Free space/),
+    });
+  },
+  30_000,
+);

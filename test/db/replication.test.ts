@@ -7,7 +7,7 @@ import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { AppError } from "../../src/server/errors.ts";
-import { sharesDisk } from "../../src/server/replication/check-place.ts";
+import { describeShared } from "../../src/server/replication/check-place.ts";
 import { openPlace, type Place } from "../../src/server/replication/place.ts";
 import { rebuild } from "../../src/server/replication/rebuild.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
@@ -272,12 +272,22 @@ describe("a replica", () => {
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
   });
 
+  test("whose newest claim is empty says what to delete, and then goes on", async () => {
+    await replicateThree();
+    const claim = join(folder, objects("generation-").at(-1) as string);
+    writeFileSync(claim, "");
+    startReplicator();
+    await notice("generation-0000000001 is empty. Delete it.");
+    rmSync(claim);
+    await notice("works again");
+    expect(await rowsOf()).toEqual(["a", "b", "c"]);
+  });
+
   test("on the disk of the data is a warning", async () => {
     startReplicator();
     await notice(`The replica in ${folder} is on the disk of ${dir}`);
-    expect(await sharesDisk(join(folder, "not yet", "there"), dir)).toBe(true);
-    expect(await sharesDisk("s3://bucket/shop", dir)).toBe(false);
-    expect(await sharesDisk("/proc/self", dir)).toBe(process.platform !== "linux");
+    expect(await describeShared(join(folder, "not yet"), dir)).toContain("would be lost");
+    for (const other of ["s3://bucket/shop", "/proc"]) expect(await describeShared(other, dir)).toBeUndefined();
   });
 
   test("of another database is refused, and left as it is", async () => {
@@ -395,7 +405,7 @@ describe("a damaged replica is refused by name, and the newest state before is o
     const [first, second, third] = (await replicateThree()) as [string, string, string];
     damage(first, second, third);
     const error = await failure();
-    expect(error).toMatchObject({ kind: "validationFailed" });
+    expect(error).toMatchObject({ kind: "validationFailed", exit: 1 });
     expect(error.message).toContain(reason);
     if (reason !== "is missing") expect(error.message).toContain(second);
     expect(await offered(error)).toEqual(["a"]);

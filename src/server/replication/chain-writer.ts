@@ -4,9 +4,6 @@ import type { Place } from "./place.ts";
 import { encodeSegment, type SegmentHeader } from "./segment.ts";
 import type { Changes } from "./wal-frames.ts";
 
-/** So many times that the clock was set back are remembered. */
-const maxSetBacks = 20;
-
 /** Writes the segments of one generation, each of which names the one before it. */
 export class ChainWriter {
   readonly #place: Place;
@@ -14,7 +11,7 @@ export class ChainWriter {
   readonly #generation: number;
   #previous: { link: Link; hash: string | undefined };
   #isBase: boolean;
-  #times: Pick<SegmentHeader, "at" | "setBacks">;
+  #last: SegmentHeader | undefined;
 
   /** @param head the last segment of the place. @param isBase whether commits behind it were not seen. */
   constructor(
@@ -27,7 +24,7 @@ export class ChainWriter {
     this.#generation = generation;
     this.#previous = { link: head?.link ?? { generation, sequence: 0 }, hash: head?.hash };
     this.#isBase = head?.hash === undefined;
-    this.#times = head?.header ?? { at: "" };
+    this.#last = head?.header;
   }
 
   get last(): Link {
@@ -55,11 +52,7 @@ export class ChainWriter {
     const { link, hash } = this.#previous;
     const sequence = link.sequence + 1;
     const time = at.toISOString();
-    const { at: before, setBacks = [] } = this.#times;
-    const times = {
-      at: time,
-      setBacks: time < before ? [...setBacks, { sequence, at: time }].slice(-maxSetBacks) : setBacks,
-    };
+    const { at: before = "", setBacks = [] } = this.#last ?? {};
     const header: SegmentHeader = {
       format: 1,
       database: this.#database,
@@ -67,7 +60,8 @@ export class ChainWriter {
       sequence,
       previous: hash === undefined ? null : { ...link, hash },
       isBase: this.#isBase,
-      ...times,
+      at: time,
+      setBacks: time < before ? [...setBacks.slice(-20), { sequence, at: time }] : setBacks,
       pageCount,
       end,
     };
@@ -75,7 +69,7 @@ export class ChainWriter {
     await this.#place.put(segmentName(header), segment.bytes);
     this.#previous = { link: { generation: header.generation, sequence: header.sequence }, hash: segment.hash };
     this.#isBase = false;
-    this.#times = times;
+    this.#last = header;
     return segment.bytes.length;
   }
 }

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { conflict, validationFailed } from "../errors.ts";
 import { generationName, type Link, mainChain, parseGeneration, parseLinks, prefixes, segmentName } from "./names.ts";
 import type { Place } from "./place.ts";
-import { type SegmentHeader, sealed, unseal } from "./segment.ts";
+import { damagedReplica, type SegmentHeader, sealed, unseal } from "./segment.ts";
 
 /** The server that writes to a place: one at a time. */
 interface Claim {
@@ -76,6 +76,7 @@ export async function readNewestClaim(place: Place) {
 async function readClaim(place: Place, generation: number): Promise<Claim | undefined> {
   const name = generationName(generation);
   const bytes = await place.get(name);
+  if (bytes?.length === 0) throw damagedReplica(`${name} is empty. Delete it`);
   return bytes && unseal<Claim>(bytes, name).header;
 }
 

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
-import { AppError, notFound, validationFailed } from "../errors.ts";
+import { damaged } from "../backup/manifest.ts";
+import { storageError } from "../backup/storage.ts";
+import { AppError, notFound } from "../errors.ts";
 import { applyChain, type ChainState } from "./chain.ts";
 import { readHead } from "./generation.ts";
 import { parseLinks, partName, prefixes, snapshotName } from "./names.ts";
@@ -52,7 +54,7 @@ interface RebuildOptions {
 export async function rebuild(place: Place, path: string, options: RebuildOptions): Promise<Rebuilt> {
   const { until, onProgress, signal } = options;
   const setBacks = (await readHead(place))?.header?.setBacks ?? [];
-  // Of the moments that a clock passed twice, the later one in the chain is meant.
+  // Of a moment that the clock passed twice, the later one is meant.
   const settled = setBacks.findLast(({ at }) => until === undefined || Date.parse(at) <= until)?.sequence ?? 0;
   const { snapshot, older } = await findSnapshot(place, until, settled);
   const { generation, sequence, database, version, through, at, parts } = snapshot;
@@ -78,7 +80,7 @@ export async function rebuild(place: Place, path: string, options: RebuildOption
     // Before it is whole, only a state of an older snapshot can be had.
     const isNamed = !setBacks.some((one) => one.sequence > state.sequence && one.at <= state.at);
     const offer = segments > 0 && state.sequence >= through && isNamed ? state.at : older && justBefore(at);
-    throw withOffer(error, place, offer);
+    throw signal.aborted ? error : withOffer(storageError(error, path, "The state cannot be rebuilt in"), place, offer);
   } finally {
     await file.close();
   }
@@ -122,5 +124,5 @@ function justBefore(at: string): string {
 function withOffer(error: unknown, { address }: Place, at: string | false): unknown {
   if (!(error instanceof AppError) || error.kind !== "validationFailed" || at === false) return error;
   const remedy = `Restore the newest state before it: bodega db restore ${address} --at ${at}`;
-  return validationFailed(error.message, { cause: error, remedy });
+  return damaged(error.message, { cause: error, remedy });
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type AppError, validationFailed } from "../errors.ts";
+import { damaged } from "../backup/manifest.ts";
+import type { AppError } from "../errors.ts";
 import { pageBytes, type WalPosition } from "./wal-frames.ts";
 
 /** One object of a place: what it follows, and what it changes. Times are RFC 3339. */
@@ -97,5 +98,5 @@ export function unseal<Header extends { format: number }>(bytes: Uint8Array, nam
 
 /** The error for a replica that cannot be used from some object on. */
 export function damagedReplica(reason: string): AppError {
-  return validationFailed(`The replica is damaged: ${reason}.`);
+  return damaged(`The replica is damaged: ${reason}.`);
 }

@@ -1,6 +1,6 @@
 import { readLast } from "../../backup/last.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
-import { describeGone, describeShared, sharesDisk } from "../../replication/check-place.ts";
+import { describeShared } from "../../replication/check-place.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
@@ -16,13 +16,11 @@ export const replication = {
     const { place = replicateTo, lag_seconds: lag = 0, failure } = status?.replication ?? {};
     if (place === undefined) return [];
     const found: Finding[] = [];
-    if (await sharesDisk(place, dataDir)) {
-      found.push(finding("warning", place, describeShared(place, dataDir), "Use another disk, machine, or S3."));
-    }
+    const shared = await describeShared(place, dataDir);
+    if (shared) found.push(finding("warning", place, shared, "Use another disk, machine, or S3."));
     const { last_failure: loss } = readLast(dataDir, "replica");
-    if (loss && now() - Date.parse(loss.at) < replicateKeepMs && loss.message === describeGone(place)) {
-      const remedy =
-        "Mount that disk and restart the server. Without the former replica, earlier moments cannot be restored.";
+    if (loss && now() - Date.parse(loss.at) < replicateKeepMs && loss.message.includes(place)) {
+      const remedy = "Mount that disk and restart the server. Until then, earlier moments cannot be restored.";
       found.push(finding("warning", place, `${loss.at}: ${loss.message}`, remedy));
     }
     if (!failure && lag <= maxLagSeconds) return found;
