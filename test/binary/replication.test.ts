@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
@@ -60,8 +60,43 @@ test("a server that another one has replaced ends with exit code 4 and says who 
   const successor = await second.serve("--replicate-to", place);
   expect(await server.exited).toBe(4);
   expect(server.log()).toContain(`(${target}) took over ${place}`);
+  // It ends before it listens, so that it acknowledges nothing that its successor lacks.
+  const again = await first.run("serve", "--port", "0", "--replicate-to", place);
+  expect(again).toMatchObject({ code: 4, stdout: "" });
+  expect(again.stderr).toContain(`(${target}) took over ${place}`);
   expect(await successor.end()).toBe(0);
 }, 30_000);
+
+test("a backup restored for a drill does not take the replica from the live server", async () => {
+  const place = makeDir();
+  const live = installBinary();
+  await openShop(live);
+  const settings = ["--replicate-to", place];
+  const server = await live.serve(...settings);
+  await until("the replica", () => server.log().includes("snapshot made"));
+  const backup = join(makeDir(), "shop.tar.gz");
+  await live.json("db", "backup", "--to", backup);
+  await openShop(live, "later");
+  await until("its changes", () => readdirSync(place).some((name) => name.startsWith("segment-")));
+  const drill = installBinary();
+  const target = join(drill.dir, "bodega-data");
+  mkdirSync(target, { mode: 0o700 });
+  copyFileSync(join(defaultDataDir(live.dir), "secret.key"), join(target, "secret.key"));
+  drill.env.BODEGA_REPLICATE_TO = place;
+  const { warnings } = await drill.json<{ warnings: string[] }>("db", "restore", backup, "--yes");
+  expect(warnings.join()).toContain("has newer changes");
+  const refused = await drill.run("serve", "--port", "0");
+  expect(refused).toMatchObject({ code: 4, stdout: "" });
+  expect(refused.stderr).toContain("This database lacks some of it");
+  expect(refused.stderr).toContain(`bodega db restore ${place} --dry-run`);
+  expect(await server.end()).toBe(0);
+  const taking = await drill.serve("--take-over");
+  await until("the replica", () => taking.log().includes("snapshot made"));
+  const [, at = ""] = /remains there: \S+ db restore \S+ --at (\S+)/.exec(taking.log()) ?? [];
+  expect(await taking.end()).toBe(0);
+  const kept = await drill.json<{ backup: { stores: number } }>("db", "restore", place, "--at", at, "--dry-run");
+  expect(kept.backup.stores).toBe(2);
+}, 60_000);
 
 test("status, metrics and doctor tell that a replica fails", async () => {
   const binary = installBinary();

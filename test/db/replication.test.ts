@@ -8,9 +8,10 @@ import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { AppError } from "../../src/server/errors.ts";
 import { describeShared } from "../../src/server/replication/check-place.ts";
-import { openPlace, type Place } from "../../src/server/replication/place.ts";
+import { openPlace } from "../../src/server/replication/place.ts";
 import { rebuild } from "../../src/server/replication/rebuild.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
+import { beginRestore } from "../../src/server/replication/restored.ts";
 import { type S3ServerUnderTest, startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -26,9 +27,12 @@ const keepMs = 3_600_000;
 
 const open = async () => (await openDatabase({ dataDir: dir })) as FileDatabase;
 
-function startReplicator(place: Place = openPlace(folder, { s3: undefined }), database = "ours"): Replicator {
-  const notice = (_level: string, message: string) => notices.push(message);
-  replicator = new Replicator(db, { place, database, dataDir: dir, version: "1", keepMs, notice, pollMs: 20 });
+const note = (_level: string, message: string) => notices.push(message);
+const onFolder = () => openPlace(folder, { s3: undefined });
+
+function startReplicator(place = onFolder(), database = "ours", takeOver = false): Replicator {
+  const options = { place, database, dataDir: dir, version: "1", keepMs, notice: note, pollMs: 20, takeOver };
+  replicator = new Replicator(db, options);
   replicator.begin();
   return replicator;
 }
@@ -203,7 +207,7 @@ describe("a replica", () => {
       await db.close();
       rmSync(join(dir, "replication.json"));
       db = await open();
-      startReplicator();
+      startReplicator(undefined, undefined, true);
       await until("the snapshot", () => objects("snapshot-").length === 2);
       count = objects("segment-").length;
     }
@@ -321,43 +325,123 @@ describe("a replica", () => {
 });
 
 describe("two servers", () => {
-  test("never write to one place: the second takes over, and the first is told who did", async () => {
+  let others: string;
+  let other: FileDatabase;
+
+  beforeEach(async () => {
+    others = makeDir();
+    other = (await openDatabase({ dataDir: others })) as FileDatabase;
+    await other.execute(createTable);
+    await other.execute(insertRow("other"));
+  });
+
+  afterEach(() => other.close());
+
+  const ofOther = (takeOver = false) =>
+    new Replicator(other, {
+      ...{
+        place: onFolder(),
+        database: "ours",
+        dataDir: others,
+        version: "1",
+        keepMs,
+        notice: note,
+        pollMs: 20,
+        takeOver,
+      },
+    });
+  const refusal = (server: Replicator) =>
+    server.check().then(
+      () => Promise.reject(new Error("it was accepted")),
+      (error: AppError) => error,
+    );
+
+  test("a database that lacks what the replica has is refused, and its server goes on", async () => {
+    const first = startReplicator();
+    await notice("snapshot made");
+    for (const count of [0, 1]) {
+      const server = ofOther();
+      expect(await refusal(server)).toMatchObject({ kind: "conflict", exit: 4 });
+      server.begin();
+      const error = await server.replaced;
+      expect(error.message).toContain(`(${dir}) since`);
+      for (const text of ["--dry-run", "unset BODEGA_REPLICATE_TO", "--take-over", "--at 2"]) {
+        expect(error.remedy).toContain(text);
+      }
+      expect(objects("generation-")).toHaveLength(1);
+      await server.stop();
+      if (count === 0) {
+        await insert("a");
+        await aSegment(1);
+      }
+    }
+    expect(await Promise.race([first.replaced, Bun.sleep(100)])).toBeUndefined();
+    await replicator.stop();
+    expect(await rowsOf()).toEqual(["a"]);
+  });
+
+  test("what was restored from the newest state goes on with it, unless there is a newer one by then", async () => {
+    await replicateThree();
+    const noteRestored = await beginRestore(onFolder());
+    noteRestored(others);
+    await ofOther().check();
+    startReplicator();
+    await notice("goes on");
+    await insert("d");
+    await aSegment(4);
+    await replicator.stop();
+    expect(await refusal(ofOther())).toMatchObject({ kind: "conflict" });
+  });
+
+  test("a copy of the directory with everything that was sent goes on with it, and an older copy is refused", async () => {
+    startReplicator();
+    await notice("snapshot made");
+    await insert("a");
+    await aSegment(1);
+    // As after kill -9: the WAL is part of it.
+    others = makeDir();
+    Bun.spawnSync(["cp", "-a", `${dir}/.`, others]);
+    await other.close();
+    other = (await openDatabase({ dataDir: others })) as FileDatabase;
+    await ofOther().check();
+    await insert("b");
+    await aSegment(2);
+    await replicator.stop();
+    expect(await refusal(ofOther())).toMatchObject({ kind: "conflict" });
+  });
+
+  test("a place that does not answer does not keep a server from starting", async () => {
+    await replicateThree();
+    const place = { ...onFolder(), list: () => new Promise<never>(() => {}) };
+    const startedAt = performance.now();
+    await new Replicator(other, {
+      ...{ place, database: "ours", dataDir: others, version: "1", keepMs, notice: note },
+    }).check();
+    expect(performance.now() - startedAt).toBeLessThan(8000);
+    expect(notices.at(-1)).toContain("did not answer for 5 s");
+  }, 15_000);
+
+  test("never write to one place: the second takes over on purpose, and the first is told who did and how to return", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     await insert("a");
     await aSegment(1);
-    const others = makeDir();
-    const other = (await openDatabase({ dataDir: others })) as FileDatabase;
-    await other.execute(createTable);
-    await other.execute(insertRow("other"));
-    const place = openPlace(folder, { s3: undefined });
-    const options = { place, database: "ours", dataDir: others, version: "1", keepMs, notice: () => {}, pollMs: 20 };
-    const second = new Replicator(other, options);
+    const second = ofOther(true);
+    await second.check();
     second.begin();
     const error = await first.replaced;
     expect(error).toMatchObject({ kind: "conflict", exit: 4 });
     expect(error.message).toContain(others);
     await until("the snapshot", () => objects("snapshot-").length === 2);
     await second.stop();
-    await other.close();
     expect(await rowsOf()).toEqual(["other"]);
-  });
-
-  test("a machine that was replaced does not take its place back when it starts again", async () => {
-    await replicateThree();
-    const others = makeDir();
-    const other = (await openDatabase({ dataDir: others })) as FileDatabase;
-    await other.execute(createTable);
-    const place = openPlace(folder, { s3: undefined });
-    const options = { place, database: "ours", dataDir: others, version: "1", keepMs, notice: () => {}, pollMs: 20 };
-    const second = new Replicator(other, options);
-    second.begin();
-    await until("the snapshot", () => objects("snapshot-").length === 2);
-    const first = startReplicator();
-    expect(await first.replaced).toMatchObject({ kind: "conflict", exit: 4 });
+    for (const text of [error.remedy, notices.find((one) => one.includes("remains there"))]) {
+      const [, at = ""] = /--at (\S+)/.exec(text ?? "") ?? [];
+      expect(await rowsOf(undefined, Date.parse(at))).toEqual(["a"]);
+    }
+    // A machine that was replaced does not take its place back when it starts again.
+    expect((await refusal(startReplicator())).remedy).toMatch(/--at \S+ the one that this server had/);
     expect(objects("generation-")).toHaveLength(2);
-    await second.stop();
-    await other.close();
   });
 
   test("a segment that the first one writes too late belongs to nobody", async () => {

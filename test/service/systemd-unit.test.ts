@@ -158,3 +158,8 @@ test("systemd manages only a directory directly below /var/lib", () => {
   ];
   expect(names.map(stateDirectoryOf)).toEqual(["bodega", "my-shop.1", undefined, undefined, undefined, undefined]);
 });
+
+test("only a server with a replica stays stopped after exit code 4", () => {
+  expect(renderUnit(usual)).not.toContain("RestartPreventExitStatus");
+  expect(renderUnit({ ...usual, hasReplica: true })).toContain("\nRestartPreventExitStatus=4\n");
+});

@@ -8,6 +8,8 @@ export interface UnitOptions {
   dataDir: string;
   /** Other directories that the server writes to. */
   folders?: readonly string[];
+  /** Whether it has a replica, which another server may take over. */
+  hasReplica?: boolean;
   /** The account: one that systemd creates, or an existing one. */
   account: { kind: "dynamic" } | { kind: "static"; user: string; group: string };
   /** A port below 1024 needs an additional capability. */
@@ -29,7 +31,7 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
  * MemoryDenyWriteExecute is missing because the JavaScript engine compiles at run time.
  * @throws wrongState for a path that a unit cannot contain.
  */
-export function renderUnit({ command, dataDir, folders = [], account, port }: UnitOptions): string {
+export function renderUnit({ command, dataDir, folders = [], hasReplica = false, account, port }: UnitOptions): string {
   const [program = "", ...words] = command;
   requirePlain(program, /["'\\\p{Cc}]/u);
   const paths = [dataDir, ...folders];
@@ -47,7 +49,7 @@ After=network-online.target
 Type=exec
 ExecStart=${exec}
 Restart=on-failure
-RestartSec=2
+RestartSec=2${hasReplica ? "\n# Another server took over the replica.\nRestartPreventExitStatus=4" : ""}
 # Requests in flight get ten seconds.
 TimeoutStopSec=30
 KillMode=mixed

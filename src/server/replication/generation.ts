@@ -1,6 +1,15 @@
 import { hostname } from "node:os";
-import { conflict, validationFailed } from "../errors.ts";
-import { generationName, type Link, mainChain, parseGeneration, parseLinks, prefixes, segmentName } from "./names.ts";
+import { type AppError, conflict, validationFailed } from "../errors.ts";
+import {
+  generationName,
+  type Link,
+  mainChain,
+  parseGeneration,
+  parseLinks,
+  prefixes,
+  segmentName,
+  snapshotName,
+} from "./names.ts";
 import type { Place } from "./place.ts";
 import { damagedReplica, type SegmentHeader, sealed, unseal } from "./segment.ts";
 
@@ -20,37 +29,68 @@ export interface Head {
   hash?: string;
 }
 
-/**
- * Takes a new generation of a place, after which servers with an earlier one stop.
- * @param options known: the generation that this data directory had; 0 where it had none.
- * @throws conflict when a server elsewhere has taken over since; validationFailed when the place holds the replica of another database; unavailable when it does not answer.
- */
-export async function claimGeneration(
-  place: Place,
-  { database, dataDir, known }: { database: string; dataDir: string; known: number },
-): Promise<{ generation: number; head: Head | undefined }> {
-  for (;;) {
-    const { generation: newest = 0, claim } = (await readNewestClaim(place)) ?? {};
-    if (claim !== undefined && claim.database !== database) {
-      throw validationFailed(`${place.address} holds the replica of another database.`, {
-        remedy: "Choose an empty directory or another prefix for this one.",
-      });
-    }
-    if (claim !== undefined && known > 0 && newest > known) refuseReturn(place, claim, dataDir);
-    const generation = Math.max(newest, known) + 1;
-    const at = new Date().toISOString();
-    const own: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at };
-    const { bytes } = sealed(own, new Uint8Array());
-    if (await place.create(generationName(generation), bytes)) return { generation, head: await readHead(place) };
-  }
+/** What a place had when it was read. */
+export interface PlaceState {
+  /** 0 for a place without any. */
+  generation: number;
+  claim: Claim | undefined;
+  head: Head | undefined;
+  /** Names the newest segment or snapshot; empty where there is none. */
+  newest: string;
 }
 
-/** A machine that was replaced must not take its place back by itself, because it lacks what happened since. */
-function refuseReturn(place: Place, claim: Claim, dataDir: string): void {
-  if (claim.host === hostname() && claim.data_dir === dataDir) return;
-  throw conflict(`The server on ${claim.host} (${claim.data_dir}) took over ${place.address} at ${claim.at}.`, {
-    remedy: `Stop that server and restore its state here first: bodega db restore ${place.address}`,
+/** Claims a generation of a place, after which servers with an earlier one stop; false when another one has it. */
+export async function claimGeneration(
+  place: Place,
+  { database, dataDir, generation }: { database: string; dataDir: string; generation: number },
+): Promise<boolean> {
+  const claim: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at: new Date().toISOString() };
+  return place.create(generationName(generation), sealed(claim, new Uint8Array()).bytes);
+}
+
+/**
+ * Reads who writes to a place, and its last segment.
+ * @throws validationFailed when it holds the replica of another database; unavailable when it does not answer.
+ */
+export async function readPlace(place: Place, database?: string): Promise<PlaceState> {
+  const { generation = 0, claim } = (await readNewestClaim(place)) ?? {};
+  if (claim !== undefined && database !== undefined && claim.database !== database) {
+    throw validationFailed(`${place.address} holds the replica of another database.`, {
+      remedy: "Choose an empty directory or another prefix for this one.",
+    });
+  }
+  const head = await readHead(place);
+  const snapshots = parseLinks(await place.list(prefixes.snapshot));
+  const newest = [...snapshots, ...(head ? [head.link] : [])].map(snapshotName).sort().at(-1) ?? "";
+  return { generation, claim, head, newest };
+}
+
+/**
+ * The error for a database that does not continue the newest state of a place.
+ * @param known the generation that it had there; 0 for none.
+ */
+export async function newerState(place: Place, { claim, head }: PlaceState, known: number): Promise<AppError> {
+  const { address } = place;
+  const { host, data_dir, at } = claim as Claim;
+  const until = head?.header ? `, and has changes until ${head.header.at}` : "";
+  const own = known > 0 ? (await readClaim(place, known + 1))?.at : undefined;
+  const message = own
+    ? `The server on ${host} (${data_dir}) took over ${address} at ${own}${until}.`
+    : `${address} is the replica of the server on ${host} (${data_dir}) since ${at}${until}. This database lacks some of it.`;
+  const kept = `--at ${new Date().toISOString()} restores the state there later`;
+  return conflict(message, {
+    remedy:
+      "For a drill or a copy of the shop, unset BODEGA_REPLICATE_TO. " +
+      describeChoice(address, own ? `${kept}, and --at ${own} the one that this server had` : kept),
   });
+}
+
+/** The remedy ends in a command, which is completed for the terminal. */
+function describeChoice(address: string, kept: string): string {
+  return (
+    "To go on with the state there, stop that server and restore it here. To go on with this database, stop that server " +
+    `and start this one with --take-over; ${kept}. Compare both: bodega db restore ${address} --dry-run`
+  );
 }
 
 /**
@@ -60,8 +100,9 @@ export async function requireNewest(place: Place, generation: number): Promise<v
   const claim = await readClaim(place, generation + 1);
   if (claim === undefined) return;
   const { host, data_dir, at } = claim;
-  throw conflict(`The server on ${host} (${data_dir}) took over ${place.address} at ${at}. Only one may write there.`, {
-    remedy: "Start this server again only when that one was stopped for good.",
+  const { address } = place;
+  throw conflict(`The server on ${host} (${data_dir}) took over ${address} at ${at}. Only one may write there.`, {
+    remedy: describeChoice(address, `--at ${at} restores the state that this server had there`),
   });
 }
 

@@ -1,3 +1,6 @@
+import { AppError } from "../errors.ts";
+import type { LogWriter } from "../logging/logger.ts";
+
 /** How a replica is doing; times are RFC 3339. */
 export interface ReplicationStatus {
   place: string;
@@ -6,4 +9,25 @@ export interface ReplicationStatus {
   last_snapshot_at: string | null;
   /** Null after a later success. */
   failure: { since: string; message: string } | null;
+}
+
+/** Notes whether a replica fails, and logs when that begins and ends. */
+export class Failures {
+  readonly #notice: LogWriter["notice"];
+  last: ReplicationStatus["failure"] = null;
+
+  constructor(notice: LogWriter["notice"]) {
+    this.#notice = notice;
+  }
+
+  begin(error: unknown): void {
+    const message = error instanceof AppError ? error.message : String(error);
+    if (this.last === null) this.#notice("error", `replication fails and is tried again: ${message}`);
+    this.last = { since: this.last?.since ?? new Date().toISOString(), message };
+  }
+
+  end(): void {
+    if (this.last !== null) this.#notice("info", "replication works again");
+    this.last = null;
+  }
 }

@@ -4,14 +4,14 @@ import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { ChainWriter } from "./chain-writer.ts";
 import { checkPlace } from "./check-place.ts";
-import { claimGeneration, requireNewest } from "./generation.ts";
+import { Continuity } from "./continuity.ts";
+import { requireNewest } from "./generation.ts";
 import type { Link } from "./names.ts";
 import type { Place } from "./place.ts";
 import { Purge } from "./purge.ts";
-import type { ReplicationStatus } from "./replication-status.ts";
+import { Failures, type ReplicationStatus } from "./replication-status.ts";
 import { SnapshotCopy } from "./snapshot.ts";
-import { readKnownGeneration, readReplicaState, writeReplicaState } from "./state.ts";
-import type { WalPosition } from "./wal-frames.ts";
+import { readReplicaState, writeReplicaState } from "./state.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
 /** Pause between two reads of the WAL: half of the second that may be lost. */
@@ -34,6 +34,8 @@ interface ReplicatorOptions {
   version: string;
   /** For how long each state can be restored. */
   keepMs: number;
+  /** Whether to replace a state that this database does not continue. */
+  takeOver?: boolean | undefined;
   notice: LogWriter["notice"];
   /** Pause between two reads of the WAL. */
   pollMs?: number;
@@ -48,8 +50,7 @@ export class Replicator {
   readonly #options: ReplicatorOptions;
   readonly #tail: WalTail;
   readonly #purge: Purge;
-  /** The state of the file when this process opened it; undefined where that is not known. */
-  #opened: { end: WalPosition | null } | undefined;
+  readonly #continuity: Continuity;
   /** Until this server has one, that of the last server on this data directory; 0 for none. */
   #generation: number;
   #chain: ChainWriter | undefined;
@@ -61,7 +62,7 @@ export class Replicator {
   #segmentBytes = 0;
   #wholeAt = Date.now();
   #ownCheckedAt = Number.NEGATIVE_INFINITY;
-  #failure: ReplicationStatus["failure"] = null;
+  readonly #failures: Failures;
   #isLossKnown = false;
   #isStopping = false;
   #wake = () => {};
@@ -72,14 +73,21 @@ export class Replicator {
     this.#db = db;
     this.#options = options;
     const { place, keepMs } = options;
-    this.#opened = readReplicaState(db.path, place.address);
-    this.#generation = readKnownGeneration(db.path, place.address);
-    this.#tail = new WalTail(`${db.path}-wal`, this.#opened?.end ?? null, {
+    const known = readReplicaState(db.path, place.address);
+    this.#generation = known?.isSameFile ? known.generation : 0;
+    this.#tail = new WalTail(`${db.path}-wal`, known?.isUnchanged ? known.end : null, {
       emptied: (isWhole) => this.#noteEmptied(isWhole),
       wanted: () => this.#wake(),
     });
+    this.#continuity = new Continuity(place, { ...options, known, tail: this.#tail });
     this.#purge = new Purge(place, keepMs);
+    this.#failures = new Failures(options.notice);
     db.observeWal(this.#tail);
+  }
+
+  /** @throws conflict when this server may not take over the place; one that does not answer in time is asked later. */
+  check(): Promise<void> {
+    return this.#continuity.check(this.#generation, this.#options.notice);
   }
 
   /** Takes over the place, and sends from now on. */
@@ -97,7 +105,7 @@ export class Replicator {
       place: this.#options.place.address,
       lag_seconds: Math.max(0, Date.now() - this.#wholeAt) / 1000,
       last_snapshot_at: this.#lastSnapshot.at,
-      failure: this.#failure,
+      failure: this.#failures.last,
     };
   }
 
@@ -117,12 +125,12 @@ export class Replicator {
         this.#chain ??= await this.#connect();
         const startedAt = performance.now();
         while (await this.#step(this.#chain)) await this.#pause(pollMs - (performance.now() - startedAt));
-        this.#noteSuccess();
+        this.#failures.end();
         delayMs = retryMs.least;
         await this.#pause(pollMs);
       } catch (error) {
         if (error instanceof AppError && error.kind === "conflict") return this.#replaced.resolve(error);
-        this.#noteFailure(error);
+        this.#failures.begin(error);
         await this.#pause(delayMs);
         delayMs = Math.min(delayMs * 2, retryMs.most);
       }
@@ -131,23 +139,22 @@ export class Replicator {
 
   /** Takes over the place, and finds out whether its last segment has what this database had when it was opened. */
   async #connect(): Promise<ChainWriter> {
-    const { place, database, dataDir, notice } = this.#options;
+    const { place, database, notice } = this.#options;
     await checkPlace(place, this.#generation, this.#options);
-    const { generation, head } = await claimGeneration(place, { database, dataDir, known: this.#generation });
+    const { generation, head, goesOn, at } = await this.#continuity.takeOver(this.#generation);
     const chain = new ChainWriter(place, { database, generation }, head);
     this.#generation = generation;
     this.#ownCheckedAt = performance.now();
-    const end = head?.header?.end;
-    const goesOn =
-      this.#opened !== undefined &&
-      end !== undefined &&
-      (JSON.stringify(this.#opened.end) === JSON.stringify(end) || this.#tail.resume(end));
-    // Only what the file had at the start was compared.
-    this.#opened = undefined;
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
-    if (!goesOn) this.#beginAnew(chain);
-    // Known neither how large the last snapshot was nor when it was made.
-    else this.#lastSnapshot.time = performance.now();
+    if (goesOn) {
+      // Known neither how large the last snapshot was nor when it was made.
+      this.#lastSnapshot.time = performance.now();
+      writeReplicaState(this.#db.path, { place: place.address, generation, end: this.#tail.end });
+      return chain;
+    }
+    if (head) notice("info", `its state until now remains there: bodega db restore ${place.address} --at ${at}`);
+    this.#tail.restart();
+    this.#beginAnew(chain);
     return chain;
   }
 
@@ -226,17 +233,6 @@ export class Replicator {
     if (isWhole || this.#isLossKnown) return;
     this.#isLossKnown = true;
     notice("error", `the WAL was emptied before ${place.address} had all of it; a new snapshot is made there first`);
-  }
-
-  #noteFailure(error: unknown): void {
-    const message = error instanceof AppError ? error.message : String(error);
-    if (this.#failure === null) this.#options.notice("error", `replication fails and is tried again: ${message}`);
-    this.#failure = { since: this.#failure?.since ?? new Date().toISOString(), message };
-  }
-
-  #noteSuccess(): void {
-    if (this.#failure !== null) this.#options.notice("info", "replication works again");
-    this.#failure = null;
   }
 
   async #pause(ms: number): Promise<void> {

@@ -7,10 +7,12 @@ import type { WalPosition } from "./wal-frames.ts";
 export interface ReplicaState {
   /** The address of the place. */
   place: string;
-  /** The generation of the server that wrote it. */
+  /** The generation of the server that wrote it; 0 where a restore did. */
   generation: number;
   /** Where the segment ends that has the last commit in the file; null when no such segment was made. */
   end: WalPosition | null;
+  /** Where the file was restored from the newest state: `newest` of the place then. */
+  restored?: string;
   /** The file as it was then; another one has commits that were not seen. */
   file: FileIdentity;
 }
@@ -26,22 +28,17 @@ export function identify(databasePath: string): FileIdentity {
   return { ino, size, mtimeMs };
 }
 
-/** The generation that a data directory last had in a place; 0 where it had none. */
-export function readKnownGeneration(databasePath: string, place: string): number {
+/**
+ * Reads the state; undefined where there is none, or it is of another place.
+ * @returns isSameFile: the database file was not replaced since. isUnchanged: nor was it written; a copy of it counts.
+ */
+export function readReplicaState(databasePath: string, place: string) {
   try {
     const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;
-    return state.place === place && state.file.ino === identify(databasePath).ino ? state.generation : 0;
-  } catch {
-    return 0;
-  }
-}
-
-/** Reads the state; undefined where there is none, it is of another place, or the database file was changed since. */
-export function readReplicaState(databasePath: string, place: string): ReplicaState | undefined {
-  try {
-    const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;
-    const isSame = JSON.stringify(state.file) === JSON.stringify(identify(databasePath));
-    return isSame && state.place === place ? state : undefined;
+    if (withoutSlash(state.place) !== withoutSlash(place)) return undefined;
+    const { ino, size, mtimeMs } = identify(databasePath);
+    const isUnchanged = state.file.size === size && state.file.mtimeMs === mtimeMs;
+    return { ...state, isSameFile: state.file.ino === ino, isUnchanged };
   } catch {
     return undefined;
   }
@@ -55,6 +52,11 @@ export function writeReplicaState(databasePath: string, state: Omit<ReplicaState
   } catch {
     // The disk may be full, which the checkpointer says.
   }
+}
+
+/** A prefix in S3 is the same with and without a slash at its end. */
+function withoutSlash(place: string): string {
+  return place.endsWith("/") ? place.slice(0, -1) : place;
 }
 
 function statePath(databasePath: string): string {

@@ -38,6 +38,8 @@ interface JobOptions {
   /** How this program is started again, without arguments. */
   command: readonly string[];
   env: Environment;
+  /** Whether to replace the state of a replica that this database does not have. */
+  takeOver?: boolean | undefined;
 }
 
 /**
@@ -47,13 +49,14 @@ interface JobOptions {
 export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions) {
   const { vault, log } = options;
   const { notice } = log;
+  // Before anything is sent or answered.
+  const replicator = await startReplication(config, db, options);
   const isClockSteady = watchSystemClock(config.dataDir, notice);
   const monotonic = () => performance.now();
   const deps = vault && { db, vault, now: Date.now, monotonic, isClockSteady, notice };
   const mail = deps && (await startMailDelivery({ ...config, ...deps }));
   const webhooks = deps && startWebhookDelivery(deps);
   const pushes = deps && startPushDelivery(config, deps);
-  const replicator = await startReplication(config, db, options);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const backups = await startScheduledBackups(config, options);
   const rehearsals = startRehearsals(config, { ...options, notice });
@@ -86,8 +89,8 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   };
 }
 
-/** @throws validationFailed with a libSQL server, or for a place without an account. */
-async function startReplication(config: Config, db: Database, { log, version }: JobOptions) {
+/** @throws validationFailed with a libSQL server, or for a place without an account; conflict as `Replicator.check`. */
+async function startReplication(config: Config, db: Database, { log, version, takeOver }: JobOptions) {
   const { replicateTo, replicateKeepMs: keepMs, dataDir } = config;
   if (replicateTo === undefined) return undefined;
   if (!(db instanceof FileDatabase)) {
@@ -96,7 +99,10 @@ async function startReplication(config: Config, db: Database, { log, version }: 
   const { openPlace } = await import("../replication/place.ts");
   const { Replicator } = await import("../replication/replicator.ts");
   const place = openPlace(replicateTo, config);
-  return new Replicator(db, { place, keepMs, dataDir, version, database: await readBirth(db), notice: log.notice });
+  const database = await readBirth(db);
+  const replicator = new Replicator(db, { place, keepMs, dataDir, version, database, takeOver, notice: log.notice });
+  await replicator.check();
+  return replicator;
 }
 
 /** Loaded only when used: most servers make no backups. */

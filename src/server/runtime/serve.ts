@@ -29,6 +29,8 @@ export interface ServerProcess {
   env: Environment;
   /** How this program is started again, without arguments. */
   command: readonly string[];
+  /** Whether to replace the state of a replica that this database does not have. */
+  takeOver?: boolean | undefined;
   /** Writes the announcement to standard output, once requests are answered. */
   print: (text: string) => Promise<unknown>;
   /** Writes the log to standard error. */

@@ -66,7 +66,7 @@ export default defineCommand({
     const forget = onExit(remove);
     try {
       const until = args.at === undefined ? undefined : Date.parse(parsePastTime("at", args.at));
-      const plan = await makePlan({ source, config, folder: folder.path, until }, console, signal);
+      const { plan, noteRestored } = await makePlan({ source, config, folder: folder.path, until }, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
       await confirm(console, plan, signal);
@@ -76,6 +76,7 @@ export default defineCommand({
         const onProgress = (done: number, total: number) => show((done / Math.max(total, 1)) * 100, "loading");
         return applyRestore(plan, config, { actor, withKey: args["with-key"], signal, onProgress });
       });
+      if (config.databaseUrl === undefined) noteRestored?.(config.dataDir);
       await printResult(console, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
     } finally {
       forget();
@@ -88,10 +89,11 @@ async function makePlan(
   from: { source: BackupLocation; config: Config; folder: string; until: number | undefined },
   console: Console,
   signal: AbortSignal,
-): Promise<RestorePlan> {
+): Promise<{ plan: RestorePlan; noteRestored: ((dataDir: string) => void) | undefined }> {
   const { source, config, folder, until } = from;
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
   const { fetchReplica, findReplica } = await import("../../../server/replication/fetch-replica.ts");
+  const { beginRestore, describeNewer } = await import("../../../server/replication/restored.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
   return showProgress(console, signal, async (show) => {
     const onStep = (step: FetchStep) => {
@@ -100,11 +102,14 @@ async function makePlan(
     };
     const replica = await findReplica(source, config);
     if (replica === undefined && until !== undefined) throw invalidFlag("at", "needs the place of a replica");
+    const noteRestored = replica && until === undefined ? await beginRestore(replica) : undefined;
     const fetched = replica
       ? await fetchReplica(replica, { folder, until, onStep, signal })
       : await fetchBackup(source, { config, folder, stdin: () => process.stdin, onStep, signal });
     await stopIfAborted(signal);
-    return planRestore(fetched, config);
+    const plan = await planRestore(fetched, config);
+    const newer = await describeNewer(config, fetched.manifest?.created_at);
+    return { plan: { ...plan, warnings: [...plan.warnings, ...(newer ? [newer] : [])] }, noteRestored };
   });
 }
 

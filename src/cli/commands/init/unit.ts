@@ -54,7 +54,7 @@ export function describeUnit(config: Config, unitDir: string | undefined, consol
   const path = join(resolve(unitDir ?? systemUnits), unitName);
   const account = chooseAccount(dataDir);
   const folders = foldersOutside(config);
-  const text = renderUnit({ command, dataDir, folders, account, port });
+  const text = renderUnit({ command, dataDir, folders, hasReplica: config.replicateTo !== undefined, account, port });
   return { path, text, existing: readExisting(path), warnings: findWarnings(command, dataDir, account) };
 }
 

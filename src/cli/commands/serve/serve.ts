@@ -41,6 +41,10 @@ export default defineCommand({
   args: {
     ...serveFlags,
     ...replicateFlag,
+    "take-over": {
+      type: "boolean",
+      description: "Replace the state of a replica that this database does not have; --at can restore it",
+    },
   },
   examples: [
     "bodega serve",
@@ -60,6 +64,7 @@ export default defineCommand({
     const { runServer } = await import("../../../server/runtime/serve.ts");
     return runServer(config, {
       ...describeServerProcess(console),
+      takeOver: args["take-over"],
       onReady: async (url) => {
         if (console.json) await printJson(console, { url, data_dir: config.dataDir });
       },
