@@ -68,54 +68,31 @@ export type CredentialLookup = (
   isRead: boolean,
 ) => Known | Promise<Known>;
 
-/** What was read of tenants and keys at one value of the `revision` row. */
-class KnownCache {
-  readonly #tenants = new Map<string, KnownTenant>();
-  readonly #keys = new Map<string, KnownKey>();
-  #revision: number | undefined;
-
-  get revision(): number | undefined {
-    return this.#revision;
-  }
-
-  /** Forgets everything when the revision is another one. */
-  note(revision: number | undefined): void {
-    if (revision === this.#revision) return;
-    this.#tenants.clear();
-    this.#keys.clear();
-    this.#revision = revision;
-  }
-
-  find(namespace: string, appId: string | undefined): Known | undefined {
-    const tenant = this.#tenants.get(namespace);
-    const key = appId === undefined ? null : this.#keys.get(appId);
-    return tenant && key !== undefined ? { tenant, key } : undefined;
-  }
-
-  keep({ tenant, key }: Known): void {
-    if (tenant) keep(this.#tenants, tenant.namespace, tenant);
-    if (key) keep(this.#keys, key.appId, key);
-  }
-}
-
 /**
- * Creates the look-up of tenants and keys, which are cached as long as the `revision` row has not changed. With a local
- * file each look-up asks SQLite whether another connection has committed since, and if so, reads the row. So a change by
- * a command takes effect at the next request. With a libSQL server the row is read with the other reads of the same turn
- * of the event loop, which costs no round trip of its own.
+ * Creates the look-up of tenants and keys, which are cached. With a local file each look-up asks SQLite whether another
+ * connection has committed since; if so, and the `revision` row has changed, the cache is cleared. So a change by a
+ * command takes effect at the next request. With a libSQL server they are read again with the other reads of the same
+ * turn of the event loop, which costs no round trip of its own.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
-  const cache = new KnownCache();
-  return db.kind === "file" ? lookUpInFile(db, cache) : lookUpAtServer(db, cache);
+  return db.kind === "file" ? lookUpInFile(db) : lookUpAtServer(db);
 }
 
-function lookUpInFile(db: Database, cache: KnownCache): CredentialLookup {
+function lookUpInFile(db: Database): CredentialLookup {
+  const tenants = new Map<string, KnownTenant>();
+  const keys = new Map<string, KnownKey>();
   let seenVersion: number | null = null;
+  let seenRevision: number | undefined;
   /** One turn of the event loop, in which the cache is confirmed once; `confirming` while it is checked for changes. */
   let turn: { confirming?: Promise<void> | undefined } | undefined;
 
   async function refresh(version: number | null): Promise<void> {
-    cache.note((await get(db, selectRevision))?.value);
+    const row = await get(db, selectRevision);
+    if (row?.value !== seenRevision) {
+      tenants.clear();
+      keys.clear();
+      seenRevision = row?.value;
+    }
     seenVersion = version;
   }
 
@@ -147,62 +124,69 @@ function lookUpInFile(db: Database, cache: KnownCache): CredentialLookup {
     return mine.confirming;
   }
 
+  function findCached(namespace: string, appId: string | undefined): Known | undefined {
+    const tenant = tenants.get(namespace);
+    const key = appId === undefined ? null : keys.get(appId);
+    return tenant && key !== undefined ? { tenant, key } : undefined;
+  }
+
   async function load(namespace: string, appId: string | undefined, after?: Promise<void>): Promise<Known> {
     await after;
     if (!isNamespace(namespace)) return { tenant: null, key: null };
-    const found = cache.find(namespace, appId);
+    const found = findCached(namespace, appId);
     if (found) return found;
-    const known = await readKnown(db, namespace, appId);
-    cache.keep(known);
-    return known;
+    const { tenant, key } = await readKnown(db, namespace, appId);
+    if (tenant) keep(tenants, namespace, tenant);
+    if (key) keep(keys, key.appId, key);
+    return { tenant, key };
   }
 
   return (namespace, appId) => {
     const pending = confirm();
-    return (pending ? undefined : cache.find(namespace, appId)) ?? load(namespace, appId, pending);
+    return (pending ? undefined : findCached(namespace, appId)) ?? load(namespace, appId, pending);
   };
 }
 
-function lookUpAtServer(db: Database, cache: KnownCache): CredentialLookup {
-  let asked: Promise<boolean> | undefined;
+function lookUpAtServer(db: Database): CredentialLookup {
+  const cached = new Map<string, Read>();
+  /** What is read in this turn of the event loop. */
+  const reading = new Map<string, Promise<Read>>();
 
-  /** Whether what is cached now is still as stored. It is asked once for each turn of the event loop. */
-  function ask(): Promise<boolean> {
-    if (asked) return asked;
-    const { revision } = cache;
-    asked = get(db, selectRevision).then((row) => {
-      cache.note(row?.value);
-      return row?.value === revision;
+  function read(name: string, namespace: string, appId: string | undefined): Promise<Read> {
+    const begun = reading.get(name);
+    if (begun) return begun;
+    const known = readKnown(db, namespace, appId).then((known) => {
+      keep(cached, name, known);
+      return known;
     });
-    asked.catch(() => {});
-    setImmediate(() => {
-      asked = undefined;
-    });
-    return asked;
-  }
-
-  async function load(namespace: string, appId: string | undefined): Promise<Known> {
-    if (!isNamespace(namespace)) return { tenant: null, key: null };
-    const { revision, ...known } = await readKnown(db, namespace, appId);
-    cache.note(revision);
-    cache.keep(known);
+    if (reading.size === 0) setImmediate(() => reading.clear());
+    reading.set(name, known);
     return known;
   }
 
   return (namespace, appId, isRead) => {
-    const cached = isRead ? cache.find(namespace, appId) : undefined;
-    return cached ? { ...cached, isCurrent: ask() } : load(namespace, appId);
+    if (!isNamespace(namespace)) return { tenant: null, key: null };
+    const name = `${namespace} ${appId}`;
+    const before = isRead ? cached.get(name) : undefined;
+    const now = read(name, namespace, appId);
+    if (before === undefined) return now;
+    const isCurrent = now.then(({ stored }) => stored === before.stored);
+    isCurrent.catch(() => {});
+    return { ...before, isCurrent };
   };
 }
 
-async function readKnown(db: Database, namespace: string, appId: string | undefined) {
-  const reads = [bind(selectRevision), bind(selectTenant, { namespace })];
+/** What was read, with the text of the rows. */
+type Read = Known & { stored: string };
+
+async function readKnown(db: Database, namespace: string, appId: string | undefined): Promise<Read> {
+  const reads = [bind(selectTenant, { namespace })];
   if (appId !== undefined) reads.push(bind(selectKey, { appId }));
-  const [revisions, tenants, keys] = await db.batch(reads, "read");
+  const [tenants, keys] = await db.batch(reads, "read");
   const tenant = (tenants?.rows[0] ?? null) as unknown as KnownTenant | null;
   const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
-  const revision = revisions?.rows[0]?.value as number | undefined;
-  return { revision, tenant, key: keyRow ? toKey(keyRow) : null };
+  const stored = db.kind === "server" ? JSON.stringify([tenant, keyRow]) : "";
+  return { stored, tenant, key: keyRow ? toKey(keyRow) : null };
 }
 
 /** Whether a tenant of this name exists, suspended or not. */
