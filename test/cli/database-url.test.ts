@@ -26,6 +26,18 @@ if (hasSqld) {
     expect(await failure("tenant", "create", "demo", "--database-url", server.url)).toMatchObject({ code: 4 });
     expect(existsSync(dataDir)).toBe(false);
   });
+
+  test("doctor tells of a database server that acknowledges writes before they are on its disk", async () => {
+    const subjects = async () => {
+      const { stdout } = await run(["doctor", "--json", "--database-url", server.url]);
+      const { findings } = JSON.parse(stdout) as { findings: { check: string; severity: string }[] };
+      return findings.filter(({ check }) => check === "durability").map(({ severity }) => severity);
+    };
+    expect(await subjects()).toEqual([]);
+    await server.setDurability("relaxed");
+    expect(await subjects()).toEqual(["error"]);
+    await server.setDurability("strong");
+  });
 }
 
 test("a database server that does not answer is exit code 4", async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type DatabaseOptions, openDatabase } from "../../src/server/db/open.ts";
+import type { ServerDatabase } from "../../src/server/db/server/server-database.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -72,6 +73,16 @@ describe.if(hasSqld)("a database server", () => {
     expect(await namesIn(db)).toEqual([]);
     await db.execute(insertRow("after"));
   }, 20_000);
+
+  test("whether its writes are durable is known, and new ones are once its mode is", async () => {
+    await server.setDurability("relaxed");
+    const db = (await connect({ url: server.url })) as ServerDatabase;
+    expect(await db.isDurable()).toBe(false);
+    await server.setDurability("strong");
+    // The stream for writes was opened before.
+    expect([await db.isDurable(), await db.isDurable()]).toContain(true);
+    expect(await db.isDurable()).toBe(true);
+  });
 
   test("an invalid address of any form is 5102", async () => {
     for (const url of ["ftp://example.org", "bodega.db", "file:x.db", "http://"]) {

@@ -8,6 +8,8 @@ export interface Sqld {
   /** For `openDatabase({ url })`. */
   url: string;
   pid: number;
+  /** Says when it answers writes on streams that are opened from now on: `strong` when they are on its disk. */
+  setDurability(mode: "strong" | "relaxed"): Promise<void>;
   /** Ends it with SIGKILL and waits; data in a given directory is kept for the next start. */
   stop(): Promise<void>;
 }
@@ -39,9 +41,12 @@ export async function startSqld(options: SqldOptions = {}): Promise<Sqld> {
   process.once("exit", kill);
   const url = `http://127.0.0.1:${http}`;
   await waitUntilHealthy(url, child);
-  await makeDurable(`http://127.0.0.1:${admin}`);
+  // The default acknowledges a write before it is on disk, but the tests and the benchmark require durable writes.
+  const setDurability = (mode: string) => configure(`http://127.0.0.1:${admin}`, mode);
+  await setDurability("strong");
   return {
     url,
+    setDurability,
     pid: child.pid,
     async stop() {
       kill();
@@ -67,14 +72,13 @@ async function waitUntilHealthy(url: string, child: Bun.Subprocess<"ignore", "ig
   throw new Error("sqld did not answer in time");
 }
 
-// The default acknowledges a write before it is on disk, but the tests and the benchmark require durable writes.
-async function makeDurable(admin: string): Promise<void> {
+async function configure(admin: string, mode: string): Promise<void> {
   const address = `${admin}/v1/namespaces/default/config`;
   const config = (await (await fetch(address)).json()) as object;
   const reply = await fetch(address, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...config, durability_mode: "strong" }),
+    body: JSON.stringify({ ...config, durability_mode: mode }),
   });
   if (!reply.ok) throw new Error(`sqld refused the durability mode: ${reply.status} ${await reply.text()}`);
 }

@@ -14,6 +14,7 @@ import { backups } from "./environment/backups.ts";
 import { clock } from "./environment/clock.ts";
 import { directory, files } from "./environment/data-dir.ts";
 import { disk } from "./environment/disk.ts";
+import { durability } from "./environment/durability.ts";
 import { keys } from "./environment/keys.ts";
 import { mail, outbox } from "./environment/mail.ts";
 import { publicUrl } from "./environment/public-url.ts";
@@ -32,7 +33,7 @@ const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
 const configChecks: readonly EnvironmentCheck[] = [server, backups, replication, rehearsal, mail, tls, publicUrl, push];
 /** All checks of the environment after those. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [
-  ...[settings, server, secretKey, clock, backups, replication, rehearsal, mail, tls, publicUrl],
+  ...[settings, server, durability, secretKey, clock, backups, replication, rehearsal, mail, tls, publicUrl],
   ...[stores, accounts, keys, outbox, push, webhooks],
 ];
 

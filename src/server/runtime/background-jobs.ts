@@ -4,8 +4,10 @@ import { startCheckpointer } from "../db/local/checkpoint.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
 import { readBirth } from "../db/migrate.ts";
 import { purgeBatch } from "../db/purge.ts";
+import { ServerDatabase } from "../db/server/server-database.ts";
 import type { Database } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
+import { notDurable } from "../health/environment/durability.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { purgeRejections } from "../modules/app-keys/rejections.ts";
 import { purgeEvents } from "../modules/events/service.ts";
@@ -68,6 +70,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     );
   }, checkFileMs);
   const purging = startPurging(db, notice, isClockSteady);
+  const watchingDurability = db instanceof ServerDatabase ? watchDurability(db, notice) : undefined;
   return {
     isClockSteady,
     /** Takes over the replica. A server that cannot start must not, because another one would stop. */
@@ -81,12 +84,27 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     mustEnd: replicator ? Promise.race([databaseLost.promise, replicator.replaced]) : databaseLost.promise,
     async stop() {
       clearInterval(checkingFile);
+      clearInterval(watchingDurability);
       await Promise.all([purging.stop(), backups?.stop(), rehearsals?.stop()]);
       await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
       await checkpointer?.stop();
       await replicator?.stop();
     },
   };
+}
+
+/** Warns when a libSQL server begins to acknowledge writes too early, as it does after each of its starts. */
+function watchDurability(db: ServerDatabase, notice: LogWriter["notice"]): Timer {
+  let isDurable = true;
+  const check = async () => {
+    const was = isDurable;
+    isDurable = await db.isDurable();
+    if (was && !isDurable) notice("error", `${notDurable} Set its durability_mode to strong.`);
+    if (!was && isDurable) notice("info", "The libSQL server has a write on its disk before it answers.");
+  };
+  const checkAgain = () => void check().catch(() => {});
+  checkAgain();
+  return setInterval(checkAgain, purgeMs);
 }
 
 /** @throws validationFailed with a libSQL server, or for a place without an account; conflict as `Replicator.check`. */

@@ -28,7 +28,7 @@ export class ServerDatabase implements Database {
     this.#connectForCopies = connectForCopies;
     this.#lockDeadlineMs = lockDeadlineMs;
     this.#reads = new SharedReads(open, lockDeadlineMs);
-    this.#writes = new SharedWrites(open(), lockDeadlineMs);
+    this.#writes = new SharedWrites(open, lockDeadlineMs);
   }
 
   async execute(stmt: InStatement): Promise<Result> {
@@ -60,6 +60,11 @@ export class ServerDatabase implements Database {
   copyClient(): Client {
     this.#copyClient ??= this.#connectForCopies();
     return this.#copyClient;
+  }
+
+  /** Whether a write is on the server's disk when it is acknowledged. Errors: unavailable. */
+  isDurable(): Promise<boolean> {
+    return this.#writes.isDurable();
   }
 
   dataVersion(): null {

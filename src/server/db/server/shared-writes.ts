@@ -20,7 +20,8 @@ const fairTries = 3;
  * exchange is under way at a time, because the server has one writer; meanwhile further units gather for the next.
  */
 export class SharedWrites {
-  readonly #stream: HranaStream;
+  readonly #openStream: () => HranaStream;
+  #stream: HranaStream;
   readonly #lockDeadlineMs: number;
   readonly #waiting = new Set<Unit>();
   #units = 0;
@@ -28,8 +29,9 @@ export class SharedWrites {
   #idle: (() => void)[] = [];
 
   /** @param lockDeadlineMs how long a write waits for another program's lock. */
-  constructor(stream: HranaStream, lockDeadlineMs: number) {
-    this.#stream = stream;
+  constructor(openStream: () => HranaStream, lockDeadlineMs: number) {
+    this.#openStream = openStream;
+    this.#stream = openStream();
     this.#lockDeadlineMs = lockDeadlineMs;
   }
 
@@ -70,6 +72,19 @@ export class SharedWrites {
     if (this.#isDriving) return;
     this.#isDriving = true;
     setImmediate(() => this.#drive());
+  }
+
+  /**
+   * Whether the server has a write on its disk before it answers. A stream keeps the mode in which it was opened, so after a
+   * no the next writes use a new one.
+   */
+  async isDurable(): Promise<boolean> {
+    const [mode] = await this.run([{ sql: "PRAGMA synchronous", args: [] }]);
+    if (mode?.rows[0]?.synchronous === 2) return true;
+    const weak = this.#stream;
+    this.#stream = this.#openStream();
+    await weak.close();
+    return false;
   }
 
   /** Resolves when no write waits or runs. */
