@@ -112,7 +112,10 @@ export class Standby {
         const message = messageOf(error);
         if (this.#failure !== message) notice("warn", `the standby waits for ${this.#known.place}: ${message}`);
         this.#failure = message;
-        pauseMs = Math.min(pauseMs * 2, maxRetryMs);
+        const isEmpty = error instanceof AppError && error.kind === "notFound";
+        const hasCopy = this.#known.state !== null && !this.#isBroken;
+        // Restoring the whole state again and again would load the place.
+        pauseMs = isEmpty || hasCopy ? pollMs : Math.min(pauseMs * 2, maxRetryMs);
       }
       await withSignal(Bun.sleep(pauseMs), signal).catch(() => {});
     }
