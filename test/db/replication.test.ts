@@ -30,8 +30,8 @@ const open = async () => (await openDatabase({ dataDir: dir })) as FileDatabase;
 const note = (_level: string, message: string) => notices.push(message);
 const onFolder = () => openPlace(folder, { s3: undefined });
 
-function startReplicator(place = onFolder(), database = "ours", takeOver = false): Replicator {
-  const options = { place, database, dataDir: dir, version: "1", keepMs, notice: note, pollMs: 20, takeOver };
+function startReplicator(place = onFolder(), database = "ours", takeOver = false, listMs = 3_600_000): Replicator {
+  const options = { place, database, dataDir: dir, version: "1", keepMs, notice: note, pollMs: 20, takeOver, listMs };
   replicator = new Replicator(db, options);
   replicator.begin();
   return replicator;
@@ -293,6 +293,36 @@ describe("a replica", () => {
     expect(await describeShared(join(folder, "not yet"), dir)).toContain("would be lost");
     for (const other of ["s3://bucket/shop", "/proc"]) expect(await describeShared(other, dir)).toBeUndefined();
   });
+
+  test.each(["part-", "segment-", "snapshot-"])(
+    "that lacks a %s is reported and begins a new snapshot, at the start and while the server runs",
+    async (kind) => {
+      const [, second = ""] = await replicateThree();
+      const remove = () => rmSync(join(folder, kind === "segment-" ? second : (objects(kind).at(-1) as string)));
+      const reported = async (server: Replicator) => {
+        await notice(
+          kind === "segment-" ? "lacks segment 3" : kind === "part-" ? `lacks ${kind}` : "lacks its snapshot",
+        );
+        await notice("snapshot made");
+        expect(server.status().missing).toBe(1);
+        expect(readLast(dir, "replica").last_failure?.message).toContain(folder);
+        expect(await rowsOf()).toEqual(["a", "b", "c"]);
+      };
+      remove();
+      notices = [];
+      await reported(startReplicator());
+      await replicator.stop();
+      notices = [];
+      const running = startReplicator(undefined, undefined, false, 100);
+      await notice("goes on");
+      await Bun.sleep(300);
+      expect(running.status().missing).toBe(0);
+      if (kind === "segment-") return;
+      remove();
+      await reported(running);
+    },
+    20_000,
+  );
 
   test("of another database is refused, and left as it is", async () => {
     await replicateThree();

@@ -9,6 +9,8 @@ export interface ReplicationStatus {
   last_snapshot_at: string | null;
   /** Null after a later success. */
   failure: { since: string; message: string } | null;
+  /** How often parts of it were missing since the server started. */
+  missing: number;
 }
 
 /** Notes whether a replica fails, and logs when that begins and ends. */

@@ -6,6 +6,7 @@ import { ChainWriter } from "./chain-writer.ts";
 import { checkPlace } from "./check-place.ts";
 import { Continuity } from "./continuity.ts";
 import { requireNewest } from "./generation.ts";
+import { MissingCheck } from "./missing.ts";
 import type { Link } from "./names.ts";
 import type { Place } from "./place.ts";
 import { Purge } from "./purge.ts";
@@ -37,8 +38,9 @@ interface ReplicatorOptions {
   /** Whether to replace a state that this database does not continue. */
   takeOver?: boolean | undefined;
   notice: LogWriter["notice"];
-  /** Pause between two reads of the WAL. */
+  /** Pause between two reads of the WAL, and between two listings of the place. */
   pollMs?: number;
+  listMs?: number;
 }
 
 /**
@@ -63,6 +65,7 @@ export class Replicator {
   #wholeAt = Date.now();
   #ownCheckedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: Failures;
+  readonly #missing: MissingCheck;
   #isLossKnown = false;
   #isStopping = false;
   #wake = () => {};
@@ -82,6 +85,7 @@ export class Replicator {
     this.#continuity = new Continuity(place, { ...options, known, tail: this.#tail });
     this.#purge = new Purge(place, keepMs);
     this.#failures = new Failures(options.notice);
+    this.#missing = new MissingCheck(place, options);
     db.observeWal(this.#tail);
   }
 
@@ -106,6 +110,7 @@ export class Replicator {
       lag_seconds: Math.max(0, Date.now() - this.#wholeAt) / 1000,
       last_snapshot_at: this.#lastSnapshot.at,
       failure: this.#failures.last,
+      missing: this.#missing.count,
     };
   }
 
@@ -144,7 +149,6 @@ export class Replicator {
     const { generation, head, goesOn, at } = await this.#continuity.takeOver(this.#generation);
     const chain = new ChainWriter(place, { database, generation }, head);
     this.#generation = generation;
-    this.#ownCheckedAt = performance.now();
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
     if (goesOn) {
       // Known neither how large the last snapshot was nor when it was made.
@@ -153,7 +157,6 @@ export class Replicator {
       return chain;
     }
     if (head) notice("info", `its state until now remains there: bodega db restore ${place.address} --at ${at}`);
-    this.#tail.restart();
     this.#beginAnew(chain);
     return chain;
   }
@@ -170,11 +173,11 @@ export class Replicator {
         this.#tail.restart();
         return false;
       }
+      if (this.#snapshot === undefined && (await this.#missing.isAnyMissing(chain.last))) this.#beginAnew(chain);
     }
     const readAt = new Date();
     const read = await this.#tail.read();
     if (read === "lost") {
-      this.#tail.restart();
       this.#beginAnew(chain);
       return true;
     }
@@ -198,6 +201,7 @@ export class Replicator {
   #beginAnew(chain: ChainWriter): void {
     const { place } = this.#options;
     this.#isLossKnown = false;
+    this.#tail.restart();
     writeReplicaState(this.#db.path, { place: place.address, generation: this.#generation, end: null });
     this.#snapshot = new SnapshotCopy(place, this.#db.path, chain.beginBase());
   }

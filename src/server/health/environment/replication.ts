@@ -20,7 +20,8 @@ export const replication = {
     if (shared) found.push(finding("warning", place, shared, "Use another disk, machine, or S3."));
     const { last_failure: loss } = readLast(dataDir, "replica");
     if (loss && now() - Date.parse(loss.at) < replicateKeepMs && loss.message.includes(place)) {
-      const remedy = "Mount that disk and restart the server. Until then, earlier moments cannot be restored.";
+      const remedy =
+        "Mount that disk and restart the server, or stop what removes objects. Earlier moments may be lost.";
       found.push(finding("warning", place, `${loss.at}: ${loss.message}`, remedy));
     }
     if (!failure && lag <= maxLagSeconds) return found;

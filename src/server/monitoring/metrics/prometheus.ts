@@ -60,6 +60,12 @@ export function renderMetrics(status: ServerStatus): string {
       "1 while it cannot be written.",
       one(replication && (replication.failure ? 1 : 0)),
     ],
+    [
+      "counter",
+      "replication_missing_total",
+      "Times that parts of the replica were missing.",
+      one(replication?.missing),
+    ],
     ["gauge", "certificate_expiry_timestamp_seconds", "Certificate expiry.", one(seconds(certificate_expires_at))],
   ];
   return `${families.map(renderFamily).join("")}${renderLatencies(status)}`;

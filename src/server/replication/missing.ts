@@ -1,0 +1,70 @@
+import { noteResult } from "../backup/last.ts";
+import type { LogWriter } from "../logging/logger.ts";
+import { type Link, mainChain, parseLinks, partName, prefixes, segmentName, snapshotName } from "./names.ts";
+import type { Place } from "./place.ts";
+import type { SnapshotHeader } from "./rebuild.ts";
+import { unseal } from "./segment.ts";
+
+const defaultEveryMs = 3_600_000;
+
+interface MissingOptions {
+  dataDir: string;
+  notice: LogWriter["notice"];
+  /** Pause between two listings of the place. */
+  listMs?: number | undefined;
+}
+
+/** Lists a place at the start and once an hour, because nothing else reads what was sent before. */
+export class MissingCheck {
+  readonly #place: Place;
+  readonly #options: MissingOptions;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  /** How often something was missing. */
+  count = 0;
+
+  constructor(place: Place, options: MissingOptions) {
+    this.#place = place;
+    this.#options = options;
+  }
+
+  /** Whether a restore of the newest state lacks an object, which is then reported. @param last the last segment. */
+  async isAnyMissing(last: Link): Promise<boolean> {
+    const { dataDir, notice, listMs = defaultEveryMs } = this.#options;
+    if (performance.now() - this.#checkedAt < listMs) return false;
+    const missing = await findMissing(this.#place, last);
+    this.#checkedAt = performance.now();
+    if (missing === undefined) return false;
+    const message = `The replica in ${this.#place.address} lacks ${missing}; a new snapshot is made there.`;
+    notice("error", message);
+    noteResult(dataDir, "replica", { last_failure: { at: new Date().toISOString(), message } });
+    this.count++;
+    return true;
+  }
+}
+
+/** The first object that a restore of the newest state needs and a place lacks. @param last the last segment. */
+async function findMissing(place: Place, last: Link): Promise<string | undefined> {
+  const snapshot = parseLinks(await place.list(prefixes.snapshot)).at(-1);
+  if (snapshot === undefined) return "its snapshot";
+  const name = snapshotName(snapshot);
+  const bytes = await place.get(name);
+  const count = bytes && countParts(bytes, name);
+  if (count === undefined) return name;
+  const parts = new Set(await place.list(name.replace(prefixes.snapshot, prefixes.part)));
+  for (let part = 1; part <= count; part++) {
+    if (!parts.has(partName(snapshot, part))) return partName(snapshot, part);
+  }
+  const segments = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(snapshot))));
+  let next = snapshot.sequence + 1;
+  for (const { sequence } of segments) if (sequence === next) next++;
+  return next > last.sequence ? undefined : `segment ${next}`;
+}
+
+/** Undefined for a header that is damaged, without which no part can be used. */
+function countParts(bytes: Uint8Array, name: string): number | undefined {
+  try {
+    return unseal<SnapshotHeader>(bytes, name).header.parts.length;
+  } catch {
+    return undefined;
+  }
+}
