@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { readBody } from "../../src/server/api/body.ts";
+import { hasLongBody, readBody } from "../../src/server/api/body.ts";
+import { freeTurn } from "../../src/server/values/turns.ts";
 import { until } from "../support/until.ts";
 
 const limits = { bytes: 1_000_000, ms: 5000 };
@@ -59,22 +60,41 @@ test("an aborted body releases its part, and uses none when more of it arrives",
   expect(memory.left).toBe(200_000);
 });
 
-test("long bodies that arrive together are each parsed in a turn of their own", async () => {
+test("a long body that arrives in a long turn of the event loop is parsed in a later one", async () => {
   let turns = 0;
   let next = setImmediate(function count() {
     turns++;
     next = setImmediate(count);
   });
-  const text = JSON.stringify({ text: "x".repeat(20_000) });
-  const headers = { "content-type": "application/json", "content-length": String(text.length) };
-  const read = async () => {
-    const { value } = await readBody(new Request("http://a/", { method: "POST", body: text, headers }), limits, {
-      left: 1e6,
-    });
-    expect(value?.text).toHaveLength(20_000);
+  const read = async (length: number) => {
+    const body = JSON.stringify({ text: "x".repeat(length) });
+    const headers = { "content-type": "application/json", "content-length": String(body.length) };
+    const request = new Request("http://a/", { method: "POST", body, headers });
+    expect((await readBody(request, limits, { left: 1e6 })).value?.text).toHaveLength(length);
     return turns;
   };
-  const seen = await Promise.all(Array.from({ length: 10 }, read));
+  await freeTurn();
+  for (const end = performance.now() + 20; performance.now() < end; );
+  const [short, long] = await Promise.all([read(1000), read(20_000)]);
   clearImmediate(next);
-  expect(new Set(seen).size).toBe(10);
+  expect(short).toBe(0);
+  expect(long).toBeGreaterThan(0);
+});
+
+test("a long body whose client has gone does not wait to be parsed", async () => {
+  const client = new AbortController();
+  const body = JSON.stringify({ text: "x".repeat(20_000) });
+  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  const request = new Request("http://a/", { method: "POST", body, headers, signal: client.signal });
+  const reading = readBody(request, limits, { left: 1e6 });
+  client.abort();
+  expect((await reading).error).toMatchObject({ code: 5100 });
+});
+
+test("a body that may be long is told by its headers", () => {
+  const told = (headers: Record<string, string>) => hasLongBody(new Headers(headers));
+  expect(told({ "content-length": "1000000" })).toBe(true);
+  expect(told({ "transfer-encoding": "chunked" })).toBe(true);
+  expect(told({ "content-length": "1000" })).toBe(false);
+  expect(told({})).toBe(false);
 });

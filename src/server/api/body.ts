@@ -1,7 +1,7 @@
 import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMediaType } from "../errors.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
-import { ownTurn } from "../values/own-turn.ts";
+import { freeTurn } from "../values/turns.ts";
 
 /** A request's JSON object, or the error in it. Errors are thrown only after the caller is authenticated. */
 export interface Body {
@@ -69,11 +69,13 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
   if (Number(length) > limits.bytes + maxDropped) return { error: tooLarge(limits, true) };
   const unsupported = checkType(request.headers, allowsText);
   const held = holdMemory(memory);
+  const { signal } = request;
   try {
     const bytes = await inTime(collect(request, length, limits, held), limits.ms, request.headers.get("expect"));
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
-    if (bytes.length > quickBytes) await ownTurn();
+    if (bytes.length > quickBytes) await freeTurn(undefined, signal);
+    signal.throwIfAborted();
     return parse(bytes);
   } catch (error) {
     if (error instanceof AppError) return { error };
@@ -82,6 +84,10 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
     held.release();
   }
 }
+
+/** Whether a body can be long. Bun keeps all that arrives until it is read, so such a body must not wait. */
+export const hasLongBody = (headers: Headers): boolean =>
+  headers.has("transfer-encoding") || Number(headers.get("content-length")) > smallBytes;
 
 /**
  * Reads and drops the body of a request that is refused without it, where the connection ends with the answer: a client

@@ -1,4 +1,5 @@
 import { createApp } from "../api/app.ts";
+import { hasLongBody } from "../api/body.ts";
 import { requestIdOf } from "../api/headers.ts";
 import type { Config } from "../config/config.ts";
 import { pushOptions } from "../config/push-config.ts";
@@ -11,7 +12,7 @@ import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
-import { isTurnOver, ownTurn } from "../values/own-turn.ts";
+import { freeTurn, isTurnOver } from "../values/turns.ts";
 import type { Monitor } from "./monitor.ts";
 import { openPort } from "./port.ts";
 
@@ -65,7 +66,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     const { signal } = request;
     try {
       // Stores take turns.
-      await ownTurn(namespaceOf(request.url), signal);
+      await freeTurn(namespaceOf(request.url), signal);
     } catch (error) {
       const requestId = requestIdOf(request.headers);
       return errorResponse(requestId, error, baseHeaders(requestId));
@@ -75,7 +76,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   const open = openPort(config, {
     shared,
     certificate,
-    fetch: (request) => (isTurnOver() ? answerLater(request) : answer(request)),
+    fetch: (request) => (isTurnOver() && !hasLongBody(request.headers) ? answerLater(request) : answer(request)),
   });
   peerOf = (request) => open.peerOf(received.get(request) ?? request);
   return {

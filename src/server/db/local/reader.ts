@@ -1,4 +1,5 @@
 import type { InArgs, InStatement, Row } from "@libsql/core/api";
+import { atTurnEnd } from "../../values/turns.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { isBusy } from "../db-errors.ts";
 import type { Result } from "../session.ts";
@@ -57,7 +58,7 @@ export class Reader {
       this.connection.run("ROLLBACK");
       throw error;
     }
-    setImmediate(this.dropSnapshot);
+    atTurnEnd(this.dropSnapshot);
     return this.#version;
   }
 

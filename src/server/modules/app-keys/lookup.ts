@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
+import { atTurnEnd } from "../../values/turns.ts";
 import { isNamespace } from "../tenants/input.ts";
 import { revision, tenants, workColumns } from "../tenants/table.ts";
 import { type OriginPattern, parseOriginPattern } from "./origin-pattern.ts";
@@ -109,7 +110,7 @@ function lookUpInFile(db: Database): CredentialLookup {
     const end = () => {
       if (turn === mine) turn = undefined;
     };
-    setImmediate(end);
+    atTurnEnd(end);
     if (version !== seenVersion) {
       mine.confirming = refresh(version).then(
         () => {

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context.ts";
 import { get } from "../../../db/statement.ts";
-import { ownTurn } from "../../../values/own-turn.ts";
+import { freeTurn } from "../../../values/turns.ts";
 import { type BatchRow, batchStatement, countStatement, measureStatement } from "./batch-statement.ts";
 import { type FilterColumn, type ListShape, ranges, type Source, sortColumns } from "./conditions.ts";
 import type { ProductFilters } from "./filters.ts";
@@ -44,7 +44,7 @@ async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first: Batch
   for (let batches = 1; page.cut !== null && page.found < values.limit; batches++) {
     // The page can only end at a row that the caller may see.
     if (batches >= maxBatches && last !== null) return { ...page, last, has_more: 1 };
-    await ownTurn(ctx.tenant.id);
+    await freeTurn(ctx.tenant.id);
     const [value, id] = JSON.parse(page.cut) as [string | number, string];
     const limit = values.limit - page.found;
     const bound = { ...values, value, id, limit, more: limit + 1, lastIndex: limit - 1 };
@@ -81,7 +81,7 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters, values: Re
   let total = 0;
   let after: [string | number, string] | undefined;
   do {
-    if (after) await ownTurn(ctx.tenant.id);
+    if (after) await freeTurn(ctx.tenant.id);
     const bound = { ...values, value: after?.[0], id: after?.[1] };
     const row = await get(ctx.db, countStatement(by, filters, after !== undefined), bound);
     total += row?.found ?? 0;

@@ -1,0 +1,52 @@
+import { Semaphore } from "./semaphore.ts";
+
+const turns = new Semaphore({ permits: 1, fullMessage: "Too much work is waiting." });
+/** How long requests may be worked on in one turn of the event loop, in milliseconds, before further ones wait. */
+const budgetMs = 10;
+/** After a longer turn, the loop turns without work once for each of these: Bun completes few TLS handshakes a turn. */
+const restMs = 2;
+let endsAt: number | undefined;
+const ends: (() => void)[] = [];
+const endTurn = () => void ends.splice(0).map((end) => end());
+
+/**
+ * Resolves in a turn of the event loop that has time left, so that work of milliseconds does not add up.
+ * @param party parties take turns, however many callers of each wait.
+ * @param signal a caller that it has aborted resolves without a turn, and has nothing to do.
+ * @throws unavailable when too many wait.
+ */
+export function freeTurn(party?: string, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const work = async () => {
+      while (!signal?.aborted && isOver()) await new Promise((next) => setImmediate(next));
+      resolve();
+      // The caller works until then; requests that arrived meanwhile can depend on later commits than it has read.
+      if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
+      if (turns.waiting === 0 || isOver()) endTurn();
+    };
+    turns.run(work, party).catch(reject);
+  });
+}
+
+/** Whether a request that arrived in this turn of the event loop must wait: it was long enough, or others wait. */
+export function isTurnOver(): boolean {
+  return isOver() || !turns.isIdle;
+}
+
+/** Calls `end` before requests are worked on that arrive after now. */
+export function atTurnEnd(end: () => void): void {
+  if (ends.push(end) === 1) setImmediate(endTurn);
+}
+
+function isOver(): boolean {
+  const now = performance.now();
+  if (endsAt !== undefined) return now > endsAt;
+  endsAt = now + budgetMs;
+  setImmediate(() => rest(isOver() ? (performance.now() - now) / restMs : 0));
+  return false;
+}
+
+function rest(turns: number): void {
+  if (turns >= 1) setImmediate(rest, turns - 1);
+  else endsAt = undefined;
+}

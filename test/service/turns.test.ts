@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { atTurnEnd, freeTurn, isTurnOver } from "../../src/server/values/turns.ts";
+
+/** Counts the turns of the event loop. */
+function countTurns() {
+  const turns = { count: 0, stop: () => clearImmediate(next) };
+  let next = setImmediate(function count() {
+    turns.count++;
+    next = setImmediate(count);
+  });
+  return turns;
+}
+
+function work(ms: number) {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+/** The next turn of the event loop that has all its time, and nobody waiting. */
+async function quiet() {
+  while (isTurnOver()) await Bun.sleep(1);
+  await Bun.sleep(1);
+}
+
+test("long work of callers that arrive together is spread over turns, the first at once", async () => {
+  await quiet();
+  const turns = countTurns();
+  const enter = async () => {
+    await freeTurn();
+    work(12);
+    return turns.count;
+  };
+  const seen = await Promise.all(Array.from({ length: 5 }, enter));
+  turns.stop();
+  expect(seen[0]).toBe(0);
+  expect(new Set(seen).size).toBe(5);
+});
+
+test("short work shares a turn until its time is used up", async () => {
+  await quiet();
+  const turns = countTurns();
+  await Promise.all(Array.from({ length: 200 }, () => freeTurn()));
+  turns.stop();
+  expect(turns.count).toBeLessThan(20);
+});
+
+test("a party with one caller does not wait for all callers of another", async () => {
+  await quiet();
+  const order: string[] = [];
+  const enter = (party: string) => freeTurn(party).then(() => order.push(party));
+  await Promise.all([...Array.from({ length: 20 }, () => enter("busy")), enter("calm")]);
+  expect(order.indexOf("calm")).toBeLessThan(3);
+});
+
+test("callers that are gone take no turn, so that those behind them do not wait", async () => {
+  await quiet();
+  const turns = countTurns();
+  await freeTurn();
+  work(12);
+  await Promise.all(Array.from({ length: 20 }, () => freeTurn("busy", AbortSignal.abort())));
+  turns.stop();
+  expect(turns.count).toBe(0);
+});
+
+test("after a long turn the event loop turns without work, so that TLS handshakes get through", async () => {
+  await quiet();
+  const turns = countTurns();
+  await freeTurn();
+  work(20);
+  await freeTurn();
+  turns.stop();
+  expect(turns.count).toBeGreaterThanOrEqual(10);
+});
+
+test("a request that arrives while others wait waits too", async () => {
+  await quiet();
+  expect(isTurnOver()).toBe(false);
+  work(12);
+  const late = freeTurn().then(() => isTurnOver());
+  while (!isTurnOver()) await Promise.resolve();
+  // It still holds the turn when it begins.
+  expect(await late).toBe(true);
+  await quiet();
+  expect(isTurnOver()).toBe(false);
+});
+
+test("what a late request has read is not shared with those that arrive after it in its turn", async () => {
+  await quiet();
+  const turns = countTurns();
+  await freeTurn();
+  work(12);
+  await freeTurn();
+  const began = turns.count;
+  const ended = await new Promise<number>((resolve) => atTurnEnd(() => resolve(turns.count)));
+  turns.stop();
+  expect(began).toBeGreaterThan(0);
+  expect(ended).toBe(began);
+});
