@@ -69,8 +69,7 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
   const path = databaseFile(dataDir);
   const [closed] = findClosed(path);
   if (closed !== undefined && !leaveModes && process.getuid?.() !== 0) {
-    const remedy = `Let its owner read and write it: chmod 600 ${quoteWord(closed)}`;
-    throw unavailable(`${closed} cannot be read and written.`, { remedy, isInternal: true });
+    throw unavailable(`${closed} cannot be read and written.`, { remedy: `chmod 600 ${quoteWord(closed)}` });
   }
   const users = await shareFile(path);
   const closeToOthers = modeKeeper(path, leaveModes);

@@ -10,10 +10,9 @@ export class ChainWriter {
   readonly #database: string;
   readonly #generation: number;
   #previous: { link: Link; hash: string | undefined };
-  #isBase: boolean;
   #last: SegmentHeader | undefined;
 
-  /** @param head the last segment of the place. @param isBase whether commits behind it were not seen. */
+  /** @param head the last segment of the place. */
   constructor(
     place: Place,
     { database, generation }: { database: string; generation: number },
@@ -23,7 +22,6 @@ export class ChainWriter {
     this.#database = database;
     this.#generation = generation;
     this.#previous = { link: head?.link ?? { generation, sequence: 0 }, hash: head?.hash };
-    this.#isBase = head?.hash === undefined;
     this.#last = head?.header;
   }
 
@@ -43,32 +41,28 @@ export class ChainWriter {
     // One number is left out, so that no segment seems to follow the last one.
     const link = { generation: this.#generation, sequence: this.last.sequence + 1 };
     this.#previous = { link, hash: undefined };
-    this.#isBase = true;
     return link;
   }
 
   /** Writes the next segment; returns its size. @param at everything that was committed until then is in it. */
   async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
     const { link, hash } = this.#previous;
-    const sequence = link.sequence + 1;
-    const time = at.toISOString();
     const { at: before = "", setBacks = [] } = this.#last ?? {};
+    const now = { sequence: link.sequence + 1, at: at.toISOString() };
     const header: SegmentHeader = {
       format: 1,
       database: this.#database,
       generation: this.#generation,
-      sequence,
+      ...now,
       previous: hash === undefined ? null : { ...link, hash },
-      isBase: this.#isBase,
-      at: time,
-      setBacks: time < before ? [...setBacks.slice(-20), { sequence, at: time }] : setBacks,
+      isBase: hash === undefined,
+      setBacks: now.at < before ? [...setBacks.slice(-20), now] : setBacks,
       pageCount,
       end,
     };
     const segment = await encodeSegment(header, pages);
     await this.#place.put(segmentName(header), segment.bytes);
     this.#previous = { link: { generation: header.generation, sequence: header.sequence }, hash: segment.hash };
-    this.#isBase = false;
     this.#last = header;
     return segment.bytes.length;
   }

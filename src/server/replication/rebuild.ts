@@ -29,14 +29,6 @@ export interface SnapshotHeader {
   parts: { sha256: string; bytes: number }[];
 }
 
-/** A database file that was rebuilt. */
-export interface Rebuilt {
-  state: ChainState;
-  version: string;
-  /** How many segments were applied to the snapshot. */
-  segments: number;
-}
-
 interface RebuildOptions {
   /** Milliseconds since 1970; undefined rebuilds the newest state. */
   until?: number | undefined;
@@ -51,15 +43,18 @@ interface RebuildOptions {
  * @throws notFound when there is no state to restore; validationFailed naming what is damaged or missing, and the
  * newest state before it; unavailable when the place cannot be read.
  */
-export async function rebuild(place: Place, path: string, options: RebuildOptions): Promise<Rebuilt> {
-  const { until, onProgress, signal } = options;
-  const setBacks = (await readHead(place))?.header?.setBacks ?? [];
+export async function rebuild(
+  place: Place,
+  path: string,
+  options: RebuildOptions,
+): Promise<{ state: ChainState; version: string }> {
+  const { until = Number.POSITIVE_INFINITY, onProgress, signal } = options;
+  const { setBacks = [] } = (await readHead(place))?.header ?? {};
   // Of a moment that the clock passed twice, the later one is meant.
-  const settled = setBacks.findLast(({ at }) => until === undefined || Date.parse(at) <= until)?.sequence ?? 0;
+  const settled = setBacks.findLast(({ at }) => Date.parse(at) <= until)?.sequence ?? 0;
   const { snapshot, older } = await findSnapshot(place, until, settled);
   const { generation, sequence, database, version, through, at, parts } = snapshot;
   let state: ChainState = { generation, sequence, hash: undefined, database, at };
-  let segments = 0;
   const file = await open(path, "wx+", 0o600);
   try {
     const total = parts.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -73,22 +68,21 @@ export async function rebuild(place: Place, path: string, options: RebuildOption
     }
     for await (const next of applyChain(file, place, state, { through, until, settled, signal })) {
       state = next;
-      segments++;
     }
     await file.sync();
   } catch (error) {
     // Before it is whole, only a state of an older snapshot can be had.
-    const isNamed = !setBacks.some((one) => one.sequence > state.sequence && one.at <= state.at);
-    const offer = segments > 0 && state.sequence >= through && isNamed ? state.at : older && justBefore(at);
+    const isWhole = state.hash !== undefined && state.sequence >= Math.max(through, settled);
+    const offer = isWhole ? state.at : older && new Date(Date.parse(at) - 1).toISOString();
     throw signal.aborted ? error : withOffer(storageError(error, path, "The state cannot be rebuilt in"), place, offer);
   } finally {
     await file.close();
   }
-  return { state, version, segments };
+  return { state, version };
 }
 
 /** The newest snapshot that was whole at a moment or with the segment `settled`, and whether there is an older one. */
-async function findSnapshot(place: Place, until: number | undefined, settled: number) {
+async function findSnapshot(place: Place, until: number, settled: number) {
   const segments = parseLinks(await place.list(prefixes.segment));
   const snapshots = parseLinks(await place.list(prefixes.snapshot)).filter(({ generation, sequence }) =>
     segments.every((other) => other.generation <= generation || other.sequence > sequence),
@@ -98,8 +92,7 @@ async function findSnapshot(place: Place, until: number | undefined, settled: nu
     const bytes = await place.get(name);
     if (bytes === undefined) continue;
     const { header: snapshot } = unseal<SnapshotHeader>(bytes, name);
-    const isWhole = until === undefined || Date.parse(snapshot.at) <= until || snapshot.through <= settled;
-    if (isWhole) return { snapshot, older: index > 0 };
+    if (Date.parse(snapshot.at) <= until || snapshot.through <= settled) return { snapshot, older: index > 0 };
   }
   const remedy =
     snapshots.length === 0 ? "Check the place. A replica begins with its first snapshot." : "Choose a later --at.";
@@ -114,10 +107,6 @@ async function readPart(place: Place, name: string, sha256: string): Promise<Uin
     throw damagedReplica(`${name} is truncated or altered`);
   }
   return part;
-}
-
-function justBefore(at: string): string {
-  return new Date(Date.parse(at) - 1).toISOString();
 }
 
 /** Adds to an error which state can be restored instead. */

@@ -144,8 +144,8 @@ export class Replicator {
 
   /** Takes over the place, and finds out whether its last segment has what this database had when it was opened. */
   async #connect(): Promise<ChainWriter> {
-    const { place, database, notice } = this.#options;
-    await checkPlace(place, this.#generation, this.#options);
+    const { place, database, dataDir, notice } = this.#options;
+    await checkPlace(place, this.#generation, dataDir, notice);
     const { generation, head, goesOn, at } = await this.#continuity.takeOver(this.#generation);
     const chain = new ChainWriter(place, { database, generation }, head);
     this.#generation = generation;

@@ -9,7 +9,8 @@ const timeoutMs = 5000;
 
 /** Reads the newest state of a place before it is restored. Returns a function that notes that the database continues it. */
 export async function beginRestore(place: Place): Promise<(dataDir: string) => void> {
-  const { newest: restored } = await readPlace(place);
+  // A damaged claim does not keep anyone from a restore.
+  const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));
   const state = { place: place.address, generation: 0, end: null, restored };
   return (dataDir) => writeReplicaState(databaseFile(dataDir), state);
 }

@@ -14,16 +14,10 @@ export interface ReplicaState {
   /** Where the file was restored from the newest state: `newest` of the place then. */
   restored?: string;
   /** The file as it was then; another one has commits that were not seen. */
-  file: FileIdentity;
+  file: ReturnType<typeof identify>;
 }
 
-interface FileIdentity {
-  ino: number;
-  size: number;
-  mtimeMs: number;
-}
-
-export function identify(databasePath: string): FileIdentity {
+function identify(databasePath: string) {
   const { ino, size, mtimeMs } = statSync(databasePath);
   return { ino, size, mtimeMs };
 }

@@ -56,8 +56,7 @@ interface Entry {
 
 export const files = {
   id: "files",
-  about:
-    "No other account can read or write the files of a data directory, all have the same owner, who can write the database.",
+  about: "No other account can access the files of a data directory, all have one owner, who can write the database.",
   async run({ config: { dataDir }, uid }) {
     const [top] = readEntry(dataDir, 0o700);
     if (!top?.stats.isDirectory()) return [];
@@ -67,9 +66,10 @@ export const files = {
     const open = [top, ...ofTop.filter(({ path }) => isPrivate.test(path.slice(dataDir.length + 1))), ...ofBackups]
       .filter(({ stats, maxMode }) => (stats.mode & 0o777 & ~maxMode) !== 0)
       .map(describeOpen);
-    const closed = findClosed(databaseFile(dataDir))
-      .flatMap((path) => readEntry(path, 0o600))
-      .map(describeClosed);
+    const closed = findClosed(databaseFile(dataDir)).map((path) => {
+      const found = finding("error", path, `Its owner cannot read and write ${path}.`, `chmod 600 ${quoteWord(path)}`);
+      return { ...found, fix: async () => chmodSync(path, 0o600) };
+    });
     const foreign = [...ofTop, ...ofBackups]
       .filter(({ stats }) => stats.uid !== top.stats.uid)
       .map((entry) => describeForeign(entry, top.stats, uid));
@@ -82,13 +82,6 @@ function describeOpen({ path, stats, maxMode }: Entry): Finding {
   const message = `Other accounts of this machine can access ${path} (mode ${mode}).`;
   const remedy = `chmod ${maxMode.toString(8)} ${quoteWord(path)}`;
   return { ...finding("warning", path, message, remedy), fix: async () => chmodSync(path, stats.mode & maxMode) };
-}
-
-function describeClosed({ path, stats, maxMode }: Entry): Finding {
-  const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
-  const message = `User ${stats.uid}, the owner of ${path}, cannot read and write it (mode ${mode}).`;
-  const found = finding(stats.uid === 0 ? "warning" : "error", path, message, `chmod 600 ${quoteWord(path)}`);
-  return { ...found, fix: async () => chmodSync(path, (stats.mode & maxMode) | 0o600) };
 }
 
 function describeForeign({ path, stats }: Entry, owner: Stats, uid: CheckSubject["uid"]): Finding {
