@@ -3,6 +3,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Binary, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
+import { startSqld } from "../support/sqld.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
@@ -46,6 +47,8 @@ interface Reader {
   stateFile: string;
   /** All that was printed so far. */
   printed: string;
+  /** Addresses of this test instead of those in the text. */
+  addresses?: Record<string, string> | undefined;
 }
 
 async function openReader(): Promise<Reader> {
@@ -64,6 +67,8 @@ async function openReader(): Promise<Reader> {
 /** Runs blocks one after another, and ends the servers among them. */
 async function follow(reader: Reader, blocks: Block[]): Promise<void> {
   const servers: Serving[] = [];
+  const sqld = blocks.some(({ text }) => text.includes("sqld")) ? await startSqld() : undefined;
+  reader.addresses = sqld && { "http://127.0.0.1:8081": sqld.url, "http://127.0.0.1:8082": sqld.admin };
   for (const { runs, text } of blocks.filter(({ runs }) => runs !== "no")) {
     const filled = fillIn(text, reader);
     if (runs === "background") {
@@ -79,6 +84,7 @@ async function follow(reader: Reader, blocks: Block[]): Promise<void> {
     const code = await server.end();
     expect(code).toBe(server.log().includes("took over") ? 4 : 0);
   }
+  await sqld?.stop();
 }
 
 test.skipIf(!curl)(
@@ -129,8 +135,10 @@ async function paste(block: string, { binary, stateFile }: Reader): Promise<{ co
 }
 
 /** The block with the latest values of its placeholders, and the port of this test. */
-function fillIn(block: string, { port, printed }: Reader): string {
-  return block.replaceAll("8080", port).replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
+function fillIn(block: string, { port, printed, addresses = {} }: Reader): string {
+  const [said, own] = [Object.keys(addresses), Object.values(addresses)];
+  const addressed = said.reduce((text, address, index) => text.replaceAll(address, own[index] as string), block);
+  return addressed.replaceAll("8080", port).replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
     const value = placeholders[name] && printed.match(placeholders[name])?.at(-1);
     if (value === undefined) throw new Error(`Nothing that was printed so far is ${whole} of:\n${block}`);
     return value;

@@ -7,6 +7,8 @@ import { join } from "node:path";
 export interface Sqld {
   /** For `openDatabase({ url })`. */
   url: string;
+  /** Its interface for administration. */
+  admin: string;
   pid: number;
   /** Says when it answers writes on streams that are opened from now on: `strong` when they are on its disk. */
   setDurability(mode: "strong" | "relaxed"): Promise<void>;
@@ -42,10 +44,12 @@ export async function startSqld(options: SqldOptions = {}): Promise<Sqld> {
   const url = `http://127.0.0.1:${http}`;
   await waitUntilHealthy(url, child);
   // The default acknowledges a write before it is on disk, but the tests and the benchmark require durable writes.
-  const setDurability = (mode: string) => configure(`http://127.0.0.1:${admin}`, mode);
+  const adminUrl = `http://127.0.0.1:${admin}`;
+  const setDurability = (mode: string) => configure(adminUrl, mode);
   await setDurability("strong");
   return {
     url,
+    admin: adminUrl,
     setDurability,
     pid: child.pid,
     async stop() {
