@@ -388,11 +388,23 @@ onEachDatabase((suite) => {
         {
           line: 4,
           field: "title",
-          message: "has the slug of line 2. Put the rows of a product together, the one with the title first",
+          message:
+            "has the slug of line 2. Put the rows of a product together, the one with the title first, and repeat its title, id, slug or SKU in each",
         },
       ]);
     },
   );
+
+  suite.testOnFile("a row that names no product holds back the product before it", async () => {
+    const header = "title,price,variant_sku,option:size,variant_stock\n";
+    for (const onError of ["stop", "skip"] as const) {
+      const outcome = await importCsv(`${header}Scarf,19,SCARF-S,S,5\n,,SCARF-L,L,3\n`, { onError });
+      const message = expect.stringContaining("repeat its title, id, slug or SKU in each");
+      expect(outcome).toMatchObject({ created: 0, failed: 1, errors: [{ line: 3, field: "title", message }] });
+    }
+    expect(await products()).toEqual([]);
+    expect(await importCsv(`${header}Scarf,19,SCARF-S,S,5\nScarf,,SCARF-L,L,3\n`)).toMatchObject({ created: 1 });
+  });
 
   const variantsOf = (sku: string) => ["S", "M"].map((size) => ({ options: { size }, sku: `${sku}-${size}` }));
 
@@ -407,7 +419,8 @@ onEachDatabase((suite) => {
       const lines = await exported();
       const { header, render } = csvFormat();
       const [one = "", two = "", three = "", four = ""] = lines.map(render).join("").trimEnd().split("\n");
-      const message = "is empty. Put the rows of a product together, the one with the title first";
+      const message =
+        "is empty. Put the rows of a product together, the one with the title first, and repeat its title, id, slug or SKU in each";
       for (const [rows, bad] of [
         [[two, one], [2]],
         [[two], [2]],
@@ -441,7 +454,8 @@ onEachDatabase((suite) => {
       const mug = await create("Mug", { sku: "MUG" });
       const shirt = await create("Shirt", { variants: variantsOf("T") });
       const again = "is the product of line 2. Delete one of the lines";
-      const apart = "is the product of line 2. Put the rows of a product together, the one with the title first";
+      const apart =
+        "is the product of line 2. Put the rows of a product together, the one with the title first, and repeat its title, id, slug or SKU in each";
       for (const [csv, line, field, message] of [
         [`id,price\n${mug},2\n${mug},3\n`, 3, "id", again],
         [`id,sku,slug,price\n${mug},MUG,,2\n,MUG,,3\n`, 3, "sku", "is also in line 2"],

@@ -4,6 +4,8 @@ import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } 
 import { countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts";
 import { type ImportItem, type RowFault, rowsTogether, unreadableItem } from "./import-item.ts";
 
+/** The columns that tell which product a row belongs to; the first that two rows have decides. */
+const keyColumns = ["id", "slug", "sku", "title"];
 const delimiters = [",", ";", "\t"] as const;
 /** More than any catalogue needs; columns are looked for in every row. */
 const maxColumns = 500;
@@ -46,6 +48,11 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
       } else if (row.cells.some((cell) => cell !== "")) {
         if (current && continuesProduct(table, current.cells, row.cells)) {
           addVariantRow(table, current.item, row, current.cells);
+          continue;
+        }
+        if (current && isNameless(table, row.cells)) {
+          // It may be a variant of the product before, which must not be written in part.
+          current.item.faults.push(...readProductRow(table, row).faults);
           continue;
         }
         if (current) yield current.item;
@@ -218,10 +225,18 @@ function lacksTitle(table: Table, cells: string[]): boolean {
   return index !== -1 && !cells[index]?.trim() && hasVariant(table, cells);
 }
 
+/** Whether nothing in a row with a variant names its product. */
+function isNameless(table: Table, cells: string[]): boolean {
+  return (
+    lacksTitle(table, cells) &&
+    !table.columns.some(({ name }, index) => keyColumns.includes(name) && cells[index]?.trim())
+  );
+}
+
 /** Whether a row adds a variant to the product before: the first of id, slug, SKU and title that both have is the same. */
 function continuesProduct(table: Table, first: string[], row: string[]): boolean {
   if (!hasVariant(table, row) || lacksTitle(table, first)) return false;
-  for (const name of ["id", "slug", "sku", "title"]) {
+  for (const name of keyColumns) {
     const index = table.columns.findIndex((column) => column.name === name);
     const [before, cell] = [first[index], row[index]];
     if (before && cell && before !== noValue && cell !== noValue) return before === cell;

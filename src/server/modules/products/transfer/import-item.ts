@@ -21,8 +21,9 @@ export interface RowFault {
   message: string;
 }
 
-/** The advice about rows of one product that are apart. */
-export const rowsTogether = "Put the rows of a product together, the one with the title first";
+/** The advice about rows that cannot be told to belong to one product. */
+export const rowsTogether =
+  "Put the rows of a product together, the one with the title first, and repeat its title, id, slug or SKU in each";
 
 /** The last item of a file that cannot be read beyond this line. */
 export function unreadableItem({ line, message }: { line: number; message: string }, isCsv: boolean): ImportItem {
