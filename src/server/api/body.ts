@@ -85,9 +85,8 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
   }
 }
 
-/** Whether a body can be long. Bun keeps all that arrives until it is read, so such a body must not wait. */
-export const hasLongBody = (headers: Headers): boolean =>
-  headers.has("transfer-encoding") || Number(headers.get("content-length")) > smallBytes;
+/** Whether a body must be read at once, because Bun keeps what arrives. Chunks do not count: they can be many and short. */
+export const hasLongBody = (headers: Headers): boolean => Number(headers.get("content-length")) > smallBytes;
 
 /**
  * Reads and drops the body of a request that is refused without it, where the connection ends with the answer: a client
