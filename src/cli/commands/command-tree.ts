@@ -1,13 +1,9 @@
 import type { Command } from "../framework/command.ts";
 import type { CommandTree, Load } from "../framework/command-tree.ts";
 
-type LoadAll = () => Promise<{ default: Command[] }>;
-
 /** Commands that share a module. Their names are written here, so that listing them loads no module. */
-function fromModule(loadAll: LoadAll, names: string): Record<string, Load> {
-  const load = async (name: string) => ({
-    default: (await loadAll()).default.find(({ meta }) => meta.name === name) as Command,
-  });
+function fromModule(loadAll: () => Promise<{ default: Record<string, Command> }>, names: string): Record<string, Load> {
+  const load = async (name: string) => ({ default: (await loadAll()).default[name] as Command });
   return Object.fromEntries(names.split(" ").map((name) => [name, () => load(name)]));
 }
 

@@ -5,7 +5,6 @@ import { defineCommand } from "../framework/command.ts";
 import { printJson } from "../terminal/output.ts";
 
 export default defineCommand({
-  name: "completion",
   description: "Print a completion script for a shell",
   args: {
     shell: {

@@ -9,7 +9,6 @@ type DemoStore = Awaited<ReturnType<typeof seedDemo>>;
 const defaultDataDir = "bodega-demo";
 
 export default defineCommand({
-  name: "demo",
   description: "Serve a demo store with sample data",
   longRunning: true,
   args: serverFlags,

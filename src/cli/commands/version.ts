@@ -3,7 +3,6 @@ import { buildInfo } from "../terminal/build-info.ts";
 import { printRecord } from "../terminal/output.ts";
 
 export default defineCommand({
-  name: "version",
   description: "Print the version",
   args: {},
   examples: ["bodega version", "bodega version --json"],

@@ -13,7 +13,7 @@ export interface OneOf {
 
 /** A citty command with the texts of its help. */
 export interface Command extends CommandDef {
-  meta: { name: string; description: string };
+  meta: { description: string };
   /** With the shared flags. */
   args: CommandArgs & CommandDef["args"];
   /** Complete command lines that work. */
@@ -26,7 +26,6 @@ export interface Command extends CommandDef {
 }
 
 interface CommandDefinition<T extends CommandArgs> {
-  name: string;
   /** One line, in the imperative, without a full stop. */
   description: string;
   args: T;
@@ -45,8 +44,8 @@ interface CommandDefinition<T extends CommandArgs> {
 
 /** Makes the citty command of one definition; the shared flags are added to its own. */
 export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>): Command {
-  const { name, description, examples, notes = [], longRunning = false, done, oneOf } = definition;
-  const meta = { name, description };
+  const { description, examples, notes = [], longRunning = false, done, oneOf } = definition;
+  const meta = { description };
   const args = { ...definition.args, ...sharedArgs } as unknown as Command["args"];
   const command = defineCittyCommand({
     meta,

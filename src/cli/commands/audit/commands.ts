@@ -7,7 +7,6 @@ import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
 
 const list = defineCommand({
-  name: "list",
   description: "List audit log entries, newest first",
   args: {
     namespace: namespaceFilterArg,
@@ -73,7 +72,6 @@ function nameBeside(id: string, email: string | null): string {
 }
 
 const verify = defineCommand({
-  name: "verify",
   description: "Verify that no audit log entry was changed or removed",
   args: {
     expect: valueArg("seq:hash", "Head printed by an earlier verify"),
@@ -96,4 +94,4 @@ const verify = defineCommand({
   },
 });
 
-export default [list, verify];
+export default { list, verify };

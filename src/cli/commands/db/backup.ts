@@ -15,7 +15,6 @@ import { CancelledError, invalidFlag, UsageError } from "../../terminal/usage-er
 const halfway = 50;
 
 export default defineCommand({
-  name: "backup",
   description: "Back up the database; a server may be running",
   args: {
     to: {

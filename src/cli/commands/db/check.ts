@@ -5,7 +5,6 @@ import { runAndPrint } from "../doctor/print.ts";
 const timeoutMs = 5000;
 
 export default defineCommand({
-  name: "check",
   description: "Check the whole database for damage, without changing anything",
   args: {},
   examples: ["bodega db check", "bodega db check --data-dir /var/lib/bodega --json"],

@@ -3,7 +3,6 @@ import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 
 export default defineCommand({
-  name: "migrate",
   description: "Update the database schema",
   args: {},
   examples: ["bodega db migrate", "bodega db migrate --data-dir /var/lib/bodega --json"],

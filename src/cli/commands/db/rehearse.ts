@@ -7,7 +7,6 @@ import { withProgress } from "../../terminal/progress.ts";
 const lowestPriority = 19;
 
 export default defineCommand({
-  name: "rehearse",
   description: "Prove that the replica or the newest backup can be restored; a server may be running",
   done: "The restored database is intact.",
   args: {

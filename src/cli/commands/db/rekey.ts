@@ -10,7 +10,6 @@ import { confirmAction } from "../../terminal/prompt.ts";
 const maxNamed = 20;
 
 export default defineCommand({
-  name: "rekey",
   description: "Start using a new secret key after the old one was lost",
   args: {},
   examples: ["bodega db rekey", "bodega db rekey --yes --json"],

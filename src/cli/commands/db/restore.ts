@@ -18,7 +18,6 @@ import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
 
 export default defineCommand({
-  name: "restore",
   description: "Replace the database with a backup; no server may be running",
   args: {
     backup: {

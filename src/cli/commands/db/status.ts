@@ -3,7 +3,6 @@ import { defineCommand } from "../../framework/command.ts";
 import { info, printJson, printList } from "../../terminal/output.ts";
 
 export default defineCommand({
-  name: "status",
   description: "List migrations and whether they are applied",
   args: {},
   examples: ["bodega db status", "bodega db status --json"],

@@ -16,7 +16,6 @@ const { env: _, ...namespaceFlag } = namespaceArg;
 const timeoutMs = 5000;
 
 export default defineCommand({
-  name: "doctor",
   description: "Check the server's environment, database and records, and fix what can be fixed",
   args: {
     namespace: { ...namespaceFlag, description: "Check only the records and settings of this store" },

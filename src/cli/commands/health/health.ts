@@ -12,7 +12,6 @@ import { UsageError } from "../../terminal/usage-error.ts";
 const summaryRows = 8;
 
 export default defineCommand({
-  name: "health",
   description: "Check whether a running server is ready",
   args: {
     url: valueArg("url", "Address of the server (default: the one of the data directory)"),

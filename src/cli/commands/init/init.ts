@@ -4,7 +4,6 @@ import { describeServerProcess } from "../serve/server-process.ts";
 import { initFlags } from "./flags.ts";
 
 export default defineCommand({
-  name: "init",
   description: "Create a store and start its server",
   args: initFlags,
   examples: [

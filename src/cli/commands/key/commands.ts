@@ -13,7 +13,6 @@ import { deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./
 const keyArgs = { app_id: appIdArg, namespace: expectedNamespaceArg };
 
 const list = defineCommand({
-  name: "list",
   description: "List the app keys of a store, oldest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -58,7 +57,6 @@ const list = defineCommand({
 });
 
 const show = defineCommand({
-  name: "show",
   description: "Show an app key and the use of its secrets",
   args: keyArgs,
   examples: ["bodega key show app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key show -n demo web"],
@@ -73,7 +71,6 @@ const show = defineCommand({
 });
 
 const update = defineCommand({
-  name: "update",
   description: "Update the name, permissions or expiry of an app key",
   args: {
     app_id: appIdArg,
@@ -105,7 +102,6 @@ const update = defineCommand({
 /** A command that changes the state of a key with the service function of the same name. */
 function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deactivate", description: string) {
   return defineCommand({
-    name,
     description,
     args: keyArgs,
     examples: [`bodega key ${name} app_01k8z3v5x2f1rt9m6q7wbn4hcd`, `bodega key ${name} -n demo web`],
@@ -119,7 +115,6 @@ function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deacti
 }
 
 const rotate = defineCommand({
-  name: "rotate",
   description: "Replace the secret of an app key",
   args: {
     app_id: appIdArg,
@@ -156,7 +151,6 @@ const rotate = defineCommand({
 });
 
 const retire = defineCommand({
-  name: "retire",
   description: "Expire the old secrets of a rotated app key now",
   args: keyArgs,
   examples: ["bodega key retire app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key retire -n demo web --yes --json"],
@@ -184,7 +178,6 @@ const retire = defineCommand({
 });
 
 const revoke = defineCommand({
-  name: "revoke",
   description: "Revoke an app key permanently",
   args: keyArgs,
   examples: ["bodega key revoke app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key revoke -n demo web --yes"],
@@ -199,15 +192,15 @@ const revoke = defineCommand({
   },
 });
 
-export default [
+export default {
   list,
   show,
   update,
-  defineStateCommand("publish", "Publish an app key, so that it can be used"),
-  defineStateCommand("unpublish", "Stop accepting an app key"),
-  defineStateCommand("activate", "Reactivate an app key"),
-  defineStateCommand("deactivate", "Deactivate an app key, so that requests with it fail"),
+  publish: defineStateCommand("publish", "Publish an app key, so that it can be used"),
+  unpublish: defineStateCommand("unpublish", "Stop accepting an app key"),
+  activate: defineStateCommand("activate", "Reactivate an app key"),
+  deactivate: defineStateCommand("deactivate", "Deactivate an app key, so that requests with it fail"),
   rotate,
   retire,
   revoke,
-];
+};

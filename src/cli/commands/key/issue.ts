@@ -8,7 +8,6 @@ import { saveSecretArg, scopeArg } from "./args.ts";
 import { deliverKey } from "./print.ts";
 
 export default defineCommand({
-  name: "issue",
   description: "Issue an app key for a store",
   args: {
     namespace: requiredNamespaceArg,

@@ -9,7 +9,6 @@ import { limitArg, namespaceFilterArg, sinceArg } from "../../framework/list-arg
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 
 const list = defineCommand({
-  name: "list",
   description: "List queued and sent mail, newest first",
   args: {
     namespace: namespaceFilterArg,
@@ -61,7 +60,6 @@ const list = defineCommand({
 });
 
 const show = defineCommand({
-  name: "show",
   description: "Show the delivery status of a mail",
   args: {
     id: { type: "positional", required: true, description: "Id of the mail" },
@@ -79,7 +77,6 @@ const show = defineCommand({
 });
 
 const retry = defineCommand({
-  name: "retry",
   description: "Queue failed mail again",
   args: {
     id: { type: "positional", required: false, variadic: true, description: "Ids of failed mails" },
@@ -104,7 +101,6 @@ const retry = defineCommand({
 });
 
 const test = defineCommand({
-  name: "test",
   description: "Send a test mail and report the mail server's reply",
   args: {
     namespace: { ...namespaceArg, required: true, description: "Store that sends the mail" },
@@ -128,4 +124,4 @@ const test = defineCommand({
   },
 });
 
-export default [list, show, retry, test];
+export default { list, show, retry, test };

@@ -9,7 +9,6 @@ import { findUser } from "../user/args.ts";
 import { formatCounts, formatRecipients, printMessage, toMessageRecord } from "./print.ts";
 
 const list = defineCommand({
-  name: "list",
   description: "List the notifications of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -46,7 +45,6 @@ const list = defineCommand({
 });
 
 const show = defineCommand({
-  name: "show",
   description: "Show a notification and its delivery status",
   args: {
     message_id: { type: "positional", required: true, description: "Id of the notification" },
@@ -66,7 +64,6 @@ const show = defineCommand({
 });
 
 const devices = defineCommand({
-  name: "devices",
   description: "List browsers and devices registered for notifications, newest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -104,7 +101,6 @@ const devices = defineCommand({
 });
 
 const remove = defineCommand({
-  name: "remove",
   description: "Remove a browser or device, so that it gets no more notifications",
   args: {
     registration_id: { type: "positional", required: true, description: "Id of the registration" },
@@ -123,7 +119,6 @@ const remove = defineCommand({
 });
 
 const key = defineCommand({
-  name: "key",
   description: "Show the public VAPID key for browser subscriptions",
   args: {},
   examples: ["bodega notify key -q"],
@@ -138,4 +133,4 @@ const key = defineCommand({
   },
 });
 
-export default [list, show, devices, remove, key];
+export default { list, show, devices, remove, key };

@@ -35,7 +35,6 @@ const args = {
 } as const satisfies CommandArgs;
 
 export default defineCommand({
-  name: "send",
   description: "Send a notification to browsers and devices",
   args,
   oneOf: {

@@ -53,7 +53,6 @@ async function changeOrder(
 }
 
 const pay = defineCommand({
-  name: "pay",
   description: "Mark a pending order as paid",
   args: {
     ...orderArgs,
@@ -71,7 +70,6 @@ const pay = defineCommand({
 });
 
 const fulfill = defineCommand({
-  name: "fulfill",
   description: "Mark a paid order as fulfilled",
   args: orderArgs,
   done: "Marked order {number} as fulfilled.",
@@ -83,7 +81,6 @@ const fulfill = defineCommand({
 });
 
 const cancel = defineCommand({
-  name: "cancel",
   description: "Cancel a pending order and release its stock and points",
   args: { ...orderArgs, "dry-run": dryRunArg },
   examples: ["bodega order cancel -n demo 17", "bodega order cancel -n demo 17 --dry-run"],
@@ -96,7 +93,6 @@ const cancel = defineCommand({
 });
 
 const refund = defineCommand({
-  name: "refund",
   description: "Record the refund of a paid order, or of some of its lines",
   args: {
     ...orderArgs,
@@ -139,4 +135,4 @@ function findLine({ items }: Order, text: string) {
   return { line_id: line.id, quantity: Number(digits ?? Math.max(line.quantity - line.refunded_quantity, 1)) };
 }
 
-export default [pay, fulfill, cancel, refund];
+export default { pay, fulfill, cancel, refund };

@@ -45,7 +45,6 @@ async function readOrderFilter(ctx: Ctx, args: ArgValues<typeof orderFilterFlags
 }
 
 const list = defineCommand({
-  name: "list",
   description: "List the orders of a store, newest first",
   args: { namespace: requiredNamespaceArg, ...orderFilterFlags, limit: limitArg("50") },
   examples: [
@@ -78,7 +77,6 @@ const list = defineCommand({
 });
 
 const show = defineCommand({
-  name: "show",
   description: "Show an order with its lines, refunds and address",
   args: orderArgs,
   examples: ["bodega order show -n demo 17", "bodega order show -n demo ord_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
@@ -92,7 +90,6 @@ const show = defineCommand({
 const columnNames = orderColumns.map(([name]) => name).join(", ");
 
 const exportOrder = defineCommand({
-  name: "export",
   description: "Export the orders of a store as CSV or NDJSON, oldest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -131,4 +128,4 @@ const exportOrder = defineCommand({
   },
 });
 
-export default [list, show, exportOrder];
+export default { list, show, export: exportOrder };

@@ -53,7 +53,6 @@ async function printVerdict(console: Console, verdict: OriginExplanation, now: n
 /** A command that changes some origins of a key's allowlist with the service function of the same name. */
 function defineChange(name: "add" | "remove", description: string, note: string) {
   return defineCommand({
-    name,
     description,
     args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
     examples: [`bodega origin ${name} app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'`],
@@ -68,7 +67,6 @@ function defineChange(name: "add" | "remove", description: string, note: string)
 }
 
 const list = defineCommand({
-  name: "list",
   description: "List the origins that may use a key, or that were rejected",
   args: {
     app_id: appIdArg,
@@ -110,7 +108,6 @@ const list = defineCommand({
 });
 
 const set = defineCommand({
-  name: "set",
   description: "Replace a key's origin allowlist and enforce it",
   args: {
     app_id: appIdArg,
@@ -149,7 +146,6 @@ const set = defineCommand({
 });
 
 const check = defineCommand({
-  name: "check",
   description: "Check whether an origin may use a key",
   args: {
     app_id: appIdArg,
@@ -185,13 +181,13 @@ const check = defineCommand({
   },
 });
 
-export default [
-  defineChange(
+export default {
+  add: defineChange(
     "add",
     "Add origins to a key's allowlist and enforce it",
     "Origins that are already on the list are skipped.",
   ),
-  defineChange(
+  remove: defineChange(
     "remove",
     "Remove origins from a key's allowlist",
     "An empty list is still enforced. To allow every origin: bodega origin set <app_id> --any",
@@ -199,4 +195,4 @@ export default [
   list,
   set,
   check,
-];
+};

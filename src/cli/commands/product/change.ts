@@ -40,7 +40,6 @@ function readFields({ title, price, sku, description, status }: ArgValues<typeof
 }
 
 const create = defineCommand({
-  name: "create",
   description: "Create a product",
   args: {
     namespace: requiredNamespaceArg,
@@ -61,7 +60,6 @@ const create = defineCommand({
 });
 
 const update = defineCommand({
-  name: "update",
   description: "Update a product",
   args: { ...productArgs, ...fieldArgs },
   examples: [
@@ -82,7 +80,6 @@ const update = defineCommand({
 });
 
 const deleteCommand = defineCommand({
-  name: "delete",
   description: "Delete a product; orders keep their lines",
   args: productArgs,
   examples: ["bodega product delete -n demo desk-lamp", "bodega product delete -n demo LAMP-1 --yes --json"],
@@ -118,7 +115,6 @@ function parseChange(flag: string, text: string) {
 }
 
 const stock = defineCommand({
-  name: "stock",
   description: "Change the stock of a product or variant",
   args: {
     ...productArgs,
@@ -150,4 +146,4 @@ const stock = defineCommand({
   },
 });
 
-export default [create, update, deleteCommand, stock];
+export default { create, update, delete: deleteCommand, stock };

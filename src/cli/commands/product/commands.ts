@@ -26,7 +26,6 @@ export const productArgs = {
 const productStatusArg = choiceArg(["draft", "published", "archived"], "Filter by status");
 
 const list = defineCommand({
-  name: "list",
   description: "List the products of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -73,7 +72,6 @@ const list = defineCommand({
 });
 
 const show = defineCommand({
-  name: "show",
   description: "Show a product with its variants",
   args: productArgs,
   examples: [
@@ -93,7 +91,6 @@ const show = defineCommand({
 const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
 
 const importProduct = defineCommand({
-  name: "import",
   description: "Import products from a CSV or NDJSON file",
   args: {
     file: {
@@ -169,7 +166,6 @@ const importProduct = defineCommand({
 });
 
 const exportProduct = defineCommand({
-  name: "export",
   description: "Export the products of a store as CSV or NDJSON, oldest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -209,4 +205,4 @@ const exportProduct = defineCommand({
   },
 });
 
-export default [list, show, importProduct, exportProduct];
+export default { list, show, import: importProduct, export: exportProduct };

@@ -35,7 +35,6 @@ export const serveFlags = {
 } as const satisfies CommandArgs;
 
 export default defineCommand({
-  name: "serve",
   description: "Serve the HTTP API until stopped",
   longRunning: true,
   args: {

@@ -9,7 +9,6 @@ import { serveFlags } from "./serve.ts";
 import { describeServerProcess } from "./server-process.ts";
 
 export default defineCommand({
-  name: "standby",
   description: "Keep a second machine ready to take over from a server",
   longRunning: true,
   args: {

@@ -88,7 +88,6 @@ function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {
 const tenantArgs = { tenant: tenantArg, namespace: namespaceArg };
 
 const create = defineCommand({
-  name: "create",
   description: "Create a store",
   args: { tenant: newTenantArg, ...tenantFlags, namespace: namespaceArg },
   examples: [
@@ -107,7 +106,6 @@ const create = defineCommand({
 });
 
 const list = defineCommand({
-  name: "list",
   description: "List stores by namespace",
   args: {
     status: choiceArg(["active", "suspended"], "Filter by status"),
@@ -139,7 +137,6 @@ function printTenant(console: Console, tenant: TenantDetails): Promise<void> {
 }
 
 const show = defineCommand({
-  name: "show",
   description: "Show a store",
   args: tenantArgs,
   examples: ["bodega tenant show demo"],
@@ -150,7 +147,6 @@ const show = defineCommand({
 });
 
 const update = defineCommand({
-  name: "update",
   description: "Update a store",
   args: { tenant: tenantArg, ...tenantFlags, namespace: namespaceArg },
   examples: ['bodega tenant update demo --title "The demo store"', "bodega tenant update demo --logo="],
@@ -168,7 +164,6 @@ const update = defineCommand({
 });
 
 const suspend = defineCommand({
-  name: "suspend",
   description: "Suspend a store: all its requests fail, and no data is lost",
   args: tenantArgs,
   examples: ["bodega tenant suspend demo", "bodega tenant suspend demo --yes"],
@@ -182,7 +177,6 @@ const suspend = defineCommand({
 });
 
 const resume = defineCommand({
-  name: "resume",
   description: "Resume a suspended store",
   args: tenantArgs,
   examples: ["bodega tenant resume demo"],
@@ -194,7 +188,6 @@ const resume = defineCommand({
 });
 
 const deleteTenant = defineCommand({
-  name: "delete",
   description: "Delete a store and all its data permanently",
   args: {
     tenant: tenantArg,
@@ -213,4 +206,4 @@ const deleteTenant = defineCommand({
   },
 });
 
-export default [create, list, show, update, suspend, resume, deleteTenant];
+export default { create, list, show, update, suspend, resume, delete: deleteTenant };

@@ -7,7 +7,6 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/args.ts";
 
 const list = defineCommand({
-  name: "list",
   description: "List the user tokens of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -39,7 +38,6 @@ const list = defineCommand({
 });
 
 const revoke = defineCommand({
-  name: "revoke",
   description: "Revoke user tokens, so that users must sign in again",
   args: {
     namespace: requiredNamespaceArg,
@@ -79,4 +77,4 @@ const revoke = defineCommand({
   },
 });
 
-export default [list, revoke];
+export default { list, revoke };

@@ -16,7 +16,6 @@ const firstIntervalMs = 1000;
 type ReadStatus = (signal?: AbortSignal) => Promise<ServerStatus>;
 
 export default defineCommand({
-  name: "top",
   description: "Show the activity of the running server: requests, latencies, errors, queues, busiest stores",
   args: {
     interval: durationArg("Time between updates (default: 2s, or 1s when it prints once)"),

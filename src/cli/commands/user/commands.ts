@@ -13,7 +13,6 @@ import { changeUser, deliverPassword, printUser, toUserRecord, type User, withUs
 const userArgs = { user: userArg, namespace: requiredNamespaceArg };
 
 const create = defineCommand({
-  name: "create",
   description: "Create a user of a store",
   args: {
     namespace: requiredNamespaceArg,
@@ -57,7 +56,6 @@ const create = defineCommand({
 });
 
 const list = defineCommand({
-  name: "list",
   description: "List the users of a store, newest first",
   args: {
     namespace: requiredNamespaceArg,
@@ -91,7 +89,6 @@ const list = defineCommand({
 });
 
 const show = defineCommand({
-  name: "show",
   description: "Show a user",
   args: userArgs,
   examples: ["bodega user show -n demo ada@example.com"],
@@ -102,7 +99,6 @@ const show = defineCommand({
 });
 
 const update = defineCommand({
-  name: "update",
   description: "Update a user",
   args: {
     ...userArgs,
@@ -127,7 +123,6 @@ const update = defineCommand({
 });
 
 const setPassword = defineCommand({
-  name: "set-password",
   description: "Set a user's password and end all their sessions",
   args: { ...userArgs, ...passwordFlags },
   examples: [
@@ -152,7 +147,6 @@ const setPassword = defineCommand({
 /** A command that sets a user's status. */
 function defineStatusCommand(name: "disable" | "enable", description: string, notes: string[]) {
   return defineCommand({
-    name,
     description,
     args: userArgs,
     examples: [`bodega user ${name} -n demo ada@example.com`],
@@ -167,7 +161,6 @@ function defineStatusCommand(name: "disable" | "enable", description: string, no
 }
 
 const deleteUser = defineCommand({
-  name: "delete",
   description: "Delete a user permanently and end all their sessions",
   args: {
     ...userArgs,
@@ -192,7 +185,6 @@ const deleteUser = defineCommand({
 });
 
 const resetTwoFactor = defineCommand({
-  name: "reset-two-factor",
   description: "Disable two-factor sign-in for a user who lost the authenticator",
   args: userArgs,
   examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
@@ -214,16 +206,16 @@ const resetTwoFactor = defineCommand({
   },
 });
 
-export default [
+export default {
   create,
   list,
   show,
   update,
-  setPassword,
-  defineStatusCommand("disable", "Disable a user and end all their sessions", [
+  "set-password": setPassword,
+  disable: defineStatusCommand("disable", "Disable a user and end all their sessions", [
     "Takes effect on the server's next request. To undo it: bodega user enable -n <namespace> <user>",
   ]),
-  defineStatusCommand("enable", "Enable a disabled user", []),
-  deleteUser,
-  resetTwoFactor,
-];
+  enable: defineStatusCommand("enable", "Enable a disabled user", []),
+  delete: deleteUser,
+  "reset-two-factor": resetTwoFactor,
+};

@@ -48,7 +48,6 @@ async function deliverSigningSecret(
 }
 
 const add = defineCommand({
-  name: "add",
   description: "Add a webhook that receives a store's events",
   args: {
     namespace: requiredNamespaceArg,
@@ -82,7 +81,6 @@ const add = defineCommand({
 });
 
 const list = defineCommand({
-  name: "list",
   description: "List the webhooks of a store and count their deliveries",
   args: {
     namespace: requiredNamespaceArg,
@@ -110,7 +108,6 @@ const list = defineCommand({
 });
 
 const show = defineCommand({
-  name: "show",
   description: "Show a webhook and count its deliveries",
   args: webhookArgs,
   examples: [
@@ -129,7 +126,6 @@ const show = defineCommand({
 });
 
 const deliveries = defineCommand({
-  name: "deliveries",
   description: "List the deliveries of a webhook, newest event first",
   args: {
     ...webhookArgs,
@@ -161,7 +157,6 @@ const deliveries = defineCommand({
 });
 
 const replay = defineCommand({
-  name: "replay",
   description: "Deliver events to a webhook again",
   args: {
     ...webhookArgs,
@@ -193,7 +188,6 @@ const replay = defineCommand({
 });
 
 const rotate = defineCommand({
-  name: "rotate",
   description: "Replace the signing secret of a webhook",
   args: { ...webhookArgs, "save-secret-to": saveSecretArg },
   examples: ["bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
@@ -211,7 +205,6 @@ const rotate = defineCommand({
 });
 
 const remove = defineCommand({
-  name: "remove",
   description: "Remove a webhook and its queued deliveries",
   args: webhookArgs,
   examples: ["bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
@@ -228,4 +221,4 @@ const remove = defineCommand({
   },
 });
 
-export default [add, list, show, deliveries, replay, rotate, remove];
+export default { add, list, show, deliveries, replay, rotate, remove };
