@@ -13,7 +13,6 @@ export interface LogDeps {
   clientIpOf: (request: Request) => string | null;
 }
 
-/** An answered request; times in milliseconds of the process's clock. */
 interface Answered {
   request: Request;
   response: Response;

@@ -13,13 +13,11 @@ import { answerElsewhere, answerRoute, type PipelineDeps } from "./pipeline.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { describeArrival, mountSystemPages, type SystemPages } from "./system-routes.ts";
 
-/** Dependencies of an application; none is global. */
 export interface AppDeps
   extends Pick<PipelineDeps, "db" | "now" | "log" | "meter" | "vault" | "memory" | "push">,
     Omit<SystemPages, "routes" | "onSeen"> {
   logLevel: LogLevel;
   trustedProxies: readonly string[];
-  /** Whether requests arrive over https. */
   isEncrypted: boolean;
   bodyLimits?: BodyLimits;
   /** Address of the socket's peer; null without a socket. */

@@ -91,7 +91,6 @@ export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCre
   return { userId, token };
 }
 
-/** Store, caller and language as sent. */
 export interface Sent {
   common: Common;
   app: SentApp;

@@ -39,14 +39,12 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** Headers that scripts of other origins may read. */
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";
 // The wildcard covers what else libraries send, but not Authorization; browsers of before 2022 do not know it.
 const allowedHeaders =
   "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control, Pragma, " +
   "X-Requested-With, traceparent, tracestate, baggage, sentry-trace, *";
 
-/** Lets the page at `origin` read the reply. */
 export function allowOrigin(headers: Record<string, string>, origin: string): void {
   headers["Access-Control-Allow-Origin"] = origin;
   headers["Access-Control-Expose-Headers"] = exposed;

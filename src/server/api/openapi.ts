@@ -160,7 +160,6 @@ function describePage({ id, summary, data, type = "application/json", errors }: 
   return { get: { operationId: id, tags: [systemTag], summary, security, parameters: [], responses } };
 }
 
-/** The schema of a successful reply with this schema of `data`. */
 function envelope(data: unknown, page = false): Json {
   return {
     type: "object",

@@ -36,7 +36,6 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   push: PushOptions;
 }
 
-/** A request that a route answers. */
 interface Incoming {
   request: Request;
   requestId: string;

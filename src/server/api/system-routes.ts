@@ -9,7 +9,6 @@ import { answerElsewhere, type PipelineDeps } from "./pipeline.ts";
 
 export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeBytes"> {
   routes: readonly Route[];
-  /** The product's version, for the API description. */
   version: string;
   /** `/metrics` for requests with this token; without it there is no such route. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;

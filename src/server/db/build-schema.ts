@@ -30,7 +30,6 @@ export async function buildSchema(steps: readonly Migration[]): Promise<SchemaOb
   }
 }
 
-/** One row of `selectSchema`. */
 export function toSchemaObject([type, name, table, sql]: readonly unknown[]): SchemaObject {
   return { type: String(type), name: String(name), table: String(table), sql: String(sql) };
 }

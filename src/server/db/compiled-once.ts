@@ -4,7 +4,6 @@ import type { CompiledStatement } from "./statement.ts";
 /** The last compiled statements whose text depends on a call; thousands are possible. */
 const statements = new LruCache<unknown>(400);
 
-/** The statement of a name, compiled once. */
 export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {
   return statements.getOrMake(name, compile) as CompiledStatement<Row>;
 }

@@ -7,7 +7,6 @@ import { LruCache } from "../values/lru-cache.ts";
 import type { Executor } from "./session.ts";
 import { type CompiledStatement, get, param, statement } from "./statement.ts";
 
-/** A list of a store's rows. */
 interface KeysetList {
   /** Its cursors are valid for lists of this name only. */
   name: string;

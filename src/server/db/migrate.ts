@@ -20,7 +20,6 @@ interface Applied {
   applied_at: string;
 }
 
-/** SQL for the table that records the applied migrations. */
 export const createMigrationsTable =
   "CREATE TABLE IF NOT EXISTS __bodega_migrations (name TEXT PRIMARY KEY NOT NULL, hash TEXT NOT NULL, applied_at TEXT NOT NULL)";
 // A NULL hash fails the whole transaction, also on a server, where no result can be read in between.
@@ -128,7 +127,6 @@ export function compareMigrations(applied: Iterable<Pick<Applied, "name" | "hash
   };
 }
 
-/** The migrations that were applied to a database, by name. */
 export async function readApplied(db: Executor): Promise<Map<string, Applied>> {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
   if ((await db.execute(table)).rows.length === 0) return new Map();

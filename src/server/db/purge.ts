@@ -4,7 +4,6 @@ import { toTimestamp } from "../values/timestamp.ts";
 import type { Executor } from "./session.ts";
 import { run, statement } from "./statement.ts";
 
-/** Maximum number of rows that a purge deletes in one call. */
 export const purgeBatch = 1000;
 
 /**

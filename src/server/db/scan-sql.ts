@@ -1,6 +1,5 @@
 import { LruCache } from "../values/lru-cache.ts";
 
-/** Facts about a statement that are needed before it runs. */
 export interface SqlShape {
   /** First keyword, upper case; empty for a blank statement. */
   verb: string;
@@ -22,7 +21,6 @@ const actingPragmas = /^\s*PRAGMA\s+(?:\w+\.)?(?:wal_checkpoint|optimize|increme
 
 const shapes = new LruCache<SqlShape>(512);
 
-/** The shape of a statement, cached by its text. */
 export function shapeOf(sql: string): SqlShape {
   return shapes.getOrMake(sql, scanSql);
 }
@@ -67,7 +65,6 @@ interface Clauses {
 
 const clauses = new LruCache<Clauses>(256);
 
-/** The clauses of a statement, cached by its text. */
 export function clausesOf(sql: string): Clauses {
   return clauses.getOrMake(sql, scanClauses);
 }

@@ -1,6 +1,5 @@
 import type { InStatement, Row } from "@libsql/core/api";
 
-/** The outcome of one statement. */
 export interface Result {
   rows: Row[];
   /** Rows inserted, updated or deleted. */

@@ -15,7 +15,6 @@ export interface CompiledStatement<Row> {
 
 type Slot = { name: string } | { value: unknown };
 
-/** Values for the placeholders, by name. */
 export type Params = Record<string, unknown>;
 
 const dialect = new SQLiteSyncDialect();

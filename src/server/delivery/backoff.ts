@@ -1,4 +1,3 @@
-/** When failed deliveries are tried again. */
 export interface RetrySchedule {
   /** Waits after the first, second, … attempt. */
   delaysMs: readonly number[];

@@ -1,7 +1,6 @@
 import type { SystemCtx } from "../context.ts";
 import type { Source } from "./scheduler.ts";
 
-/** Dependencies of a channel that a server sends by. */
 export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
   /** Tells operators that a receiver fails, that it works again, or that a delivery has failed for good. */
   notice?: ((level: "info" | "warn", message: string) => void) | undefined;
@@ -11,7 +10,6 @@ export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
   isClockSteady?: (() => boolean) | undefined;
 }
 
-/** How an attempt ended. */
 export interface Answer {
   /** Refused: the receiver works, but did not accept this message. Failed: it is down, busy, or did not answer. */
   result: "accepted" | "refused" | "failed";
@@ -29,7 +27,6 @@ export interface Answer {
   closed?: Promise<void>;
 }
 
-/** A claimed delivery that is ready to be sent. */
 export interface Attempt {
   /** The receiver whose circuit counts the answer, and the receiver's target that the attempt goes to. */
   receiver: string;
@@ -53,7 +50,6 @@ export interface CircuitChange {
 export interface Channel<Task> {
   /** Makes deliveries of new messages, a batch of each. Resolves to whether more are left to make. */
   createDeliveries?(isStopping: () => boolean): Promise<boolean>;
-  /** Sources with deliveries that are due. */
   listReady(): Promise<Source[]>;
   /** Leases deliveries of a source to this process, those that have been due the longest first. */
   claim(source: Source, max: number): Promise<Task[]>;

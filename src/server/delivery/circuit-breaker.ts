@@ -20,7 +20,6 @@ export interface CircuitPolicy {
   isSuspect?: (pool: number) => boolean;
 }
 
-/** A failed attempt. */
 export interface Failure {
   /** The device or address that failed; failures of one target alone do not open the circuit. */
   target: string;

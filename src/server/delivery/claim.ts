@@ -40,7 +40,6 @@ export function createPullBack(table: SQLiteTable, isWaiting: SQL) {
     run(db, pull, { now: toTimestamp(now()), latest: toTimestamp(now() + maxDelayMs) });
 }
 
-/** Deliveries to claim at `now`. */
 export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
 
 type ClaimRow = { id: string; attempts: number };
@@ -106,7 +105,6 @@ export function claimStatements(
   return {
     delivered: ({ now }: WorkCtx, { id }: Claim, { status }: Reason) =>
       bind(markDelivered, { id, status, now: toTimestamp(now()) }),
-    /** Statement for a delivery that failed. */
     ended: (
       { now }: WorkCtx,
       { id, lease }: Claim,

@@ -26,7 +26,6 @@ export class DeliveryEngine<Task> {
   #isStopping = false;
   /** Attempts were interrupted by `stop`. */
   #isHalted = false;
-  /** Why the database could not be read or written. */
   #databaseFailure: { error: unknown } | undefined;
 
   /** @param options now: epoch milliseconds; monotonic: milliseconds that no change of the clock moves, for circuits. */

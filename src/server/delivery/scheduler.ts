@@ -10,7 +10,6 @@ interface Limits {
 export interface SchedulerPolicy {
   /** How many pools there are, the most important first. Each has permits of its own. */
   pools: number;
-  /** The permits of each pool. */
   permits: Limits;
   /** How many of `permits` untrusted receivers may use. */
   untrusted: Limits;
@@ -28,7 +27,6 @@ export interface Source {
   receiver?: string;
 }
 
-/** Permission to make one attempt. */
 export interface Permit {
   source: Source;
   /** Known once the attempt is admitted. */

@@ -6,12 +6,10 @@ export type Access =
   | { kind: "token"; role?: "staff"; own?: true }
   | { kind: "public"; unsigned?: true };
 
-/** App keys that have the scope. */
 export function app(scope: Scope): Access {
   return { kind: "app", scope };
 }
 
-/** Any user with a token. */
 export const token: Access = { kind: "token" };
 
 /** Users with the role staff or owner. */
@@ -32,17 +30,14 @@ export const anyone: Access = { kind: "public" };
  */
 export const unsigned: Access = { kind: "public", unsigned: true };
 
-/** Whether a route is about the token that it is called with. */
 export function asksOwnToken(access: readonly Access[]): boolean {
   return access.some((way) => way.kind === "token" && way.own === true);
 }
 
-/** Whether anyone may call a route. */
 export function isOpen(access: readonly Access[]): boolean {
   return access.some((way) => way.kind === "public");
 }
 
-/** Whether a route ignores credentials. */
 export function isUnsigned(access: readonly Access[]): boolean {
   return access.some((way) => way.kind === "public" && way.unsigned === true);
 }

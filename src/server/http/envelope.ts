@@ -15,7 +15,6 @@ export interface Reply {
   isReplay?: boolean;
 }
 
-/** A reply whose `data` is an ordinary value. */
 export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
   return { json: JSON.stringify(data), ...rest };
 }

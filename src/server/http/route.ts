@@ -54,7 +54,6 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
 
 type Path = `/${string}/` | "/";
 
-/** One route of the API, of any schemas. */
 export interface Route extends RouteOptions<TObject, TObject, TSchema, unknown> {
   method: Method;
   /** In canonical form, with the trailing slash; `:name` is a parameter. */

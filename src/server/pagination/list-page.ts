@@ -5,7 +5,6 @@ import { type Fields, pickFields } from "./list-query.ts";
 /** Bytes of the records of a page. One of larger records ends early, because making it would block other requests. */
 const maxPageBytes = 1024 * 1024;
 
-/** The size of a page, as its statement returns it. */
 export interface MeasuredRow {
   /** About how many bytes the page's records have together. */
   bytes: number | null;
@@ -21,7 +20,6 @@ export interface PageBounds {
   maxBytes: number;
 }
 
-/** The row that the statement of a page returns. */
 export interface PageRow extends MeasuredRow {
   /** The records, joined by commas; null when there are none. */
   json: string | null;

@@ -3,7 +3,6 @@ import { invalidField } from "../errors.ts";
 import { closed, oneOf } from "../values/schema.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 
-/** Default number of rows of a page. */
 export const defaultLimit = 20;
 const maxIds = 100;
 const idLength = 40;
@@ -36,7 +35,6 @@ export const listParts = {
   ...fieldsPart,
 };
 
-/** The query of a list without filters. */
 export const ListQuery = closed(listParts);
 export type ListQuery = Static<typeof ListQuery>;
 
@@ -72,7 +70,6 @@ export function timeRangeParts<Name extends string>(name: Name) {
   return rangeParts(name, optionalTime);
 }
 
-/** One bound of a range: comparison and value. */
 export type RangeBound = ReturnType<typeof readRange>[number];
 
 /** The given bounds of a range as SQL operators and column values, in a fixed order. */
@@ -122,7 +119,6 @@ export function parseIds(text: string): string[] {
   return ids.filter((id) => id.length <= idLength && /^\w+$/.test(id));
 }
 
-/** Names of requested fields. */
 export type Fields = ReadonlySet<string>;
 
 /** The names of `fields` with `id`; undefined for all. Errors: validationFailed for a name that is not `known`. */

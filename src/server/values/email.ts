@@ -39,7 +39,6 @@ export function parseEmail(field: string, email: string): { email: string; email
   return { email: email.normalize("NFKC").trim(), emailKey: key };
 }
 
-/** The sender of mail. */
 export interface FromAddress {
   address: string;
   /** The part after the `@`, in ASCII. */

@@ -8,7 +8,6 @@ interface Waiter {
 
 /** Limits of a semaphore, and the error for callers that it refuses. */
 export interface SemaphoreOptions {
-  /** Permits held at the same time. */
   permits: number;
   /** Callers that may wait for one; 10,000 without it. */
   maxWaiting?: number;
@@ -37,7 +36,6 @@ export class Semaphore {
     this.#fullMessage = fullMessage;
   }
 
-  /** Callers that wait for a permit. */
   get waiting(): number {
     return this.#waiting;
   }

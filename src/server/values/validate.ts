@@ -122,7 +122,6 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
   return "";
 }
 
-/** Whether a property of an object schema may be left out. */
 export function isOptional(schema: TSchema): boolean {
   return schema[OptionalKind] === "Optional";
 }

@@ -26,7 +26,6 @@ interface Kept {
   getter: EngineStatement | undefined;
 }
 
-/** Options in which connections to one file differ. */
 export interface ConnectionOptions {
   /** Refuses every change (`query_only`). */
   readOnly?: boolean;
@@ -105,7 +104,6 @@ export class Connection {
     }
   }
 
-  /** Runs a script of several statements, without results. */
   script(sql: string): void {
     this.#prepareEngine();
     try {

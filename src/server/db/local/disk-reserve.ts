@@ -22,7 +22,6 @@ export class DiskReserve {
     this.path = `${databasePath}-reserve`;
   }
 
-  /** Bytes that the file holds. */
   get bytes(): number {
     return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
   }

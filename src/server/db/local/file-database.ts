@@ -22,11 +22,9 @@ export const maxWalBytes = 256 * MiB;
 /** Only makes each process read its cached credentials again. SQLite would not write a row that stays the same. */
 const probe = "UPDATE revision SET value = value + 1";
 
-/** How file databases of servers, commands and tests differ. */
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
   /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */
   hasCheckpointer?: boolean;
-  /** Runs after everything is closed. */
   afterClose?: () => void;
   /** Whether a server uses the file: its checkpointer then does what closing would do otherwise. */
   isServerRunning?: () => Promise<boolean>;
@@ -148,7 +146,6 @@ export class FileDatabase implements Database {
     return this.#emptier.mayEmpty();
   }
 
-  /** Lets a replica read the WAL before it is emptied. */
   observeWal(observer: WalObserver): void {
     this.#emptier.observer = observer;
   }

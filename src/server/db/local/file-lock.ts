@@ -33,7 +33,6 @@ export class FileLock {
     return this.#try("BEGIN; SELECT 1 FROM sqlite_schema");
   }
 
-  /** Releases the lock; it can be taken again. */
   release(): void {
     // A closed engine ends the process when it is asked.
     if (this.#open && this.#engine.inTransaction) this.#engine.exec("ROLLBACK");

@@ -7,7 +7,6 @@ export interface WriteScope {
   hasEnded: boolean;
 }
 
-/** One queued write with the promise that waits for it. */
 export interface Job {
   /** Runs with no transaction open. */
   isExclusive: boolean;
@@ -18,9 +17,7 @@ export interface Job {
   deadline: number;
 }
 
-/** Limits of one group, and callbacks. */
 export interface GroupOptions {
-  /** Writes in one group. */
   maxGroup: number;
   /** Milliseconds after which a group accepts no further writes. */
   groupMs: number;

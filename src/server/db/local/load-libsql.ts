@@ -20,7 +20,6 @@ export interface Engine {
   close(): void;
 }
 
-/** Opens a connection. */
 export type Libsql = new (path: string, options: { timeout?: number }) => Engine;
 
 let loaded: Promise<Libsql> | undefined;

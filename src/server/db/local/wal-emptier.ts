@@ -26,7 +26,6 @@ interface Parts {
   isOverDisk: () => boolean;
 }
 
-/** Empties the WAL of a database that this process writes to. */
 export class WalEmptier {
   readonly #libsql: Libsql;
   readonly #path: string;

@@ -59,7 +59,6 @@ export class WriteQueue {
     return job === undefined ? 0 : Math.max(0, performance.now() + this.#options.lockDeadlineMs - job.deadline);
   }
 
-  /** True when no write waits or runs. */
   get isIdle(): boolean {
     return !this.#isDriving;
   }
@@ -78,7 +77,6 @@ export class WriteQueue {
     return this.#push(work, true);
   }
 
-  /** Resolves when the queue is empty. */
   drain(): Promise<void> {
     return this.#isDriving ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }

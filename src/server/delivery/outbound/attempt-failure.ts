@@ -5,14 +5,12 @@ const longestWaitMs = 3_600_000;
 /** The reason why a message did not arrive; operators see its text unchanged. */
 export class DeliveryFailure extends Error {}
 
-/** The receiver has not answered in time. */
 export class TimedOut extends DeliveryFailure {
   constructor(ms: number) {
     super(`no answer within ${ms / 1000} s`);
   }
 }
 
-/** Describes why there was no answer, for operators. */
 export function describeFailure(error: unknown): string {
   if (error instanceof DeliveryFailure) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;

@@ -9,7 +9,6 @@ const lingerMs = 500;
 /** With these errors nothing was sent, so the next address of the name is tried. */
 const unreached = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENETDOWN"]);
 
-/** A message, and where it goes. */
 export interface Post {
   url: URL;
   /** The checked addresses; the connection goes to one of these. */

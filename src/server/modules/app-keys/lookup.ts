@@ -8,7 +8,6 @@ import { revision, tenants, workColumns } from "../tenants/table.ts";
 import { type OriginPattern, parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
-/** A tenant as the request path needs it. */
 export type KnownTenant = Tenant & { suspended: number };
 
 /** A key as the request path needs it, with times in epoch milliseconds. */

@@ -12,7 +12,6 @@ export interface AppKey {
   created_at: string;
 }
 
-/** A key with its secret, as issue and rotate return it. */
 export type IssuedAppKey = AppKey & { app_secret: string };
 
 export interface AppKeyDetails extends AppKey {
@@ -23,7 +22,6 @@ export interface AppKeyDetails extends AppKey {
   secrets: KeySecret[];
 }
 
-/** A secret of a key, without the secret itself. */
 export interface KeySecret {
   created_at: string;
   /** Null until the key is rotated. */

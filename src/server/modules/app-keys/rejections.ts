@@ -105,5 +105,4 @@ export function listRejections(ctx: SystemCtx, appId: string): Promise<RejectedO
   return all(ctx.db, selectRows, { appId, most: maxPerKey });
 }
 
-/** Deletes origins not seen for thirty days. */
 export const purgeRejections = createPurge(rejectedOrigins, sql`last_at < ${param("before")}`, keptMs);

@@ -41,7 +41,6 @@ export const appKeySecrets = sqliteTable(
   (t) => [index("app_key_secrets_by_app").on(t.appId)],
 );
 
-/** The origins that a key may be used from. */
 export const appKeyOrigins = sqliteTable(
   "app_key_origins",
   {

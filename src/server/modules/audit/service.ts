@@ -28,7 +28,6 @@ export interface AuditEntry {
   subject?: string | undefined;
   /** Only for a context without a tenant. */
   namespace?: string | undefined;
-  /** The error of a failed act. */
   error?: ErrorKind | undefined;
   /** Further facts; never a secret. */
   details?: Record<string, unknown> | undefined;
@@ -71,7 +70,6 @@ function actorId(actor: SystemCtx["actor"]): string | null {
   }
 }
 
-/** The acts that the audit log records, by group. */
 const acts = {
   login: ["succeeded", "failed", "code_required"],
   attempts: ["refused"],
@@ -100,7 +98,6 @@ const acts = {
   doctor: ["fixed"],
 } as const;
 type Acts = typeof acts;
-/** An event of the audit log, such as `login.failed`. */
 export type AuditEvent = { [Group in keyof Acts]: `${Group}.${Acts[Group][number]}` }[keyof Acts];
 export const auditEvents = Object.entries(acts).flatMap(([group, names]) => names.map((name) => `${group}.${name}`));
 

@@ -19,7 +19,6 @@ const selectCounts = statement<{ numbered: number | null; kept: number | null }>
   select (select seq from sqlite_sequence where name = 'audit_log') as numbered,
     (select max(seq) from ${auditLog}) as kept`);
 
-/** The result of verifying the log. */
 export interface AuditVerdict {
   intact: boolean;
   /** Number of valid rows, from the first. */

@@ -87,7 +87,6 @@ export async function findReply(ctx: Ctx, request: KeyedRequest): Promise<KeptRe
   };
 }
 
-/** Removes expired replies. */
 export const purgeReplies = createPurge(idempotencyKeys, sql`created_at <= ${param("before")}`, keptMs);
 
 function keyOf(ctx: Ctx, { caller, key }: KeyedRequest) {

@@ -30,7 +30,6 @@ export interface MailDeps extends ChannelDeps {
   from: FromAddress;
 }
 
-/** An engine that sends the mail of the outbox. */
 export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   const { notice = () => {} } = deps;
   const pool = createSmtpPool(deps.smtp);

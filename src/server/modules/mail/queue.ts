@@ -42,7 +42,6 @@ const markSent = statement(sql`
 export const leaseMs = 180_000;
 const keptMs = 30 * 86_400_000;
 
-/** A mail that one process has leased. */
 export interface ClaimedMail {
   id: string;
   tenant_id: string;
@@ -75,10 +74,8 @@ export async function expireMail(ctx: WorkCtx): Promise<number> {
   return (await run(ctx.db, expireUseless, { now })) + (await run(ctx.db, eraseFailed, { now }));
 }
 
-/** Mail that a clock that was ahead has postponed becomes due. */
 export const pullMailBack = createPullBack(mailOutbox, sql`status = 'queued'`);
 
-/** Removes mail that ended thirty days ago. */
 export const purgeMail = createPurge(
   mailOutbox,
   sql`status <> 'queued' and updated_at <= ${param("before")} order by updated_at`,

@@ -20,7 +20,6 @@ export function chooseTemplates(wanted: readonly (string | null | undefined)[]) 
   return { language, templates: mailTemplates[language] as MailTemplates };
 }
 
-/** The fields of its store that a mail shows. */
 export interface MailStore {
   title: string;
   domain: string | null;
@@ -29,7 +28,6 @@ export interface MailStore {
   language: string;
 }
 
-/** A mail's text in one language, in both forms. */
 export interface RenderedMail {
   /** BCP 47 tag of the texts. */
   language: string;

@@ -1,6 +1,5 @@
 import { TimedOut } from "../../delivery/outbound/attempt-failure.ts";
 
-/** Why an attempt to send failed. */
 export interface SmtpFailure {
   /** Another attempt cannot help: the server rejects this mail. */
   isFinal: boolean;

@@ -3,7 +3,6 @@ import { unavailable, wrongState } from "../../errors.ts";
 import { type SmtpServer, secretsOf, smtpOptions } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
-/** The kind of session that a mail server permitted. */
 export interface SmtpSession {
   host: string;
   port: number;

@@ -13,7 +13,6 @@ export interface TestMail extends SmtpSession {
   to: string;
   from: string;
   message_id: string;
-  /** The server's answer to the mail. */
   answer: string;
 }
 

@@ -26,7 +26,6 @@ import {
 const tag = "Notifications";
 const access = [anyone] as const;
 
-/** The endpoints with which browsers and devices register, and users list and remove theirs. */
 export const registrationRoutes = [
   defineRoute("GET", "/notifications/register/", "getPushOffer", {
     tag,

@@ -11,7 +11,6 @@ import { getMessage, listMessages } from "./messages/messages.ts";
 const tag = "Notifications";
 const senders = [app("notifications:write"), staff] as const;
 
-/** The endpoints by which a store sends notifications. */
 export const sendRoutes = [
   defineRoute("POST", "/notifications/send/", "sendNotification", {
     tag,

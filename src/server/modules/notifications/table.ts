@@ -18,7 +18,6 @@ export const vapidKeys = sqliteTable(
   (t) => [check("vapid_keys_single_row", sql`${t.id} = 1`)],
 );
 
-/** A browser or device that receives notifications. */
 export const pushRegistrations = sqliteTable(
   "push_registrations",
   {
@@ -63,7 +62,6 @@ export const pushTopics = sqliteTable(
   ],
 );
 
-/** A message in the outbox. */
 export const pushMessages = sqliteTable(
   "push_messages",
   {

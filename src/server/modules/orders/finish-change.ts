@@ -15,7 +15,6 @@ import { orderLines, orders } from "./table.ts";
 /** Notifications about an order are not sent later than this. */
 const noticeLifetimeMs = 86_400_000;
 
-/** An order that a guarded update has changed. */
 export interface ChangedOrder {
   id: string;
   user_id: string | null;

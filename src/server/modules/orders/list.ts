@@ -9,7 +9,6 @@ import { subjectOf } from "./ownership.ts";
 import { orderJson } from "./statements.ts";
 import { orders } from "./table.ts";
 
-/** Field names that `fields` accepts. */
 export const orderFields = Object.keys(Order.properties);
 
 const readPage = keysetList({

@@ -3,7 +3,6 @@ import { guardFormula } from "../../values/csv-injection.ts";
 import { orderColumns } from "./order-columns.ts";
 import type { OrderView } from "./views.ts";
 
-/** The first row of an export. */
 export const orderCsvHeader = writeRows([orderColumns.map(([name]) => name)]);
 
 /** The CSV rows of orders, one for each line. */

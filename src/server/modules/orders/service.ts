@@ -94,7 +94,6 @@ export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null 
   return change(ctx, fulfilling, { id, ifMatch }, (tx) => finishChange(tx, id, { event: "order.fulfilled" }));
 }
 
-/** Runs a transition and its effects in one transaction. */
 async function change(
   ctx: Ctx,
   { update, required }: typeof paying,

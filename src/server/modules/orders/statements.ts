@@ -17,7 +17,6 @@ export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("o
 /** SQL assignments of every write, after which an order is not pending. */
 export const touched: SQL = sql`version = version + 1, updated_at = ${param("now")}, buyer = null`;
 
-/** Records an event about an order. */
 export const insertEvent = compileEvent({
   type: sql`${param("type")}`,
   subject: sql`id`,

@@ -7,7 +7,6 @@ import { requestReset, resetPassword } from "./service.ts";
 const tag = "Authentication";
 const access = [unsigned] as const;
 
-/** The password reset endpoints (specification, section 4). */
 export const passwordResetRoutes = [
   defineRoute("POST", "/auth/password/forgot/", "forgotPassword", {
     tag,

@@ -102,7 +102,6 @@ const maxTries = 5;
 const accountTries: RateLimit = { name: "reset-tries", most: 100, windowMs: 86_400_000 };
 /** Those from one address, so that nobody alone can lock an account for the day. */
 const addressTries: RateLimit = { name: "reset-tries-address", most: 15, windowMs: 86_400_000 };
-/** How long an expired code is kept. */
 const keptMs = 86_400_000;
 
 const ofAddress = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
@@ -179,7 +178,6 @@ export async function endResetCode(tx: Ctx, emailKey: string): Promise<void> {
   await run(tx.db, removeCode, { tenantId: tx.tenant.id, emailKey });
 }
 
-/** Deletes codes that expired over a day ago. */
 export const purgeResetCodes = createPurge(passwordResetCodes, sql`expires_at <= ${param("before")}`, keptMs);
 
 function valuesOf(ctx: Ctx, { emailKey, code }: ResetTry) {

@@ -81,7 +81,6 @@ const changedTexts = closed({
   description: Type.Optional(nullable(description)),
 });
 
-/** Body of a PATCH: any fields. */
 export const ProductPatch = Type.Partial(
   Type.Object({
     ...fields,
@@ -96,7 +95,6 @@ export type ProductPatch = Static<typeof ProductPatch>;
 const count = Type.Integer({ minimum: 0 });
 const stockCount = (description: string) => nullable(Type.Integer({ description }));
 
-/** A product in replies (specification, section 2). */
 export const Product = output("Product", {
   id: Type.String({ description: "`prod_…`; sorts by creation time." }),
   ...fields,

@@ -28,7 +28,6 @@ export const variantJson = sql.raw(`json_object(
   'stock', stock, 'available', ${availableJson}, 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** A record as JSON text, ready for a reply. */
 export interface Rendered {
   json: string;
   version: number;

@@ -14,7 +14,6 @@ const read = { tag, access: [app("products:read"), token] } as const;
 const write = { tag, access: [app("products:write"), staff], errors: ["notFound", "conflict"] } as const;
 const change = { ...write, params: ProductParams, reply: { data: Product }, conditional: true } as const;
 
-/** The product endpoints (specification, section 4). */
 export const productRoutes = [
   defineRoute("GET", "/products/", "listProducts", {
     ...read,

@@ -45,10 +45,8 @@ export interface ReservedItem extends StockItem {
 
 type ItemRow = Omit<ReservedItem, "isCounted"> & { isCounted: number };
 
-/** The reason of a stock change, for events. */
 export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit" | "repair";
 
-/** Context of a transaction that moves stock. */
 type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 // One statement checks the stock and reserves it, so that two buyers cannot both get the last one.

@@ -8,7 +8,6 @@ import { updateOwnProfile } from "./service.ts";
 
 const tag = "Users";
 
-/** The record of the calling user. */
 export const profileRoutes = [
   defineRoute("GET", "/users/me/", "getOwnProfile", {
     tag,

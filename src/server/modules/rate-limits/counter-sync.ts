@@ -75,7 +75,6 @@ export class CounterSync {
     return this.#isFailing || this.#deps.now() - this.#pulledAt <= currentMs;
   }
 
-  /** Queues a hit to be pushed. */
   add(subject: string, at: number): void {
     const buckets = this.#unsent.get(subject);
     if (buckets) addHits(buckets, at, 1);

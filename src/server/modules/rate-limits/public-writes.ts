@@ -13,7 +13,6 @@ const leastSubjects = 50_000;
 /** Subjects whose hash is cached, because hashing takes microseconds. */
 const leastHashes = 10_000;
 
-/** Counts public writes by address and by visitor or user. */
 export type WriteLimiter = ReturnType<typeof createWriteLimiter>;
 
 declare module "../../context.ts" {

@@ -35,9 +35,7 @@ const state = {
 export const ReactionState = output("ReactionState", state);
 export type ReactionState = Static<typeof ReactionState>;
 
-/** Reply to a POST. */
 export const AddedReaction = output("AddedReaction", { ...state, visitor: newVisitor });
 export type AddedReaction = Static<typeof AddedReaction>;
 
-/** One of the caller's likes or bookmarks. */
 export const Reaction = output("Reaction", { resource_type: type, resource_id: id, created_at: timestamp });

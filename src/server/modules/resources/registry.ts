@@ -42,7 +42,6 @@ export function isRowShown(alias: string): SQL {
   return sql`(${sql.join(each, sql` or `)})`;
 }
 
-/** One value for each type, such as a statement. */
 export function forEachType<T>(make: (type: ResourceType) => T): Record<ResourceType, T> {
   return Object.fromEntries(resourceTypes.map((type) => [type, make(type)])) as Record<ResourceType, T>;
 }

@@ -9,7 +9,6 @@ import { tenantForWork, tenants } from "../tenants/table.ts";
 import { workThrough } from "../tenants/work.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
-/** SQL condition: rows of the user. */
 export const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 
 /**
@@ -28,7 +27,6 @@ export const entryJson = sql.raw(`json_object('id', id, 'user_id', user_id, 'kin
     when '${storePrefix}' then substr(source, ${storePrefix.length + 1}) else source end,
   'order_id', order_id, 'note', note, 'created_at', created_at)`);
 
-/** The part of a transaction's context that booking needs. */
 export type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 /** Ledger entries to write, of one kind and reason. */

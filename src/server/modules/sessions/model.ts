@@ -55,7 +55,6 @@ export const Store = output("Store", {
 });
 export type Store = Static<typeof Store>;
 
-/** The reply to a login (specification, section 2). */
 export const LoginSession = output("LoginSession", { ...session, store: Store });
 export type LoginSession = Static<typeof LoginSession>;
 

@@ -31,7 +31,6 @@ export interface TenantDetails extends TenantRecord, Record<LimitColumn, number>
   updated_at: string;
 }
 
-/** The columns of `TenantDetails`, as stored. */
 export const shown = sql.raw(
   "namespace, title, domain, url, currency, currency_sign, logo, status, created_at, language, token_lifetime, " +
     "points_rate, point_value, points_days, address_writes, visitor_writes, pending_orders, stock_share, " +

@@ -57,7 +57,6 @@ const workFields = [
   ...(["pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const),
   ...(["pendingOrders", "stockShare", "ordersPerMinute"] as const),
 ];
-/** SQL for the columns of `ctx.tenant`. */
 export const workColumns = sql.raw(workFields.map((name) => `${tenants[name].name} as ${name}`).join(", "));
 /** SQL for `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
 export const tenantForWork = sql.raw(

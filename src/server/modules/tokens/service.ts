@@ -148,7 +148,6 @@ export function revokeAllTokens(ctx: Ctx): Promise<number> {
   });
 }
 
-/** Deletes tokens that expired over 400 days ago. */
 export const purgeTokens = createPurge(userTokens, sql`expires_at <= ${param("before")}`, rememberedMs);
 
 /** Expired tokens are ended too, but only valid ones are counted. */

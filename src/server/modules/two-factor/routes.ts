@@ -21,7 +21,6 @@ const proved = {
   errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
 } as const;
 
-/** The second factor of the calling user. */
 export const twoFactorRoutes = [
   defineRoute("GET", "/users/me/two-factor/", "getTwoFactor", {
     ...common,

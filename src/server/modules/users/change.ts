@@ -148,7 +148,6 @@ export interface RenderedUser {
   json: string;
 }
 
-/** The user in a row that was selected with `userJson`. */
 export function toUser({ json }: RenderedUser): User {
   return JSON.parse(json) as User;
 }

@@ -43,7 +43,6 @@ export const Address = closed({
 });
 export type Address = Static<typeof Address>;
 
-/** Fields that users may change in their own record. */
 const ownFields = {
   name: nullable(name),
   phone: nullable(phone),
@@ -79,7 +78,6 @@ export const UserInput = Type.Composite(
 );
 export type UserInput = Static<typeof UserInput>;
 
-/** The body that changes a user: any of these fields. */
 export const UserPatch = Type.Partial(Type.Object({ email, ...fields }), {
   $id: "UserPatch",
   additionalProperties: false,
@@ -118,7 +116,6 @@ export type User = Static<typeof User>;
 
 export const DeletedUser = deleted("DeletedUser");
 
-/** Field names that `fields` accepts. */
 export const userFields = Object.keys(User.properties);
 
 export const UserListQuery = closed({

@@ -12,7 +12,6 @@ import { addUser, deleteUser, getUser, prepareUser } from "./service.ts";
 const readers = { tag: "Users", access: [app("users:read"), staff] } as const;
 const writers = { tag: "Users", access: [app("users:write"), staff] } as const;
 
-/** The endpoints for keys and staff to manage users. */
 export const userRoutes = [
   defineRoute("GET", "/users/", "listUsers", {
     ...readers,

@@ -69,7 +69,6 @@ export async function prepareUser(
   return { columns, email, emailKey, role, passwordHash };
 }
 
-/** Writes a prepared user. */
 export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash }: NewUser): Promise<User> {
   const id = newId("usr");
   const now = toTimestamp(ctx.now());

@@ -2,10 +2,8 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** Condition for an imported password hash. */
 export const imported = sql.raw("password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%'");
 
-/** A user of one store. */
 export const users = sqliteTable(
   "users",
   {

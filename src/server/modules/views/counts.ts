@@ -84,7 +84,6 @@ const removeOld = statement(sql`
     select ${keyColumns} from ${viewDedupKeys} where day < ${param("before")} limit 1000)`);
 const selectHidden = statement(sql`select place from ${rows} where views = 0 and not ${isRowShown("r")}`);
 
-/** Views of one resource on one day. */
 export interface ViewGroup {
   tenantId: string;
   resourceType: string;

@@ -75,7 +75,6 @@ const removeDone = statement(sql`
     where (status = 'delivered' and finished_at <= ${param("delivered")})
       or (status = 'failed' and finished_at <= ${param("failed")}) limit 1000)`);
 
-/** A claimed delivery with the current data that an attempt needs. */
 interface DeliveryTask extends Claim {
   webhook_id: string;
   url: string;
@@ -100,7 +99,6 @@ export interface WebhookDeps extends ChannelDeps {
   ca?: string;
 }
 
-/** Sends events to webhooks for as long as a server runs. */
 export function startWebhookDelivery(deps: WebhookDeps & { db: Database }): { stop(): Promise<void> } {
   return startPolling(deps, createWebhookEngine(deps), "webhook events stay queued");
 }
@@ -152,7 +150,6 @@ async function listReady(ctx: WorkCtx): Promise<Source[]> {
   return rows.map(({ id, tenant_id }) => ({ key: id, tenantId: tenant_id, pool: 0, receiver: id }));
 }
 
-/** Deliveries that a clock that was ahead has postponed become due. */
 export const pullDeliveriesBack = createPullBack(webhookDeliveries, sql`status = 'waiting'`);
 
 /** Removes deliveries that arrived a week ago or failed thirty days ago, at most a thousand a call. Returns how many. */
@@ -183,7 +180,6 @@ async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, sign
   return { result, isFinal: status === 410, status, error: describeStatus(status), retryAfterMs, closed };
 }
 
-/** Describes an unsuccessful status, for operators. */
 function describeStatus(status: number): string {
   if (status === 410) return "410: the receiver does not exist any more";
   if (status >= 300 && status < 400) return `${status}: redirects are not followed; use the final address`;

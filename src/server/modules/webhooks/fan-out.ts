@@ -9,7 +9,6 @@ import { matchTypes } from "../events/types.ts";
 import { tenants } from "../tenants/table.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
-/** How many events one transaction reads. */
 const batchSize = 500;
 /** Waiting deliveries of one webhook; further deliveries are made once some have ended. */
 export const maxWaiting = 10_000;

@@ -32,7 +32,6 @@ const WishlistProduct = Type.Object({
 
 const minor = Type.Integer({ minimum: 0, description: "Amount in minor units of `currency`." });
 
-/** An item of a list in replies. */
 export const WishlistItem = output("WishlistItem", {
   id: Type.String({ description: "`wish_…`" }),
   product_id: Type.String(),

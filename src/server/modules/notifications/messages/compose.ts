@@ -21,7 +21,6 @@ export type OrderTexts = Record<ToldEvent, string>;
 /** All texts, by BCP 47 tag; each file of `texts/` is one. */
 export const orderTexts = collectJson("modules/notifications/messages/texts") as Record<string, OrderTexts>;
 
-/** Whether customers are notified about an event. */
 export function isToldEvent(type: string): type is ToldEvent {
   return (toldEvents as readonly string[]).includes(type);
 }

@@ -71,7 +71,6 @@ export type AcceptedMessage = Static<typeof AcceptedMessage>;
 
 export const Message = output("Notification", { id: Type.String({ description: "`msg_…`" }), ...messageParts });
 
-/** A message of the store, and the states of its deliveries. */
 export const MessageWithDeliveries = output("NotificationWithDeliveries", {
   ...Message.properties,
   is_complete: Type.Boolean({ description: "Whether all deliveries were created; until then the counts grow." }),

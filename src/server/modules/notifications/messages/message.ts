@@ -21,7 +21,6 @@ const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 /** The fields of the API, the `user_id` that an app key sent, and the language of the devices. */
 export type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
 
-/** A checked message, and the devices that match now. */
 export type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
 
 /**

@@ -7,7 +7,6 @@ import { pushMessages, pushRegistrations } from "../table.ts";
 import type { MessageInput } from "./message-model.ts";
 import type { Recipients } from "./recipients.ts";
 
-/** The content of a message, as it is stored. */
 export type MessageContent = Pick<MessageInput, "title" | "body" | "url" | "data">;
 
 const columns = sql.raw("id, tenant_id, kind, content, topic, user_id, lang, position, created_at, expires_at");

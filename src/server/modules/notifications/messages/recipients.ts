@@ -12,7 +12,6 @@ export interface Recipients {
   lang: string | null;
 }
 
-/** A registration on a page of recipients. */
 export interface Recipient {
   id: string;
   platform: PushPlatform;
@@ -58,7 +57,6 @@ export function pageRecipients(
   return all(db, pages[kindOf(recipients)], { ...recipients, tenantId, ...page });
 }
 
-/** The number of devices that match, by platform. */
 export async function countRecipients(
   ctx: Pick<Ctx, "db" | "tenant">,
   recipients: Recipients,

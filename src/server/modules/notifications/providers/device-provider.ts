@@ -20,7 +20,6 @@ export interface DeviceProviderDeps {
   ca?: string;
 }
 
-/** Differences between the push services of devices. */
 interface DeviceService {
   /** Epoch milliseconds. */
   now: () => number;

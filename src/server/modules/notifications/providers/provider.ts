@@ -2,7 +2,6 @@ import type { Vault } from "../../../security/vault.ts";
 
 /** The endpoint of a browser, and the keys that encrypt messages to it (RFC 8291). */
 export interface Subscription {
-  /** The address at its push service. */
   endpoint: string;
   /** Base64url without padding: a point of P-256 (65 bytes), and 16 bytes. */
   keys: { p256dh: string; auth: string };
@@ -45,7 +44,6 @@ export interface PushAnswer {
   error: string | null;
 }
 
-/** Sends to the devices of one platform. */
 export interface PushProvider {
   /** The service of a target, such as the endpoint's host, where targets have different ones. Each service has its own circuit. */
   serviceOf?(target: Target): string;

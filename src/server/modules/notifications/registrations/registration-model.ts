@@ -40,7 +40,6 @@ const targetParts = {
   token: Type.Optional({ ...given, description: "For `ios` and `android`: the device's token from APNs or FCM." }),
 };
 
-/** Registers a browser or device. */
 export const RegistrationInput = input("RegistrationInput", {
   platform,
   ...targetParts,
@@ -84,7 +83,6 @@ const shown = {
   updated_at: timestamp,
 };
 
-/** A registration as its own device sees it. */
 export const Registration = output("Registration", shown);
 export type Registration = Static<typeof Registration>;
 
@@ -100,7 +98,6 @@ export const Device = Type.Omit(Registration, ["user_id", "delivery"], { $id: "D
 
 export const RemovedRegistration = deleted("RemovedRegistration");
 
-/** Values that a client needs before it registers. */
 export const PushOffer = output("PushOffer", {
   vapid_public_key: nullable(
     Type.String({

@@ -24,7 +24,6 @@ export interface RegistrationRow {
 export const registrationColumns = sql`r.id, r.platform, r.lang, r.user_id, r.created_at, r.updated_at,
   (select json_group_array(topic) from ${pushTopics} where registration_id = r.id) as topics`;
 
-/** A registration as its own device sees it. */
 export function toRegistration(ctx: Ctx, { topics, lang, ...row }: RegistrationRow): Registration {
   const delivery = deliveryOf(ctx, row.platform);
   return { ...row, lang: lang ?? ctx.tenant.language, topics: parseTopics(topics), delivery };
@@ -35,7 +34,6 @@ export function parseTopics(json: string): string[] {
   return (JSON.parse(json) as string[]).toSorted();
 }
 
-/** Whether this server can send to a platform. */
 export function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPlatform): "on" | "off" {
   return push.platforms.includes(platform) ? "on" : "off";
 }

@@ -32,7 +32,6 @@ const selectOne = statement<Row>(sql`
 const remove = statement(sql`
   delete from ${pushRegistrations} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
 
-/** Filters registrations by all fields that are given. */
 export interface RegistrationFilter {
   topic?: string | undefined;
   userId?: string | undefined;

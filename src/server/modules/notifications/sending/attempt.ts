@@ -25,7 +25,6 @@ export interface PushDeps extends ChannelDeps {
   timeoutMs?: number;
 }
 
-/** Why a delivery cannot be sent. */
 interface DeadEnd {
   outcome: "failed" | "dropped" | "expired";
   error: string | null;

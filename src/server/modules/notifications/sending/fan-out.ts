@@ -8,7 +8,6 @@ import { tenants } from "../../tenants/table.ts";
 import { pageRecipients, type Recipient, type Recipients } from "../messages/recipients.ts";
 import { pushDeliveries, pushMessages } from "../table.ts";
 
-/** How many registrations one transaction reads. */
 const batchSize = 500;
 /** How many messages are read at once; those about orders come first. */
 const maxMessages = 100;

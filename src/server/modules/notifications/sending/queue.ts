@@ -71,7 +71,6 @@ const removeFinished = statement(sql`
   delete from ${pushDeliveries} where id in (select id from ${pushDeliveries}
     where ${isOld("sent")} or ${isOld("failed")} or ${isOld("dropped")} or ${isOld("expired")} limit 1000)`);
 
-/** A claimed delivery with the current data that an attempt needs. */
 export interface PushTask extends Claim {
   platform: PushPlatform;
   tenant_id: string;
@@ -123,7 +122,6 @@ export function recordGone(ctx: WorkCtx, task: PushTask, answer: Answer): Promis
   ]);
 }
 
-/** Deliveries that a clock that was ahead has postponed become due. */
 export const pullPushesBack = createPullBack(pushDeliveries, sql`status = 'waiting'`);
 
 /**
@@ -136,7 +134,6 @@ export async function purgePushes(ctx: WorkCtx): Promise<number> {
   return finished?.rowsAffected ?? 0;
 }
 
-/** Removes messages older than 30 days that have no deliveries left. */
 export const purgeMessages = createPurge(
   pushMessages,
   sql`created_at <= ${param("before")} and position is null

@@ -31,7 +31,6 @@ export interface BatchRow extends PageRow {
   edge: string | null;
 }
 
-/** The matches counted among a batch of rows. */
 type CountRow = Pick<BatchRow, "found" | "cut">;
 
 /** Counts the matches of the filter on a column, up to `max`. */

@@ -33,7 +33,6 @@ export const ranges = [
   { column: "updated_at", from: "updatedFrom", to: "updatedTo" },
 ] as const satisfies readonly { column: FilterColumn; from: keyof ProductFilters; to: keyof ProductFilters }[];
 
-/** The column of a sort key. */
 export const sortColumns: Record<ProductSortKey, string> = {
   created_at: "created_at",
   updated_at: "updated_at",

@@ -3,7 +3,6 @@ import { idsPart, listParts, rangeParts, sortPart, timeRangeParts } from "../../
 import { closed } from "../../../values/schema.ts";
 import { Product, productStatus } from "../model.ts";
 
-/** Names for `fields`. */
 export const productFields = Object.keys(Product.properties);
 
 const productSortKeys = ["created_at", "updated_at", "price", "title"] as const;

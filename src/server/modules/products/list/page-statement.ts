@@ -16,7 +16,6 @@ import {
   sortColumns,
 } from "./conditions.ts";
 
-/** A page of products. */
 export interface PageRow extends CommonRow {
   /** The first and last language by name; the same if the page has one language. */
   first_language: string | null;

@@ -8,7 +8,6 @@ import { indexTokens } from "./search-words.ts";
 /** Products, and approximate characters, indexed in one transaction; other writes wait for it. */
 const batch = { products: 100, characters: 100_000 };
 
-/** The columns of a product that are searched. */
 interface SearchedTexts {
   title: string;
   description: string | null;

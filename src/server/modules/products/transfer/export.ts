@@ -30,7 +30,6 @@ export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter 
   }
 }
 
-/** How many products an export would have now. */
 export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = {}): Promise<number> {
   return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
 }

@@ -11,7 +11,6 @@ import { summarizedOnce } from "./summaries.ts";
 import { completeVariant, type VariantColumns, variantColumns } from "./variant-input.ts";
 import type { VariantInput } from "./variant-model.ts";
 
-/** How many variants a product can have. */
 export const maxVariants = 100;
 
 // Variants without a price get the product's price and currency. The maximum number is part of the statement.
@@ -58,7 +57,6 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   return rows;
 }
 
-/** The texts of a new variant for the search index. */
 export function searchedTexts({ title, sku, options }: ReturnType<typeof variantRows>[number]) {
   return { title, sku, options: JSON.parse(options) as Record<string, string> };
 }

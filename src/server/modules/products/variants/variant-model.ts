@@ -37,13 +37,11 @@ const fields = {
 export const VariantInput = Type.Partial(Type.Object(fields), { $id: "VariantInput", additionalProperties: false });
 export type VariantInput = Static<typeof VariantInput>;
 
-/** Body of a PATCH: any fields. */
 export const VariantPatch = Type.Partial(Type.Object(fields), { $id: "VariantPatch", additionalProperties: false });
 export type VariantPatch = Static<typeof VariantPatch>;
 
 const stockCount = (description: string) => nullable(Type.Integer({ description }));
 
-/** A variant as replies show it. */
 export const Variant = output("Variant", {
   id: Type.String({ description: "`var_…`" }),
   ...fields,
@@ -63,5 +61,4 @@ export const DeletedVariant = deleted("DeletedVariant");
 /** Names a product in a path. A malformed name is answered with notFound. */
 export const ProductParams = Type.Object({ id: Type.String({ description: "The id or the slug of the product." }) });
 
-/** Names a variant in a path. */
 export const VariantParams = Type.Object({ ...ProductParams.properties, variant_id: Type.String() });

@@ -21,7 +21,6 @@ function idsOf({ id, variant_id }: Static<typeof VariantParams>) {
   return { productId: id, variantId: variant_id };
 }
 
-/** The endpoints of variants. */
 export const variantRoutes = [
   defineRoute("GET", "/products/:id/variants/", "listVariants", {
     ...read,

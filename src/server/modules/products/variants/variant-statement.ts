@@ -6,9 +6,7 @@ import type { Rendered } from "../rendering.ts";
 import { products, productVariants } from "../table.ts";
 import type { VariantColumns } from "./variant-input.ts";
 
-/** SQL condition for the product `productId`. */
 export const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null`;
-/** SQL condition for the variant `variantId` of the product `productId`. */
 export const livingVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}
   and product_id = ${param("productId")} and deleted_at is null`;
 
