@@ -289,6 +289,26 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(other)).toEqual(["first", "halted", "halted too", "other"]);
     });
 
+    test("a statement that a transaction adds while another is under way gets its own result", async () => {
+      const arrived = Promise.withResolvers<void>();
+      const added = Promise.withResolvers<undefined>();
+      const db = await connectThrough((body) => {
+        if (!body.includes("'first'")) return undefined;
+        arrived.resolve();
+        return added.promise;
+      });
+      await db.execute(createTable);
+      await db.transaction(async (tx) => {
+        const first = tx.execute("SELECT 'first' AS text");
+        await arrived.promise;
+        const second = tx.execute("SELECT 'second' AS text");
+        const neighbour = db.execute(insertRow("neighbour"));
+        added.resolve(undefined);
+        expect((await Promise.all([first, second])).map(({ rows }) => rows[0]?.text)).toEqual(["first", "second"]);
+        await neighbour;
+      });
+    });
+
     // What a transaction has seen, and how another process changes it meanwhile.
     const changes: [seen: string, see: string, change: string][] = [
       ["a row", "SELECT name FROM things WHERE name = 'first'", "DELETE FROM things WHERE name = 'first'"],

@@ -15,6 +15,8 @@ interface Place {
   confirmed: Condition;
   /** The step of the first wanted statement. */
   wantedAt: number;
+  /** How many of the calls that the unit waits for are in the batch; more may come while it is under way. */
+  calls: number;
 }
 
 const isOpen: Condition = { type: "not", cond: { type: "is_autocommit" } };
@@ -54,7 +56,7 @@ class Batch {
     const undone: Condition = unit.end === "undo" ? held : { type: "and", conds: [held, { type: "not", cond: done }] };
     this.add({ sql: "ROLLBACK TO bodega_unit" }, undone);
     this.add({ sql: "RELEASE bodega_unit" }, held);
-    return { unit, confirmed, wantedAt };
+    return { unit, confirmed, wantedAt, calls: unit.wanted.length };
   }
 }
 
@@ -90,25 +92,26 @@ function findFault(outcomes: Outcome[]): Error {
   return outcomes.find((outcome) => outcome instanceof Error) ?? new Error("The server ended the transaction.");
 }
 
-function answerEnded({ unit, confirmed, wantedAt }: Place, outcomes: Outcome[], loss: Error | undefined): void {
+function answerEnded(place: Place, outcomes: Outcome[], loss: Error | undefined): void {
+  const { unit, confirmed } = place;
   if (loss !== undefined) unit.lose(lostError(loss));
   else if (holds(confirmed, outcomes)) {
-    answerWanted(unit, wantedAt, outcomes);
+    answerWanted(place, outcomes);
     unit.settle("ended");
   } else unit.settle("conflict");
 }
 
-function answerTried({ unit, confirmed, wantedAt }: Place, outcomes: Outcome[], begun: Outcome): void {
+function answerTried(place: Place, outcomes: Outcome[], begun: Outcome): void {
   // Another program took the lock first, or a fault ended the transaction before: it waits for the next exchange.
   if (!isResult(begun)) return;
-  if (holds(confirmed, outcomes)) answerWanted(unit, wantedAt, outcomes);
-  else unit.settle("conflict");
+  if (holds(place.confirmed, outcomes)) answerWanted(place, outcomes);
+  else place.unit.settle("conflict");
 }
 
 /** Answers what a unit waits for up to the first error, behind which nothing has run. */
-function answerWanted(unit: Unit, wantedAt: number, outcomes: Outcome[]): void {
+function answerWanted({ unit, wantedAt, calls }: Place, outcomes: Outcome[]): void {
   let at = wantedAt;
-  for (let wanted = unit.wanted[0]; wanted !== undefined; wanted = unit.wanted[0]) {
+  for (const wanted of unit.wanted.slice(0, calls)) {
     const own = outcomes.slice(at, at + wanted.stmts.length);
     at += own.length;
     const failed = own.findIndex((outcome) => !isResult(outcome));
