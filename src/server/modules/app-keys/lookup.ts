@@ -159,7 +159,7 @@ function lookUpAtServer(db: Database): CredentialLookup {
       keep(cached, name, known);
       return known;
     });
-    if (reading.size === 0) setImmediate(() => reading.clear());
+    if (reading.size === 0) atTurnEnd(() => reading.clear());
     reading.set(name, known);
     return known;
   }
