@@ -317,7 +317,7 @@ describe("a replica", () => {
       notices = [];
       const running = startReplicator(undefined, undefined, false, 100);
       await notice("goes on");
-      await Bun.sleep(300);
+      await Bun.sleep(2500);
       expect(running.status().missing).toBe(0);
       if (kind === "segment-") return;
       remove();

@@ -31,7 +31,10 @@ export class MissingCheck {
   async isAnyMissing(last: Link): Promise<boolean> {
     const { dataDir, notice, listMs = defaultEveryMs } = this.#options;
     if (performance.now() - this.#checkedAt < listMs) return false;
-    const missing = await findMissing(this.#place, last);
+    const missing = await findMissing(this.#place, last).catch((error) => {
+      if (error.kind === "unavailable") throw error;
+      return "an intact snapshot";
+    });
     this.#checkedAt = performance.now();
     if (missing === undefined) return false;
     const message = `The replica in ${this.#place.address} lacks ${missing}; a new snapshot is made there.`;
@@ -48,8 +51,8 @@ async function findMissing(place: Place, last: Link): Promise<string | undefined
   if (snapshot === undefined) return "its snapshot";
   const name = snapshotName(snapshot);
   const bytes = await place.get(name);
-  const count = bytes && countParts(bytes, name);
-  if (count === undefined) return name;
+  if (bytes === undefined) return name;
+  const count = unseal<SnapshotHeader>(bytes, name).header.parts.length;
   const parts = new Set(await place.list(name.replace(prefixes.snapshot, prefixes.part)));
   for (let part = 1; part <= count; part++) {
     if (!parts.has(partName(snapshot, part))) return partName(snapshot, part);
@@ -58,13 +61,4 @@ async function findMissing(place: Place, last: Link): Promise<string | undefined
   let next = snapshot.sequence + 1;
   for (const { sequence } of segments) if (sequence === next) next++;
   return next > last.sequence ? undefined : `segment ${next}`;
-}
-
-/** Undefined for a header that is damaged, without which no part can be used. */
-function countParts(bytes: Uint8Array, name: string): number | undefined {
-  try {
-    return unseal<SnapshotHeader>(bytes, name).header.parts.length;
-  } catch {
-    return undefined;
-  }
 }

@@ -149,6 +149,7 @@ export class Replicator {
     const { generation, head, goesOn, at } = await this.#continuity.takeOver(this.#generation);
     const chain = new ChainWriter(place, { database, generation }, head);
     this.#generation = generation;
+    this.#ownCheckedAt = performance.now();
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
     if (goesOn) {
       // Known neither how large the last snapshot was nor when it was made.
