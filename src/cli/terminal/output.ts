@@ -7,10 +7,11 @@ import { type Column, colorState, layOutTable, renderFields } from "./table.ts";
 import { wrapCommand, wrapWords } from "./wrap.ts";
 
 /** How a list is shown to people. */
-export interface ListView<Row> {
-  columns: Column<Row>[];
-  /** The text that `-q` prints of each row. */
-  id(row: Row): string;
+interface ListView<Row> {
+  /** Fields of the rows, or columns that differ from their fields. The first one names the row and is never cut. */
+  columns: readonly ((keyof Row & string) | Column<Row>)[];
+  /** The text that `-q` prints of each row, if not that of the first column. */
+  id?(row: Row): string;
   /** Printed on standard error when there are no rows: `No orders found.` */
   empty: string;
 }
@@ -23,18 +24,30 @@ export function printJson(console: Console, value: unknown): Promise<void> {
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*Z$/;
 
 /** Prints a list: a JSON array, ids only, or a table with times relative to now. */
-export async function printList<Row>(console: Console, rows: readonly Row[], view: ListView<Row>): Promise<void> {
+export async function printList<Row>(console: Console, rows: readonly Row[], view: ListView<NoInfer<Row>>) {
   if (console.json) return printJson(console, rows);
   if (rows.length === 0) return info(console, view.empty);
-  if (console.quiet) return console.write(rows.map((row) => `${escapeControls(view.id(row))}\n`).join(""));
   const now = Date.now();
-  const columns = view.columns.map((column) => ({
-    ...column,
-    value: (row: Row) => column.value(row).replace(timestamp, (at) => formatRelativeTime(at, now)),
-  }));
+  const columns = view.columns.map((given, index) => {
+    const column = typeof given === "string" ? columnOf<Row>(given) : given;
+    const value = (row: Row) => column.value(row).replace(timestamp, (at) => formatRelativeTime(at, now));
+    return { ...(index === 0 && { whole: true }), ...column, value };
+  });
+  const id = view.id ?? columns[0]?.value ?? String;
+  if (console.quiet) return console.write(rows.map((row) => `${escapeControls(id(row))}\n`).join(""));
   const { text, hidden } = layOutTable(rows, columns, { width: console.columns, color: console.color });
   await console.write(text);
   if (hidden.length > 0) await info(console, `Hidden columns: ${hidden.join(", ")}. --json shows all.`);
+}
+
+/** The column of a field: `last_error` has the header `LAST ERROR`, and `created_at` the header `CREATED`. */
+function columnOf<Row>(field: keyof Row & string): Column<Row> {
+  const header = field.replace(/_at$/, "").replaceAll("_", " ").toUpperCase();
+  return { header, value: (row) => formatValue(row[field]), ...(isState(field) && { state: true }) };
+}
+
+function isState(field: string): boolean {
+  return field === "status" || field === "state";
 }
 
 /**
@@ -50,9 +63,9 @@ export async function printRecord(console: Console, record: object, idField: str
   const fields = entries.map(([name, value]) => {
     const isSize = typeof value === "number" && name.endsWith("bytes");
     const text = isSize ? formatBytes(value) : formatValue(value).replace(timestamp, (at) => formatTime(at, now));
-    const isState = console.color && (name === "status" || name === "state");
     const words = (isSize ? name.replace(/bytes$/, "size") : name).replaceAll("_", " ");
-    return [words.charAt(0).toUpperCase() + words.slice(1), isState ? colorState(text) : text] as const;
+    const shown = console.color && isState(name) ? colorState(text) : text;
+    return [words.charAt(0).toUpperCase() + words.slice(1), shown] as const;
   });
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
 }

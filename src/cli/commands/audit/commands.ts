@@ -38,16 +38,15 @@ const list = defineCommand({
       return listAudit(ctx, { ...filter, actor: await idOf(args.actor), subject: await idOf(args.subject) });
     });
     await printList(console, rows, {
-      id: (row) => String(row.seq),
       empty: "No audit log entries found.",
       columns: [
-        { header: "SEQ", value: (row) => String(row.seq), whole: true },
+        "seq",
         { header: "TIME", value: (row) => row.at, whole: true },
         { header: "EVENT", value: (row) => row.event, whole: true },
-        { header: "NAMESPACE", value: (row) => formatValue(row.namespace) },
+        "namespace",
         { header: "ACTOR", value: formatActor, whole: true },
         { header: "SUBJECT", value: formatSubject, whole: true },
-        { header: "ADDRESS", value: (row) => formatValue(row.address) },
+        "address",
         { header: "CODE", value: (row) => formatValue(row.code), whole: true },
       ],
     });

@@ -20,10 +20,9 @@ export default defineCommand({
     if (console.json) await printJson(console, { up_to_date: isUpToDate, migrations });
     else {
       await printList(console, migrations, {
-        id: (migration) => migration.name,
         empty: "No migrations found.",
         columns: [
-          { header: "MIGRATION", value: (migration) => migration.name, whole: true },
+          { header: "MIGRATION", value: (migration) => migration.name },
           { header: "APPLIED", value: (migration) => migration.applied_at ?? "pending" },
         ],
       });

@@ -38,15 +38,14 @@ const list = defineCommand({
     const isFiltered = [state, name, scope, expiring].some((given) => given !== undefined);
     const now = Date.now();
     await printList(console, keys, {
-      id: (key) => key.app_id,
       empty: isFiltered
         ? "No app keys found."
         : `No app keys found. Issue one: bodega key issue -n ${namespace} --name <text>`,
       columns: [
-        { header: "APP ID", value: (key) => key.app_id, whole: true },
+        "app_id",
         { header: "NAME", value: (key) => key.name, priority: 2 },
         { header: "STATE", value: (key) => keyState(key, now), state: true },
-        { header: "SCOPES", value: (key) => formatValue(key.scopes) },
+        "scopes",
         { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
         { header: "LAST USED", value: (key) => key.last_used_at ?? "never" },
         { header: "EXPIRES", value: (key) => key.expires_at ?? "never", priority: 1 },

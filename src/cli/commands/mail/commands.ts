@@ -6,7 +6,7 @@ import { openCliOptions } from "../../context/read-config.ts";
 import { choiceArg, namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, namespaceFilterArg, sinceArg } from "../../framework/list-args.ts";
-import { formatValue, printList, printRecord } from "../../terminal/output.ts";
+import { printList, printRecord } from "../../terminal/output.ts";
 
 const list = defineCommand({
   description: "List queued and sent mail, newest first",
@@ -41,18 +41,11 @@ const list = defineCommand({
     });
     const hasCodes = mails.some(({ code }) => code !== undefined);
     await printList(console, mails, {
-      id: (mail) => mail.id,
       empty: "No mail found.",
       columns: [
-        { header: "ID", value: (mail) => mail.id, whole: true },
-        { header: "NAMESPACE", value: (mail) => mail.namespace },
-        { header: "KIND", value: (mail) => mail.kind },
-        { header: "TO", value: (mail) => formatValue(mail.to) },
-        { header: "STATUS", value: (mail) => mail.status, state: true },
+        ...(["id", "namespace", "kind", "to", "status"] as const),
         ...(hasCodes ? [{ header: "CODE", value: (mail: MailRecord) => mail.code ?? "", whole: true }] : []),
-        { header: "ATTEMPTS", value: (mail) => String(mail.attempts) },
-        { header: "NEXT ATTEMPT", value: (mail) => formatValue(mail.next_attempt_at) },
-        { header: "LAST ERROR", value: (mail) => formatValue(mail.last_error) },
+        ...(["attempts", "next_attempt_at", "last_error"] as const),
         { header: "CREATED", value: (mail) => mail.created_at, priority: 1 },
       ],
     });

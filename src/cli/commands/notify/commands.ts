@@ -3,7 +3,7 @@ import { withContext, withTenant } from "../../context/context.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { limitArg, noteLimit, requiredNamespaceArg, sinceArg, userFilterArg } from "../../framework/list-args.ts";
-import { formatValue, printJson, printList, printRecord } from "../../terminal/output.ts";
+import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { findUser } from "../user/args.ts";
 import { formatCounts, formatRecipients, printMessage, toMessageRecord } from "./print.ts";
@@ -29,16 +29,14 @@ const list = defineCommand({
     const messages = await withTenant(args, console, async (ctx) =>
       listMessageRecords(ctx, limit, { topic, userId: await findUser(ctx, user), since }),
     );
-    if (console.json) return printJson(console, messages.map(toMessageRecord));
-    await printList(console, messages, {
-      id: (message) => message.id,
+    await printList(console, messages.map(toMessageRecord), {
       empty: "No notifications found.",
       columns: [
-        { header: "MESSAGE ID", value: (message) => message.id, whole: true },
+        "message_id",
         { header: "TO", value: formatRecipients },
-        { header: "TITLE", value: (message) => formatValue(message.title) },
+        "title",
         { header: "DEVICES", value: (message) => formatCounts(message.deliveries) },
-        { header: "CREATED", value: (message) => message.created_at },
+        "created_at",
       ],
     });
   },
@@ -84,16 +82,15 @@ const devices = defineCommand({
       listRegistrations(ctx, { topic, userId: await findUser(ctx, user), platform, limit }),
     );
     await printList(console, devices, {
-      id: (device) => device.registration_id,
       empty: "No devices found.",
       columns: [
-        { header: "REGISTRATION ID", value: (device) => device.registration_id, whole: true },
+        "registration_id",
         { header: "PLATFORM", value: (device) => device.platform, whole: true },
-        { header: "LANG", value: (device) => formatValue(device.lang) },
-        { header: "TOPICS", value: (device) => formatValue(device.topics) },
+        "lang",
+        "topics",
         { header: "USER", value: (device) => formatValue(device.user_id) },
         { header: "REACHED", value: (device) => formatValue(device.is_proven) },
-        { header: "CREATED", value: (device) => device.created_at },
+        "created_at",
       ],
     });
     if (devices.length === limit) await noteLimit(console, limit);

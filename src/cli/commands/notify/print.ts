@@ -25,7 +25,7 @@ export async function printMessage(console: Console, message: Message): Promise<
 }
 
 /** The recipients of a message: `topic sale, de`, a user's id, or `everyone`. */
-export function formatRecipients({ topic, user_id: userId, lang }: MessageWithDeliveries): string {
+export function formatRecipients({ topic, user_id: userId, lang }: Omit<MessageWithDeliveries, "id">): string {
   const whom = topic !== null ? `topic ${topic}` : userId !== null ? userId : "everyone";
   return lang === null ? whom : `${whom}, ${lang}`;
 }

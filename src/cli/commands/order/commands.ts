@@ -63,7 +63,7 @@ const list = defineCommand({
       id: ({ order }) => order.id,
       empty: "No orders found.",
       columns: [
-        { header: "NUMBER", value: ({ order }) => String(order.number), whole: true },
+        { header: "NUMBER", value: ({ order }) => String(order.number) },
         { header: "STATUS", value: ({ order }) => order.status, state: true },
         { header: "PAYMENT", value: ({ order }) => order.payment_status, state: true },
         { header: "TOTAL", value: (view) => formatAmount(view.order.total_minor, view), whole: true },

@@ -1,7 +1,7 @@
 import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import type { Console } from "../../terminal/console.ts";
-import { formatValue, printJson, printList, printRecord } from "../../terminal/output.ts";
+import { printJson, printList, printRecord } from "../../terminal/output.ts";
 
 /** An order in JSON: the API's record with the id and the customer's email. */
 export function toOrderRecord({ order, customerEmail }: OrderView) {
@@ -36,14 +36,13 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
   await console.write("\n");
   const amount = (minor: number) => formatAmount(minor, view);
   await printList(console, order.items, {
-    id: (line) => line.id,
     empty: "No lines.",
     columns: [
-      { header: "LINE ID", value: (line) => line.id, whole: true },
+      { header: "LINE ID", value: (line) => line.id },
       { header: "TITLE", value: (line) => [line.title, line.variant_title].filter((text) => text !== null).join(", ") },
-      { header: "SKU", value: (line) => formatValue(line.sku) },
+      "sku",
       { header: "PRICE", value: (line) => amount(line.price_minor) },
-      { header: "QUANTITY", value: (line) => String(line.quantity) },
+      "quantity",
       { header: "DISCOUNT", value: (line) => amount(line.discount_minor) },
       { header: "TAX", value: (line) => amount(line.tax_minor) },
       { header: "TOTAL", value: (line) => amount(line.total_minor) },
@@ -54,16 +53,15 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
   if (order.refunds.length === 0) return;
   await console.write("\n");
   await printList(console, order.refunds, {
-    id: (refund) => refund.id,
     empty: "No refunds.",
     columns: [
-      { header: "REFUND ID", value: (refund) => refund.id, whole: true },
+      { header: "REFUND ID", value: (refund) => refund.id },
       { header: "AMOUNT", value: (refund) => amount(refund.amount_minor) },
       { header: "ITEMS", value: (refund) => String(refund.lines.reduce((sum, line) => sum + line.quantity, 0)) },
-      { header: "REASON", value: (refund) => formatValue(refund.reason) },
+      "reason",
       { header: "RETURNED POINTS", value: (refund) => String(refund.points_returned) },
       { header: "REVERSED POINTS", value: (refund) => String(refund.points_reversed) },
-      { header: "CREATED", value: (refund) => refund.created_at },
+      "created_at",
     ],
   });
 }

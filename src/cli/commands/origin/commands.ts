@@ -84,13 +84,12 @@ const list = defineCommand({
       const { listRejections } = await import("../../../server/modules/app-keys/rejections.ts");
       const rejected = await withKey(args, console, listRejections);
       return printList(console, rejected, {
-        id: (refused) => formatOrigin(refused),
         empty: "No rejected origins found.",
         columns: [
-          { header: "ORIGIN", value: (refused) => formatOrigin(refused), whole: true },
+          { header: "ORIGIN", value: formatOrigin },
           { header: "REQUESTS", value: ({ attempts }) => String(attempts), whole: true },
-          { header: "LAST", value: ({ last_at }) => last_at },
-          { header: "FIRST", value: ({ first_at }) => first_at },
+          "last_at",
+          "first_at",
         ],
       });
     }
@@ -98,9 +97,8 @@ const list = defineCommand({
     const key = await withKey(args, console, getKey);
     if (console.json) return printJson(console, key.origins);
     await printList(console, key.origins, {
-      id: (origin) => origin,
       empty: "No origins found.",
-      columns: [{ header: "ORIGIN", value: (origin) => origin, whole: true }],
+      columns: [{ header: "ORIGIN", value: (origin) => origin }],
     });
     if (!key.enforce_origins) return info(console, "The list is not enforced: every origin may use the key.");
     await info(console, `Requests without an Origin header are ${key.allow_no_origin ? "allowed" : "rejected"}.`);

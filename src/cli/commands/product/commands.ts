@@ -6,7 +6,7 @@ import { choiceArg, exportArgs, fileFormatArg, valueArg } from "../../framework/
 import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
 import { formatOf, readExportFormat, writeExport } from "../../terminal/export-file.ts";
-import { formatValue, printList } from "../../terminal/output.ts";
+import { printList } from "../../terminal/output.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
@@ -53,17 +53,16 @@ const list = defineCommand({
     );
     const isFiltered = [query, status, since].some((given) => given !== undefined);
     await printList(console, records.map(toProductRecord), {
-      id: (product) => product.product_id,
       empty: isFiltered
         ? "No products found."
         : `No products found. Import some: bodega product import -n ${args.namespace} <file>`,
       columns: [
-        { header: "PRODUCT ID", value: (product) => product.product_id, whole: true },
+        "product_id",
         { header: "TITLE", value: (product) => product.title, priority: 2 },
-        { header: "STATUS", value: (product) => product.status, state: true },
+        "status",
         { header: "PRICE", value: (product) => formatPrice(product.price_minor, product.currency), whole: true },
-        { header: "STOCK", value: (product) => formatStock(product), priority: 1 },
-        { header: "SKU", value: (product) => formatValue(product.sku) },
+        { header: "STOCK", value: formatStock, priority: 1 },
+        "sku",
         { header: "VARIANTS", value: (product) => String(product.variants.length) },
       ],
     });

@@ -4,7 +4,7 @@ import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
+import { info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
 
 /** A product in JSON: the API's record with `product_id` as its id. */
 export function toProductRecord({ id, ...rest }: ProductDocument) {
@@ -42,14 +42,13 @@ export async function printProduct(console: Console, product: ProductDocument): 
   if (variants.length === 0) return;
   await console.write("\n");
   await printList(console, variants, {
-    id: (variant) => variant.id,
     empty: "",
     columns: [
-      { header: "VARIANT ID", value: (variant) => variant.id, whole: true },
-      { header: "TITLE", value: (variant) => variant.title },
+      { header: "VARIANT ID", value: (variant) => variant.id },
+      "title",
       { header: "PRICE", value: (variant) => formatPrice(variant.price_minor, variant.currency) },
-      { header: "STOCK", value: (variant) => formatStock(variant) },
-      { header: "SKU", value: (variant) => formatValue(variant.sku) },
+      { header: "STOCK", value: formatStock },
+      "sku",
     ],
   });
 }

@@ -117,15 +117,14 @@ const list = defineCommand({
     const { status, query: q } = args;
     const tenants = await withContext(args, console, (ctx) => listTenants(ctx, { status, q }));
     await printList(console, tenants, {
-      id: (tenant) => tenant.namespace,
       empty: (status ?? q) ? "No stores found." : "No stores found. Create one: bodega tenant create <namespace>",
       columns: [
-        { header: "NAMESPACE", value: (tenant) => tenant.namespace, whole: true },
+        "namespace",
         { header: "TITLE", value: (tenant) => tenant.title, priority: 2 },
-        { header: "STATUS", value: (tenant) => tenant.status, state: true },
+        "status",
         { header: "CURRENCY", value: (tenant) => tenant.currency, whole: true },
         { header: "DOMAIN", value: (tenant) => formatValue(tenant.domain), priority: 1 },
-        { header: "CREATED", value: (tenant) => tenant.created_at },
+        "created_at",
       ],
     });
   },

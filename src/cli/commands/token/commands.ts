@@ -23,12 +23,11 @@ const list = defineCommand({
       listTokens(ctx, { userId: await findUser(ctx, args.user), allStates: args["all-states"], limit }),
     );
     await printList(console, tokens, {
-      id: (token) => token.token_id,
       empty: "No user tokens found.",
       columns: [
-        { header: "TOKEN ID", value: (token) => token.token_id, whole: true },
+        "token_id",
         { header: "USER", value: (token) => token.email ?? token.user_id },
-        { header: "STATE", value: (token) => token.state, state: true },
+        "state",
         { header: "CREATED", value: (token) => token.created_at, whole: true },
         { header: "EXPIRES", value: (token) => token.expires_at, whole: true },
       ],

@@ -72,14 +72,13 @@ const list = defineCommand({
       collectPages<User>(limit, (page) => listUsers(ctx, { q, role, status, ...page })),
     );
     await printList(console, records.map(toUserRecord), {
-      id: (user) => user.user_id,
       empty: `No users found. Create one: bodega user create -n ${args.namespace} --email <address>`,
       columns: [
-        { header: "USER ID", value: (user) => user.user_id, whole: true },
+        "user_id",
         { header: "EMAIL", value: (user) => user.email, priority: 2 },
         { header: "NAME", value: (user) => formatValue(user.name), priority: 1 },
         { header: "ROLE", value: (user) => user.role, whole: true },
-        { header: "STATUS", value: (user) => user.status, state: true },
+        "status",
         { header: "TWO-FACTOR", value: (user) => formatValue(user.two_factor_enabled) },
         { header: "LAST SIGN-IN", value: (user) => formatValue(user.last_login_at) },
       ],

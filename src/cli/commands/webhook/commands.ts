@@ -6,7 +6,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
-import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
+import { info, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { saveSecretArg } from "../key/args.ts";
 
@@ -92,17 +92,8 @@ const list = defineCommand({
     const all = await withTenant(args, console, listWebhooks);
     const webhooks = args.failing ? all.filter(({ failed, last_error }) => failed > 0 || last_error !== null) : all;
     await printList(console, webhooks, {
-      id: (webhook) => webhook.webhook_id,
       empty: "No webhooks found.",
-      columns: [
-        { header: "WEBHOOK ID", value: (webhook) => webhook.webhook_id, whole: true },
-        { header: "URL", value: (webhook) => formatValue(webhook.url) },
-        { header: "TYPES", value: (webhook) => formatValue(webhook.types) },
-        { header: "WAITING", value: (webhook) => String(webhook.waiting) },
-        { header: "DELIVERED", value: (webhook) => String(webhook.delivered) },
-        { header: "FAILED", value: (webhook) => String(webhook.failed) },
-        { header: "LAST ERROR", value: (webhook) => formatValue(webhook.last_error) },
-      ],
+      columns: ["webhook_id", "url", "types", "waiting", "delivered", "failed", "last_error"],
     });
   },
 });
@@ -144,14 +135,7 @@ const deliveries = defineCommand({
     await printList(console, deliveries, {
       id: (delivery) => delivery.delivery_id,
       empty: "No deliveries found.",
-      columns: [
-        { header: "EVENT ID", value: (delivery) => formatValue(delivery.event_id), whole: true },
-        { header: "TYPE", value: (delivery) => formatValue(delivery.type) },
-        { header: "STATUS", value: (delivery) => delivery.status, state: true },
-        { header: "ATTEMPTS", value: (delivery) => String(delivery.attempts) },
-        { header: "NEXT ATTEMPT", value: (delivery) => formatValue(delivery.next_attempt_at) },
-        { header: "LAST ERROR", value: (delivery) => formatValue(delivery.last_error) },
-      ],
+      columns: ["event_id", "type", "status", "attempts", "next_attempt_at", "last_error"],
     });
   },
 });
