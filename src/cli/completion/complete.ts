@@ -32,10 +32,7 @@ export async function printCompletions(tree: CommandTree, [current = "", ...word
   await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
 }
 
-/**
- * The names of a kind in the database that the flags name; none where there is no database, and none is created.
- * @throws the errors of opening a database.
- */
+/** The names of a kind in the database that the flags name; none where there is no database, and none is created. */
 export async function findNames(
   kind: string,
   flags: DatabaseFlags & { namespace?: string | undefined },

@@ -44,10 +44,7 @@ export function beginContext<T>(
   });
 }
 
-/**
- * Runs one service call within one tenant, as `withContext` does.
- * @throws notFound when there is no such tenant.
- */
+/** As `withContext`, within one tenant. Errors: notFound for an unknown one. */
 export function withTenant<T>(
   flags: DatabaseFlags & { namespace: string },
   console: Console,
@@ -74,10 +71,7 @@ export function recordArg<const Kind extends NameKind>(
   return { type: "positional", required: true, completes, description, check: checkInTenant(find) } as const;
 }
 
-/**
- * Refuses to create a database for a command that needs existing data.
- * @throws notFound when the data directory has no database file.
- */
+/** Refuses to create a database for a command that needs existing data. Errors: notFound. */
 export function requireDatabase(flags: DatabaseFlags, console: Console): void {
   const { databaseUrl, dataDir } = readDatabaseFlags(flags, console);
   if (databaseUrl !== undefined || existsSync(databaseFile(dataDir))) return;
@@ -99,10 +93,7 @@ export async function withDatabase<T>(
   return withConfiguredDatabase(config, (db) => work(db, config));
 }
 
-/**
- * Makes a command's context for a database that is migrated.
- * @param options `leaveModes`: keeps the mode of the secret key's file, for commands that only read.
- */
+/** The context on a migrated database. `leaveModes` keeps the mode of the secret key's file. */
 export async function makeContext(
   db: Database,
   config: DatabaseConfig,

@@ -7,10 +7,7 @@ import { invalidFlag } from "../terminal/usage-error.ts";
 /** The flags that name the database. */
 export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
 
-/**
- * The whole configuration from a command's flags and the environment.
- * @throws UsageError for a secret in `--database-url`, validationFailed for an invalid value.
- */
+/** The whole configuration. Errors: UsageError for a secret in `--database-url`, validationFailed for a bad value. */
 export function readCliConfig(flags: DatabaseFlags, console: Console): Config {
   return readConfig(toConfigFlags(flags), console.env);
 }
@@ -32,10 +29,7 @@ function toConfigFlags(flags: DatabaseFlags): ConfigFlags {
   return flags as ConfigFlags;
 }
 
-/**
- * Refuses a flag's address that contains a password or token. The error does not repeat the address.
- * @throws UsageError
- */
+/** Refuses a flag's address with a password or token. The error does not repeat it. */
 export function refuseSecret(flag: string, url: string, hint: string): void {
   if (!URL.canParse(url)) return;
   const { password, searchParams } = new URL(url);

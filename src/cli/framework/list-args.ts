@@ -39,10 +39,7 @@ export function noteLimit(console: Console, limit: number): Promise<void> {
   return info(console, `Only the first ${limit} rows are listed. To list more, use a higher --limit.`);
 }
 
-/**
- * Reads pages until there are `limit` records or no more.
- * @returns also whether there are more records.
- */
+/** Reads pages until there are `limit` records or no more; also says whether there are more. */
 export async function collectPages<T>(
   limit: number,
   readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage>,

@@ -73,10 +73,7 @@ export function findMissing(args: CommandArgs, values: GivenValues): [string, Ar
   return Object.entries(args).filter(([name, arg]) => arg.required === true && values[name] === undefined);
 }
 
-/**
- * The values that a command's `run` receives: parsed, with defaults, false for a switch that is off, and empty lists.
- * @throws UsageError of `parse`.
- */
+/** The values that `run` receives: parsed, with defaults, false for a switch that is off, and empty lists. */
 export function completeValues(args: CommandArgs, given: GivenValues): Record<string, unknown> {
   const values: Record<string, unknown> = { ...given };
   for (const [name, arg] of Object.entries(args)) {

@@ -1,22 +1,17 @@
 import { parseDuration as readDuration } from "../../server/values/duration.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
+// All of these throw a UsageError that names the flag.
 const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
-/**
- * A duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds.
- * @throws UsageError naming the flag.
- */
+/** A duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds. */
 export function parseDuration(flag: string, text: string): number {
   const ms = text === "0" ? 0 : readDuration(text);
   if (ms !== undefined) return ms;
   throw invalidFlag(flag, "must be a duration: a number followed by s, m, h, d or w, such as 24h");
 }
 
-/**
- * A point in time given as RFC 3339 or as a duration from now, as RFC 3339 in UTC.
- * @throws UsageError naming the flag.
- */
+/** A point in time given as RFC 3339 or as a duration from now, as RFC 3339 in UTC. */
 export function parseFutureTime(flag: string, text: string): string {
   return parseTime(flag, text, 1);
 }
@@ -43,29 +38,19 @@ function parseRfc3339(text: string): number | undefined {
   return Number.isNaN(at) || Number(text.slice(8, 10)) > days ? undefined : at;
 }
 
-/**
- * A whole number from 1 on.
- * @throws UsageError naming the flag.
- */
+/** A whole number from 1 on. */
 export function parseCount(flag: string, text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw invalidFlag(flag, "must be a whole number of at least 1");
 }
 
-/**
- * A number of at most 16 characters, which a double represents exactly.
- * @throws UsageError naming the flag.
- */
+/** A number of at most 16 characters, which a double represents exactly. */
 export function parseDecimal(flag: string, text: string): number {
   if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);
   throw invalidFlag(flag, "must be a number such as 1.5");
 }
 
-/**
- * A whole number of at most nine digits.
- * @param noun of what is counted, for the error.
- * @throws UsageError naming the flag.
- */
+/** A whole number of at most nine digits. The error names what is counted. */
 export function parseWhole(flag: string, text: string, noun: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw invalidFlag(flag, `must be a whole number of ${noun}`);
@@ -76,10 +61,7 @@ export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
-/**
- * Refuses flags that exclude each other: of each group at most one may be given, where `--no-mail` is one of them too.
- * @throws UsageError naming them.
- */
+/** Of each group at most one flag may be given, where `--no-mail` is one of them too. */
 export function refuseTogether(args: object, groups: readonly (readonly string[])[]): void {
   const values = new Map<string, unknown>(Object.entries(args));
   for (const group of groups) {

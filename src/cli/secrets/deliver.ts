@@ -58,11 +58,7 @@ export async function deliverSecret<T extends object>(
   return made;
 }
 
-/**
- * Refuses to make a secret that nobody would see.
- * @param flag writes it to a file instead.
- * @throws UsageError naming that flag.
- */
+/** Refuses to make a secret that nobody would see. The error names the flag that writes it to a file. */
 export function requireReader(console: Console, flag: string): void {
   if (!console.leadsNowhere()) return;
   throw new UsageError("Standard output is closed or /dev/null, so nobody would see the secret.", {

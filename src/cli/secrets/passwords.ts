@@ -37,11 +37,7 @@ export function wantsPassword(args: Pick<PasswordChoice, "random-password" | "sa
   return args["random-password"] || args["save-password-to"] !== undefined;
 }
 
-/**
- * Reads, generates or asks for a new password.
- * @param others flags that can be given instead, for the error that names all of them.
- * @throws UsageError when none is given and it cannot ask, for more than one, and for an empty one.
- */
+/** Reads, generates or asks for a new password. `others` are flags that the error about a missing one names too. */
 export async function takePassword(args: PasswordChoice, console: Console, others: readonly string[] = []) {
   if (wantsPassword(args)) return makePassword();
   const file = args["password-file"];
@@ -54,10 +50,7 @@ export async function takePassword(args: PasswordChoice, console: Console, other
   });
 }
 
-/**
- * One line of standard input, without its line break and never shown; typed at a terminal it is hidden.
- * @throws UsageError when it is empty or more than a line.
- */
+/** One line of standard input, without its line break and never shown; typed at a terminal it is hidden. */
 export async function readSecretLine(console: Console, flag: string): Promise<string> {
   if (console.stdinIsTerminal) {
     if (!console.canAsk) throw invalidFlag(flag, "needs a pipe or a file on standard input");
@@ -70,10 +63,7 @@ export async function readSecretLine(console: Console, flag: string): Promise<st
   return line;
 }
 
-/**
- * The one line of a file, without its line break.
- * @throws UsageError when it cannot be read, is empty, or is not one line of text.
- */
+/** The one line of a file, without its line break. Errors: UsageError. */
 export function readSecretFile(path: string, flag: string): string {
   let bytes: Buffer;
   try {

@@ -13,10 +13,7 @@ import { invalidFlag, UsageError } from "./usage-error.ts";
 
 const endings = { csv: "csv", tsv: "csv", txt: "csv", ndjson: "ndjson", jsonl: "ndjson" } as const;
 
-/**
- * The format of an export.
- * @throws UsageError where `--json` and the export would share standard output.
- */
+/** The format of an export. Errors: UsageError where `--json` and the export would share standard output. */
 export function readExportFormat(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
   if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
   return args.format ?? formatOf(args.output) ?? "csv";

@@ -8,29 +8,19 @@ const showCursor = "\u001b[?25h";
 // Questions go to standard error, so that standard output carries the answer only.
 const streams = { input: process.stdin, output: process.stderr };
 
-/**
- * Asks before a dangerous command acts. `--yes` answers it.
- * @param signal ends the question.
- * @throws CancelledError for a no, UsageError naming `--yes` when it cannot ask.
- */
+/** Asks before a dangerous command acts. `--yes` answers it. `signal` ends the question. */
 export async function confirmAction(console: Console, question: string, signal?: AbortSignal): Promise<void> {
   requireAnswer(console, question);
   if (console.assumeYes) return;
   if (!(await askYesNo(escapeControls(question), false, signal))) throw new CancelledError();
 }
 
-/**
- * Refuses a command that will ask for confirmation if there is no terminal, before the command reads anything.
- * @throws UsageError naming `--yes`.
- */
+/** Refuses a command that will ask but cannot, before it reads anything. Errors: UsageError naming `--yes`. */
 export function requireAnswer(console: Console, question: string): void {
   if (!console.assumeYes && !console.canAsk) throw needsFlag("--yes", question);
 }
 
-/**
- * Asks to type the name of the thing that will be deleted, or uses `--confirm <name>`; `--yes` is not enough.
- * @throws UsageError when the name differs or it cannot ask; CancelledError for ctrl-C.
- */
+/** Asks to type the name of what will be deleted, or uses `--confirm <name>`; `--yes` is not enough. */
 export async function confirmName(console: Console, warning: string, name: string, given: string | undefined) {
   let typed = given;
   if (typed === undefined) {
@@ -113,11 +103,7 @@ export async function introduce(console: Console, text: string): Promise<void> {
   await info(console, text);
 }
 
-/**
- * Asks for a new password, twice, without showing it, after saying what it needs.
- * @param check throws AppError for a refused password, before it is typed a second time.
- * @throws CancelledError for ctrl-C.
- */
+/** Asks for a new password, twice, after saying what it needs. `check` throws AppError before the second time. */
 export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string> {
   hint(`A password needs ${needs}.`);
   for (;;) {
@@ -127,9 +113,7 @@ export async function askNewPassword(needs: string, check: (password: string) =>
   }
 }
 
-/**
- * Asks for a line that is shown as asterisks, and again from the start until it is valid: a hidden line cannot be edited.
- */
+/** Asks for a line that is shown as asterisks. A wrong one is typed again from the start: it cannot be edited. */
 export async function askHidden(
   message: string,
   validate: (text: string) => Promise<true | string> = async () => true,
@@ -155,10 +139,7 @@ function needsFlag(flag: string, question: string): UsageError {
   });
 }
 
-/**
- * Asks one question. The library of prompts is loaded with the first.
- * @throws CancelledError for ctrl-C, ctrl-D and an aborted signal.
- */
+/** Asks one question. Errors: CancelledError for ctrl-C, ctrl-D and an aborted signal. */
 async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
   // ctrl-D closes the input without an answer, and the process would end with exit code 0.
   const { promise: abandoned, reject } = Promise.withResolvers<never>();
@@ -169,6 +150,7 @@ async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => P
   };
   process.once("beforeExit", abandon);
   try {
+    // The library is slow to load, and most commands ask nothing.
     return await Promise.race([prompt(await import("@inquirer/prompts")), abandoned]);
   } catch (error) {
     if (error instanceof Error && /^(?:Exit|Abort)PromptError$/.test(error.name)) throw new CancelledError();

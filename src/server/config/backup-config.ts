@@ -9,10 +9,7 @@ const everyHint = "from 1s to 21d, such as 24h. 0 turns backups off";
 const hour = 3_600_000;
 const keepHint = "from 1h to 365d, such as 72h";
 
-/**
- * Reads where backups go, and how often a server makes them.
- * @throws validationFailed naming the flag or variable at fault.
- */
+/** Reads where backups and the replica go, and how often a server makes backups. */
 export function readBackupConfig({ get }: Options) {
   const every = get("BODEGA_BACKUP_EVERY", "backup-every");
   return {
@@ -32,10 +29,7 @@ export function readBackupConfig({ get }: Options) {
   };
 }
 
-/**
- * A folder as an absolute path, or `s3://bucket/prefix` unchanged.
- * @throws validationFailed naming the flag or variable.
- */
+/** A folder as an absolute path, or `s3://bucket/prefix` unchanged. */
 export function backupDestination({ value, source }: Option): string | undefined {
   if (value === undefined) return undefined;
   if (!value.startsWith("s3:")) return resolve(value);

@@ -17,7 +17,7 @@ const inheritedVariable = "BODEGA_CONFIG";
 
 /**
  * Reads all parts of the configuration. A process that another one of this program started inherits its configuration.
- * @throws validationFailed naming the flag or variable at fault.
+ * @throws validationFailed naming the flag or variable at fault, as the parts do; it never repeats a secret.
  */
 export function readConfig(flags: ConfigFlags, environment: Environment): Config {
   const inherited = environment[inheritedVariable];
@@ -62,10 +62,7 @@ export function inheritConfig(config: Config, env: Environment): Environment {
   return { ...env, [inheritedVariable]: JSON.stringify(config) };
 }
 
-/**
- * Reads which database to open.
- * @throws validationFailed naming the flag or variable at fault.
- */
+/** Reads which database to open. */
 export function readDatabaseConfig(options: Options) {
   return {
     /** Absolute. */
@@ -79,20 +76,15 @@ export function readDatabaseConfig(options: Options) {
 }
 
 /**
- * Reads how mail is sent: an `smtp:` or `smtps:` URL with its credentials, without which mail stays in the outbox, and the
- * sender of all mail, which is set whenever the URL is.
- * @throws validationFailed naming the variable at fault; it never repeats the password.
+ * Reads how mail is sent: an `smtp:` or `smtps:` URL with its credentials, without which mail stays in the outbox, and
+ * the sender of all mail, which is set whenever the URL is.
  */
 export function readMailConfig(options: Options) {
   const url = smtpUrl(options.get("BODEGA_SMTP_URL"));
   return { smtpUrl: url, mailFrom: mailFrom(options.get("BODEGA_MAIL_FROM"), url !== undefined) };
 }
 
-/**
- * Reads how push notifications are sent: the accounts at Google and Apple, and whether Web Push endpoints may be on this
- * machine or a private network, and http.
- * @throws validationFailed naming the flag or variable at fault.
- */
+/** Reads how push notifications are sent, and whether Web Push endpoints may be on a private network, and http. */
 export function readPushConfig(options: Options) {
   return {
     pushProviders: readPushProviders(options.env),

@@ -49,11 +49,7 @@ export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   return { path, written: missing, kept };
 }
 
-/**
- * Compares variables with the env file of a data directory.
- * @returns which ones it lacks, and which ones it sets to another value.
- * @throws validationFailed when the file cannot be read.
- */
+/** Compares variables with the env file: which ones it lacks, and which ones it sets to another value. */
 export function compareEnvFile(dataDir: string, wanted: Record<string, string>) {
   const found: Environment = parseEnv(readEnvFile(dataDir) ?? "");
   const isSet = (name: string) => Boolean(found[name] || found[name + fileSuffix]);
@@ -74,10 +70,7 @@ export function formatVariable(name: string, value: string): string {
   throw invalidField(name, "must not contain line breaks or both kinds of quotes");
 }
 
-/**
- * The text of a data directory's env file; undefined when there is none.
- * @throws validationFailed when it cannot be read.
- */
+/** The text of a data directory's env file; undefined for none. Errors: validationFailed when it cannot be read. */
 export function readEnvFile(dataDir: string): string | undefined {
   const path = envFilePath(dataDir);
   try {

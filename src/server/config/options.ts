@@ -10,10 +10,7 @@ export type Options = ReturnType<typeof openOptions>;
 
 export const defaultDataDir = "bodega-data";
 
-/**
- * Opens the sources of options for a command or a server.
- * @throws validationFailed for an empty data directory or a `bodega.env` that cannot be read.
- */
+/** Opens the sources of options. Errors: validationFailed for a `bodega.env` that cannot be read. */
 export function openOptions(flags: ConfigFlags, environment: Environment) {
   const dataDir = readDataDir(flags, environment);
   const env = withEnvFile(environment, dataDir);
@@ -27,10 +24,7 @@ export function openOptions(flags: ConfigFlags, environment: Environment) {
   };
 }
 
-/**
- * The data directory alone, as an absolute path, without reading its `bodega.env`.
- * @throws validationFailed for an empty one.
- */
+/** The data directory alone, as an absolute path, without reading its `bodega.env`. Errors: validationFailed. */
 export function readDataDir(flags: ConfigFlags, environment: Environment): string {
   const option = lookUp("BODEGA_DATA_DIR", { flag: "data-dir", flags, env: environment });
   return resolve(nonEmpty(option) ?? defaultDataDir);

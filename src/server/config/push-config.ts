@@ -40,10 +40,7 @@ export function pushOptions(config: { allowPrivatePush: boolean; pushProviders: 
   return { allowPrivate: config.allowPrivatePush, platforms };
 }
 
-/**
- * Reads the accounts at Google and Apple.
- * @throws validationFailed naming the variable that is missing or wrong; it never repeats a secret.
- */
+/** Reads the accounts at Google and Apple. An error never repeats a secret. */
 export function readPushProviders(env: Environment) {
   return { fcm: readFcm(env), apns: readApns(env) };
 }

@@ -16,10 +16,7 @@ export interface TlsFiles {
 
 export const defaultPort = 8080;
 
-/**
- * Reads how a server listens, logs and is monitored.
- * @throws validationFailed naming the flag or variable at fault.
- */
+/** Reads how a server listens, logs and is monitored. */
 export function readServerConfig({ get }: Options) {
   return {
     host: nonEmpty(get("BODEGA_HOST", "host")) ?? "127.0.0.1",

@@ -91,10 +91,7 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   return run.report(size);
 }
 
-/**
- * Checks a database and its records without changing anything; the part of `runDoctor` for `db check`.
- * @throws notFound when there is no database; unavailable when the server does not answer, or the file is busy.
- */
+/** Checks a database and its records without changing anything, for `db check`. Errors: as `checkDatabase`. */
 export async function runDatabaseCheck(
   config: Config,
   options: RunOptions & { deps: Pick<DoctorDeps, "now"> },

@@ -107,10 +107,7 @@ function wantedSettings(args: InitArgs, console: Console, { answers }: Plan): Re
   );
 }
 
-/**
- * One sentence for each flag whose value differs from the existing one, with the command that changes it.
- * @param command completes the words of a command line.
- */
+/** One sentence for each flag whose value differs from the existing one, with the command that changes it. */
 function listKept(args: InitArgs, { setup, settings }: Outcome, command: (words: string) => string): string[] {
   const { store, owner, key, made } = setup;
   const { namespace } = store;

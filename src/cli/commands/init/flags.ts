@@ -91,10 +91,7 @@ const exclusive: readonly (readonly string[])[] = [
   ["--no-mail", "--smtp-url-file"],
 ];
 
-/**
- * Refuses values that no service accepts and flags that exclude each other, before anything is asked.
- * @throws validationFailed naming the field, UsageError naming the flags.
- */
+/** Refuses values that no service accepts and flags that exclude each other, before anything is asked. */
 export function checkFlags(args: InitArgs): void {
   for (const [name, check] of Object.entries(checks)) {
     for (const value of [args[name as keyof typeof checks] ?? []].flat()) check(value);
@@ -118,11 +115,7 @@ export function readSender(args: InitArgs, console: Console): string | undefined
   return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
 }
 
-/**
- * Without a terminal, refuses to continue without the required flags.
- * @param namespace undefined when the flags leave it open.
- * @throws UsageError
- */
+/** Without a terminal, required flags must be given. `namespace` is undefined when the flags leave it open. */
 export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;

@@ -9,10 +9,7 @@ import { wrapWords } from "../../terminal/wrap.ts";
 import type { Outcome } from "./create.ts";
 import { startCommands } from "./unit.ts";
 
-/**
- * The store's data, a first request that works when pasted into a shell, and the next steps.
- * @param columns of the terminal; undefined for a file or pipe.
- */
+/** The store's data, a first request that works when pasted into a shell, and the next steps. */
 export function formatGuide(outcome: Outcome, url: string, columns: number | undefined): string {
   const store = renderFields(listFields(outcome, url), { width: columns, color: false }).trimEnd();
   const steps = listSteps(outcome, url).map(([title, ...lines]) => {

@@ -35,10 +35,7 @@ interface ServerAnswers extends MailServer {
   user: string;
 }
 
-/**
- * The mail server, and whether it has accepted a test mail; null for none.
- * @throws unavailable or wrongState when it refuses the test mail and the console cannot ask.
- */
+/** The mail server, and whether it has accepted a test mail; null for none. Errors: those of the test mail. */
 export async function takeMail(args: InitArgs, console: Console, mail: TestMail) {
   const given = readMailFlags(args, console);
   if (given === null) {
@@ -63,10 +60,7 @@ export async function takeMail(args: InitArgs, console: Console, mail: TestMail)
   }
 }
 
-/**
- * The mail server that the flags name; null without --smtp-url-file.
- * @throws UsageError for a file that cannot be read, validationFailed for a wrong URL or sender.
- */
+/** The mail server that the flags name; null without --smtp-url-file. Errors: UsageError, validationFailed. */
 export function readMailFlags(args: InitArgs, console: Console): MailServer | null {
   const path = args["smtp-url-file"];
   if (path === undefined) return null;

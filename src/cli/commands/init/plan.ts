@@ -30,10 +30,7 @@ export type Plan = Awaited<ReturnType<typeof planShop>>;
 // A service of the machine has its data here unless another directory is named.
 const systemDataDir = "/var/lib/bodega";
 
-/**
- * Checks the flags, asks the questions and checks that everything can be written.
- * @throws UsageError, CancelledError, and AppError of the services. Nothing is written then.
- */
+/** Checks the flags, asks the questions and checks that everything can be written. Writes nothing. */
 export async function planShop(args: InitArgs, console: Console) {
   checkFlags(args);
   const given = readRunMode(args);
@@ -68,11 +65,7 @@ export async function planShop(args: InitArgs, console: Console) {
   return { config, answers, files, unit, startsService };
 }
 
-/**
- * Takes all answers from the flags and, at a terminal, asks for those that are missing. Writes nothing. A part is null
- * when it exists already or is not wanted.
- * @throws UsageError that names every missing flag when it cannot ask; CancelledError.
- */
+/** The answers of flags and questions. A part is null when it exists already or is not wanted. Writes nothing. */
 async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const flags = { ...args, "data-dir": config.dataDir };
   const isNew = config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir));

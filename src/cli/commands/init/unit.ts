@@ -66,10 +66,7 @@ function readExisting(path: string): string | undefined {
   }
 }
 
-/**
- * Checks that the unit can be written, before anything else is.
- * @throws unavailable
- */
+/** Checks that the unit can be written, before anything else is. Errors: unavailable. */
 export function requireWritable({ path, existing }: Unit): void {
   if (existing !== undefined) return;
   let dir = dirname(path);

@@ -33,10 +33,7 @@ export function scopeArg(description: string) {
 
 type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
 
-/**
- * Runs work on the key with this id, or with this name in the store of `-n`.
- * @throws notFound for an unknown key or one of another store; conflict for a name of several keys.
- */
+/** Runs work on the key with this id, or with this name in the store of `-n`. Errors: notFound, conflict. */
 export function withKey<T>(args: KeyArgs, console: Console, work: (ctx: SystemCtx, appId: string) => Promise<T>) {
   return withContext(args, console, async (ctx) => {
     const { resolveKeyId } = await import("../../../server/modules/app-keys/resolve.ts");

@@ -19,10 +19,7 @@ export function toUserRecord({ id, ...rest }: User) {
   return { user_id: id, ...rest };
 }
 
-/**
- * Runs work on the user with this id or email.
- * @throws notFound for an unknown user.
- */
+/** Runs work on the user with this id or email. Errors: notFound. */
 export function withUser<T>(args: UserArgs, console: Console, work: UserWork<T>): Promise<T> {
   return withTenant(args, console, async (ctx) => {
     const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
@@ -30,10 +27,7 @@ export function withUser<T>(args: UserArgs, console: Console, work: UserWork<T>)
   });
 }
 
-/**
- * As `withUser`, for a change that may end the last active owner, and asks before it does.
- * @throws UsageError naming `--yes` when it cannot ask; CancelledError.
- */
+/** As `withUser`, for a change that may end the last active owner, and asks before it does. */
 export function changeUser<T>(args: UserArgs, console: Console, change: UserWork<T>): Promise<T> {
   return withUser(args, console, async (ctx, id) => {
     try {
