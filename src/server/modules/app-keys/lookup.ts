@@ -79,8 +79,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
 }
 
 function lookUpInFile(db: Database): CredentialLookup {
-  const tenants = new Map<string, KnownTenant>();
-  const keys = new Map<string, KnownKey>();
+  const cached = new Map<string, Known>();
   let seenVersion: number | null = null;
   let seenRevision: number | undefined;
   /** One turn of the event loop, in which the cache is confirmed once; `confirming` while it is checked for changes. */
@@ -89,8 +88,7 @@ function lookUpInFile(db: Database): CredentialLookup {
   async function refresh(version: number | null): Promise<void> {
     const row = await get(db, selectRevision);
     if (row?.value !== seenRevision) {
-      tenants.clear();
-      keys.clear();
+      cached.clear();
       seenRevision = row?.value;
     }
     seenVersion = version;
@@ -124,26 +122,20 @@ function lookUpInFile(db: Database): CredentialLookup {
     return mine.confirming;
   }
 
-  function findCached(namespace: string, appId: string | undefined): Known | undefined {
-    const tenant = tenants.get(namespace);
-    const key = appId === undefined ? null : keys.get(appId);
-    return tenant && key !== undefined ? { tenant, key } : undefined;
-  }
-
-  async function load(namespace: string, appId: string | undefined, after?: Promise<void>): Promise<Known> {
+  async function load(name: string, namespace: string, appId: string | undefined, after?: Promise<void>) {
     await after;
     if (!isNamespace(namespace)) return { tenant: null, key: null };
-    const found = findCached(namespace, appId);
+    const found = cached.get(name);
     if (found) return found;
-    const { tenant, key } = await readKnown(db, namespace, appId);
-    if (tenant) keep(tenants, namespace, tenant);
-    if (key) keep(keys, key.appId, key);
-    return { tenant, key };
+    const known = await readKnown(db, namespace, appId);
+    if (known.tenant && (appId === undefined || known.key)) keep(cached, name, known);
+    return known;
   }
 
   return (namespace, appId) => {
+    const name = `${namespace} ${appId}`;
     const pending = confirm();
-    return (pending ? undefined : findCached(namespace, appId)) ?? load(namespace, appId, pending);
+    return (pending ? undefined : cached.get(name)) ?? load(name, namespace, appId, pending);
   };
 }
 

@@ -23,26 +23,15 @@ export function bindCount(tenantId: string, { type, id }: Resource) {
 
 /**
  * Creates the function that returns the views of a resource in the database, undefined for a hidden one. With a
- * database file they are cached until anyone commits. With a server, simultaneous calls share one query, so that many
- * viewers cost one round trip.
+ * database file they are cached until anyone commits.
  */
 export function createCountReader(db: Database) {
   const cached = new Map<string, number | undefined>();
-  const asked = new Map<string, Promise<number | undefined>>();
   let version: number | null = null;
-
-  function readOnce(tenantId: string, resource: Resource): Promise<number | undefined> {
-    const key = tenantId + resource.id;
-    const known = asked.get(key);
-    if (known) return known;
-    const answer = read(db, tenantId, resource).finally(() => asked.delete(key));
-    asked.set(key, answer);
-    return answer;
-  }
 
   return (tenantId: string, resource: Resource): Promise<number | undefined> | number | undefined => {
     const present = db.dataVersion();
-    if (present === null) return readOnce(tenantId, resource);
+    if (present === null) return read(db, tenantId, resource);
     if (present !== version || cached.size >= maxCached) {
       cached.clear();
       version = present;
