@@ -25,17 +25,16 @@ export function damageRemedy(kind: "file" | "server", command: CommandLine): str
 /** An internal error with the name of the database and a remedy, for the terminal. Returns other errors unchanged. */
 export function locateFailure(error: unknown, place: Place, command: CommandLine = (words) => `bodega ${words}`) {
   if (!(error instanceof AppError && error.isInternal) || error.remedy !== undefined) return error;
-  const { message } = error;
-  const remedies: [applies: boolean, remedy: string][] = [
-    [/token/.test(message), "Correct BODEGA_DATABASE_AUTH_TOKEN."],
-    [
-      place.databaseUrl !== undefined,
-      "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.",
-    ],
-    [/not a database|damaged/.test(message), damageRemedy("file", command)],
-    [/busy/.test(message), "Another program has locked the file. Stop it, or wait."],
-    [true, `Check the disk, and that this account can read and write the file: ${command("doctor")}`],
-  ];
-  const remedy = remedies.find(([applies]) => applies)?.[1];
-  return unavailable(`${nameDatabase(place)}: ${message}`, { remedy, cause: error, isInternal: true });
+  const remedy = remedyFor(error.message, place, command);
+  return unavailable(`${nameDatabase(place)}: ${error.message}`, { remedy, cause: error, isInternal: true });
+}
+
+function remedyFor(message: string, { databaseUrl }: Place, command: CommandLine): string {
+  if (/token/.test(message)) return "Correct BODEGA_DATABASE_AUTH_TOKEN.";
+  if (databaseUrl !== undefined) {
+    return "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.";
+  }
+  if (/not a database|damaged/.test(message)) return damageRemedy("file", command);
+  if (/busy/.test(message)) return "Another program has locked the file. Stop it, or wait.";
+  return `Check the disk, and that this account can read and write the file: ${command("doctor")}`;
 }

@@ -2,6 +2,7 @@ import type { InStatement, InValue } from "@libsql/core/api";
 import { is } from "drizzle-orm/entity";
 import { Param, Placeholder, type SQLWrapper, sql } from "drizzle-orm/sql";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import { LruCache } from "../values/lru-cache.ts";
 import type { Executor } from "./session.ts";
 
 /** A query compiled once to SQL text. `Row` is the type of its rows; columns have their names in the database. */
@@ -29,6 +30,14 @@ export const param = sql.placeholder;
 export function statement<Row = Record<string, unknown>>(query: SQLWrapper): CompiledStatement<Row> {
   const { sql, params } = dialect.sqlToQuery(query.getSQL());
   return { sql, slots: params.map(slotOf) };
+}
+
+/** The last compiled statements whose text depends on a call; thousands are possible. */
+const statements = new LruCache<unknown>(400);
+
+/** The statement of a name, compiled once. */
+export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {
+  return statements.getOrMake(name, compile) as CompiledStatement<Row>;
 }
 
 /** The statement with its values, for `batch`. Errors: TypeError for a placeholder without a value. */

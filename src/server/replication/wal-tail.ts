@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import type { WalObserver } from "../db/local/wal-observer.ts";
+import type { WalObserver } from "../db/local/wal-emptier.ts";
 import { MiB } from "../values/bytes.ts";
 import { type Changes, FrameReader, frameBytes, startOf, type WalPosition, walHeaderBytes } from "./wal-frames.ts";
 

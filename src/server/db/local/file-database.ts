@@ -11,8 +11,7 @@ import { watchFile } from "./file-watch.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
-import { WalEmptier } from "./wal-emptier.ts";
-import type { WalObserver } from "./wal-observer.ts";
+import { WalEmptier, type WalObserver } from "./wal-emptier.ts";
 import { WriteQueue, type WriteQueueOptions } from "./write-queue.ts";
 import { WriteSession } from "./write-session.ts";
 

@@ -7,7 +7,6 @@ import type { Libsql } from "./load-libsql.ts";
 import type { LockFairness } from "./lock-fairness.ts";
 import type { Reader } from "./reader.ts";
 import { readToEnd } from "./sync-file.ts";
-import type { WalObserver } from "./wal-observer.ts";
 
 /**
  * A checkpoint that gives up waiting for the write lock would run while others write; the lock has just been seen free.
@@ -16,6 +15,16 @@ import type { WalObserver } from "./wal-observer.ts";
 const timeoutMs = 2000;
 /** From this size on the WAL is emptied even if a replica does not have all of it. */
 const fullWalBytes = 64 * MiB;
+
+/** Reads the WAL of a server before it is emptied. All calls are synchronous. */
+export interface WalObserver {
+  /** Whether the WAL may be emptied now. @param isUrgent it has reached its limit. */
+  mayEmpty(walBytes: number, isUrgent: boolean): boolean;
+  /** Reads the rest of the WAL. No commit can happen until it returns. */
+  capture(walBytes: number): void;
+  /** The WAL was emptied. @param isWhole whether no commit happened between `capture` and this. */
+  emptied(isWhole: boolean): void;
+}
 
 interface Parts {
   writer: Connection;

@@ -75,17 +75,12 @@ export function renderMail({ kind, store, name, languages, values }: RenderInput
 }
 
 function renderText(lines: string[], templates: MailTemplates, store: MailStore, values: Record<string, string>) {
-  // Only where text directions differ: the invisible characters would be copied with a code, and break text search.
+  // Isolated only where text directions differ: the invisible characters would be copied with a code, and break text search.
   const show: Show = (name, value) =>
-    name !== "code" && (templates.direction === "rtl" || rightToLeft.test(value)) ? isolate(value) : value;
+    name !== "code" && (templates.direction === "rtl" || rightToLeft.test(value)) ? `\u2068${value}\u2069` : value;
   const address = storeAddress(store);
   const parts = [...lines, templates.footer].map((line) => fill(line, values, show));
   return `${[...parts, ...(address === null ? [] : [address])].join("\n\n")}\n`;
-}
-
-/** Isolates the direction of a text from the text around it. */
-function isolate(text: string): string {
-  return `\u2068${text}\u2069`;
 }
 
 interface HtmlInput {

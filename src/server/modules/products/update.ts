@@ -1,7 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { compiledOnce } from "../../db/compiled-once.ts";
-import { get, param, statement } from "../../db/statement.ts";
+import { compiledOnce, get, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { columnName, columnsOf, maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";

@@ -1,15 +1,9 @@
 import { sql } from "drizzle-orm";
+import type { Store } from "../sessions/model.ts";
 import { showPointsRate, showPointValue } from "./input.ts";
 
 /** A tenant as the terminal prints it; its first seven fields are the `store` of the login reply (specification, 2). */
-export interface TenantRecord {
-  namespace: string;
-  title: string;
-  domain: string | null;
-  url: string | null;
-  currency: string;
-  currency_sign: string;
-  logo: string | null;
+export interface TenantRecord extends Store {
   status: "active" | "suspended";
   created_at: string;
 }

@@ -9,7 +9,7 @@ import { type AppError, conflict, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
-import { recordAudit } from "../audit/service.ts";
+import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
 import {
   checkFields,
@@ -151,13 +151,8 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
 }
 
 /** Suspends a store: every request is answered with storeNotFound until it is resumed. Nothing is deleted. */
-export function suspendTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
-  return setStatus(ctx, namespace, "suspended");
-}
-
-export function resumeTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
-  return setStatus(ctx, namespace, "active");
-}
+export const suspendTenant = changeOf("suspended", "tenant.suspended");
+export const resumeTenant = changeOf("active", "tenant.resumed");
 
 /** Deletes a tenant and all of its rows for good. Returns the deleted tenant. */
 export function deleteTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
@@ -169,13 +164,14 @@ export function deleteTenant(ctx: SystemCtx, namespace: string): Promise<TenantR
   });
 }
 
-function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["status"]): Promise<TenantRecord> {
-  return inTransaction(ctx, async (tx) => {
-    const changed = await run(tx.db, changeStatus, { namespace, status, now: toTimestamp(ctx.now()) });
-    if (changed === 0) throw await noSuchTenant(tx, namespace);
-    await recordAudit(tx, { event: status === "active" ? "tenant.resumed" : "tenant.suspended", namespace });
-    return toRecord(await getTenant(tx, namespace));
-  });
+function changeOf(status: TenantRecord["status"], event: AuditEvent) {
+  return (ctx: SystemCtx, namespace: string): Promise<TenantRecord> =>
+    inTransaction(ctx, async (tx) => {
+      const changed = await run(tx.db, changeStatus, { namespace, status, now: toTimestamp(ctx.now()) });
+      if (changed === 0) throw await noSuchTenant(tx, namespace);
+      await recordAudit(tx, { event, namespace });
+      return toRecord(await getTenant(tx, namespace));
+    });
 }
 
 /** The error about an unknown namespace, with the most similar one. */

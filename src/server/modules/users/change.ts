@@ -1,8 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { compiledOnce } from "../../db/compiled-once.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
-import { type CompiledStatement, get, type Params, param, statement } from "../../db/statement.ts";
+import { type CompiledStatement, compiledOnce, get, type Params, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, fieldFault, forbidden, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
@@ -12,15 +11,8 @@ import { recordEvent } from "../events/service.ts";
 import { endResetCode } from "../password-reset/service.ts";
 import { detachDevices, endTokens } from "../tokens/service.ts";
 import { twoFactor } from "../two-factor/table.ts";
-import {
-  explainRefusal,
-  guardedUser,
-  guardValues,
-  isSelf,
-  requireManageable,
-  requireStoredUser,
-  type StoredUser,
-} from "./guards.ts";
+import type { SignInUser } from "./credentials.ts";
+import { explainRefusal, guardedUser, guardValues, isSelf, requireManageable, requireStoredUser } from "./guards.ts";
 import { type UserColumns, type UserFields, userColumns } from "./input.ts";
 import type { User } from "./model.ts";
 import { users } from "./table.ts";
@@ -105,7 +97,7 @@ export function recordUserEvent(
  * Records a change of a user, in its transaction: an event, and in the audit log the names of fields, with values only
  * of roles.
  */
-export async function recordChanges(tx: Ctx, before: StoredUser, columns: UserColumns, after: User): Promise<void> {
+export async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
   await recordUserEvent(tx, "user.updated", after);
   const { role, status, email, emailKey, nameKey: _nameKey, ...others } = columns;
@@ -123,7 +115,7 @@ export async function recordChanges(tx: Ctx, before: StoredUser, columns: UserCo
 }
 
 /** Deletes the reset codes that a change makes invalid, in its transaction: of an old or new address, or a disabled user. */
-export async function endVoidCodes(tx: Ctx, before: StoredUser, { emailKey, status }: UserColumns): Promise<void> {
+export async function endVoidCodes(tx: Ctx, before: SignInUser, { emailKey, status }: UserColumns): Promise<void> {
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
   if (isMoved || status === "disabled") await endResetCode(tx, before.emailKey);
   if (isMoved) await endResetCode(tx, emailKey);

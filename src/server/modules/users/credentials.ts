@@ -4,21 +4,13 @@ import type { Executor } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { detachDevices } from "../tokens/service.ts";
-import type { Role, UserStatus } from "./model.ts";
 import { imported, users } from "./table.ts";
 
 /** The fields of a user that authentication needs; internal to the services. */
-export interface SignInUser {
-  id: string;
-  email: string;
-  emailKey: string;
-  name: string | null;
-  lang: string | null;
-  role: Role;
-  status: UserStatus;
-  passwordHash: string | null;
-  version: number;
-}
+export type SignInUser = Pick<
+  typeof users.$inferSelect,
+  "id" | "email" | "emailKey" | "name" | "lang" | "role" | "status" | "passwordHash" | "version"
+>;
 
 const columns = sql`id, email, email_key as emailKey, name, lang, role, status, password_hash as passwordHash, version`;
 const selectByEmail = statement<SignInUser>(sql`

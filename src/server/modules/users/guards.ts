@@ -3,7 +3,8 @@ import type { Actor, Ctx } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { type AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
-import type { Role, UserStatus } from "./model.ts";
+import { findSignInUserById, type SignInUser } from "./credentials.ts";
+import type { Role } from "./model.ts";
 import { users } from "./table.ts";
 
 export const oneUser = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
@@ -29,29 +30,17 @@ export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOw
   };
 }
 
-/** A user as stored before a change. */
-export interface StoredUser {
-  email: string;
-  emailKey: string;
-  role: Role;
-  status: UserStatus;
-  version: number;
-}
-
-const selectStanding = statement<StoredUser>(sql`
-  select email, email_key as emailKey, role, status, version from ${users} where ${oneUser}`);
-
 /** A stored user, for an actor who may manage them; in the transaction of the change. Errors: notFound, forbidden. */
-export async function requireStoredUser(tx: Ctx, id: string): Promise<StoredUser> {
+export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser> {
   requireUserId(id);
-  const stored = await get(tx.db, selectStanding, { tenantId: tx.tenant.id, id });
+  const stored = await findSignInUserById(tx.db, tx.tenant.id, id);
   if (!stored) throw notFound("user", id);
   requireManageable(tx, stored.role);
   return stored;
 }
 
 /** The reason why a guarded statement changed nothing: preconditionFailed, otherwise wrongState. */
-export function explainRefusal(stored: StoredUser, ifMatch: number | null): AppError {
+export function explainRefusal(stored: SignInUser, ifMatch: number | null): AppError {
   if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
   return wrongState("This user is the last active owner, and the store must keep one.");
 }

@@ -4,24 +4,18 @@ import { parseEmail } from "../../values/email.ts";
 import { metadataText } from "../../values/metadata.ts";
 import { requireText } from "../../values/text.ts";
 import { parseLanguage } from "../tenants/input.ts";
-import type { Address, Role, UserPatch, UserStatus } from "./model.ts";
+import type { Address, UserPatch } from "./model.ts";
+import type { users } from "./table.ts";
 
 const maxAddresses = 20;
 
+type Row = typeof users.$inferSelect;
+
 /** Checked column values of the given fields; the terminal uses them too. */
-export interface UserColumns {
-  email?: string;
-  emailKey?: string;
-  name?: string | null;
-  nameKey?: string | null;
-  phone?: string | null;
-  lang?: string;
-  role?: Role;
-  status?: UserStatus;
-  emailVerified?: number;
-  addresses?: string;
-  metadata?: string;
-}
+export type UserColumns = Partial<
+  Pick<Row, "email" | "emailKey" | "name" | "nameKey" | "phone" | "lang" | "role" | "status"> &
+    Pick<Row, "addresses" | "metadata"> & { emailVerified: number }
+>;
 
 /** Fields of a user and the common parameter `lang`. */
 export type UserFields = UserPatch & { lang?: string | undefined };

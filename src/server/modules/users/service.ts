@@ -128,7 +128,7 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
     const removed = await run(tx.db, removeUser, guardValues(tx, id, ifMatch, true));
     if (removed === 0) throw explainRefusal(stored, ifMatch);
     await recordAudit(tx, { event: "user.deleted", subject: id, details: { role: stored.role } });
-    await recordUserEvent(tx, "user.deleted", { id, ...stored });
+    await recordUserEvent(tx, "user.deleted", stored);
   });
 }
 

@@ -9,16 +9,11 @@ import { pushTopics } from "../table.ts";
 import type { Registration } from "./registration-model.ts";
 
 /** The columns of a registration that replies show. */
-export interface RegistrationRow {
-  id: string;
-  platform: PushPlatform;
+export type RegistrationRow = Omit<Registration, "delivery" | "lang" | "topics"> & {
   lang: string | null;
-  user_id: string | null;
-  created_at: string;
-  updated_at: string;
   /** JSON array. */
   topics: string;
-}
+};
 
 /** SQL of these columns, of a row `r`. */
 export const registrationColumns = sql`r.id, r.platform, r.lang, r.user_id, r.created_at, r.updated_at,

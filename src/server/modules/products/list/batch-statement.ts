@@ -1,6 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { compiledOnce } from "../../../db/compiled-once.ts";
-import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
+import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
 import {
   afterPosition,
   afterRow,

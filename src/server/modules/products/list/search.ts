@@ -8,14 +8,10 @@ import { indexTokens } from "./search-words.ts";
 /** Products, and approximate characters, indexed in one transaction; other writes wait for it. */
 const batch = { products: 100, characters: 100_000 };
 
-interface SearchedTexts {
-  title: string;
-  description: string | null;
-  tags: string;
-  sku: string | null;
-  translations: string;
-  variants: string;
-}
+type SearchedTexts = Pick<
+  typeof products.$inferSelect,
+  "title" | "description" | "tags" | "sku" | "translations" | "variants"
+>;
 
 interface Searched extends SearchedTexts {
   row_number: number;

@@ -4,24 +4,21 @@ import { parseMoney } from "../../../values/money.ts";
 import { requireText } from "../../../values/text.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { compareAtMinor, skuText, stockCount } from "../input.ts";
+import type { productVariants } from "../table.ts";
 import type { VariantPatch } from "./variant-model.ts";
 
 const maxOptions = 10;
 
+type Row = typeof productVariants.$inferSelect;
+
 /** Column values of the given fields. */
-export interface VariantColumns {
-  title?: string;
-  sku?: string | null;
-  options?: string;
-  optionsKey?: string;
-  /** Null, or undefined in a new variant: price, compare-at price and currency are the product's. */
-  priceMinor?: number | null;
-  currency?: string;
-  currencyDigits?: number;
-  compareAtMinor?: number | null;
-  stock?: number | null;
-  position?: number;
-}
+export type VariantColumns = Partial<
+  Pick<Row, "title" | "sku" | "options" | "optionsKey" | "currency" | "currencyDigits" | "compareAtMinor"> &
+    Pick<Row, "stock" | "position"> & {
+      /** Null, or undefined in a new variant: price, compare-at price and currency are the product's. */
+      priceMinor: number | null;
+    }
+>;
 
 /** Validates what a schema cannot, and makes columns. `prefix` is such as `variants.0.`. Errors: validationFailed. */
 export function variantColumns(ctx: Ctx, input: VariantPatch, prefix = ""): VariantColumns {

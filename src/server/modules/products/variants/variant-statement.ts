@@ -1,6 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { compiledOnce } from "../../../db/compiled-once.ts";
-import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
+import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
 import { columnName } from "../input.ts";
 import type { Rendered } from "../rendering.ts";
 import { products, productVariants } from "../table.ts";
