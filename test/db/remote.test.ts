@@ -176,6 +176,21 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual([]);
     });
 
+    test("an answer that is cut off is 5001 for every call", async () => {
+      let isCut = false;
+      const db = await connectThrough(() => (isCut ? new Response('{"baton": null, "results": [{') : undefined));
+      await db.execute(createTable);
+      isCut = true;
+      const attempts = [
+        db.execute("SELECT 1"),
+        db.execute(insertRow("one")),
+        db.transaction((tx) => tx.execute("SELECT 1")),
+      ];
+      for (const one of await Promise.allSettled(attempts)) {
+        expect(one).toMatchObject({ status: "rejected", reason: { code: 5001 } });
+      }
+    });
+
     test("a server that takes a request and does not answer is 5001 after ten seconds", async () => {
       const db = await connectThrough(() => new Promise<Response>(() => {}));
       const attempts = [

@@ -73,7 +73,9 @@ export class HranaStream {
     // The server has forgotten the stream, and refuses to run anything on it.
     if (baton !== null && (reply.status === 400 || reply.status === 404)) reply = await this.#send({ requests });
     if (!reply.ok) throw new LibsqlError(`HTTP status ${reply.status}: ${await reply.text()}`, "SERVER_ERROR");
-    const answer = (await reply.json()) as PipelineAnswer;
+    const answer = (await reply.json().catch((cause: Error) => {
+      throw new LibsqlError("The server's answer cannot be read.", "SERVER_ERROR", undefined, undefined, cause);
+    })) as PipelineAnswer;
     const [result] = answer.results;
     if (result?.response === undefined) throw toError(result?.error ?? { message: "The answer has no result." });
     this.#baton = answer.baton;
