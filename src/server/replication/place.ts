@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { access, link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { storageError } from "../backup/storage.ts";
 import { backupDestination } from "../config/backup-config.ts";
@@ -91,7 +90,12 @@ function openFolder(folder: string): Place {
         await rm(partial, { force: true });
       }
     },
-    has: async (name) => existsSync(join(folder, name)),
+    // A folder whose network hangs must not hold up the process.
+    has: (name) =>
+      access(join(folder, name)).then(
+        () => true,
+        () => false,
+      ),
     get: (name) => readFile(join(folder, name)).catch((error) => absent(error, "ENOENT")),
     async list(prefix, after = "") {
       const names = (await readdir(folder).catch((error) => absent(error, "ENOENT"))) ?? [];
@@ -102,7 +106,7 @@ function openFolder(folder: string): Place {
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  const entries = await open(existsSync(folder) ? folder : dirname(folder), "r");
+  const entries = await open(folder, "r").catch(() => open(dirname(folder), "r"));
   await entries.sync().finally(() => entries.close());
 }
 
