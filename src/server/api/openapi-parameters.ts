@@ -1,6 +1,5 @@
-import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
+import { Kind, OptionalKind, type TObject, type TSchema } from "@sinclair/typebox";
 import type { Route } from "../http/route.ts";
-import { isOptional } from "../values/validate.ts";
 import { maxTags } from "./check-input.ts";
 import { commonParameters as commonParameterNames } from "./credentials.ts";
 import { takesKey } from "./idempotency.ts";
@@ -62,7 +61,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query"):
     return {
       name,
       in: where,
-      required: where === "path" || !isOptional(property),
+      required: where === "path" || property[OptionalKind] !== "Optional",
       ...(description !== undefined && { description }),
       schema: name === "cursor" ? { ...rest, ...cursorForm } : rest,
     };

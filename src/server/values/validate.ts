@@ -1,4 +1,4 @@
-import { Kind, OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
+import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { type FieldError, validationFailed } from "../errors.ts";
@@ -58,12 +58,9 @@ function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   }
 }
 
-/**
- * Checks the parameters of a query, turning texts into the numbers and booleans that the schema asks for. A text that
- * is neither stays as it is and fails the check.
- */
+/** Checks a query. Texts that are numbers or booleans become such where the schema asks for them. */
 export function validateQuery<T extends TObject>(schema: T, query: Record<string, string>): Static<T> {
-  if (schema.required === undefined && isEmpty(query)) return {} as Static<T>;
+  if (schema.required === undefined && Object.keys(query).length === 0) return {} as Static<T>;
   const values: Record<string, unknown> = { ...query };
   for (const name in query) {
     const text = query[name] as string;
@@ -73,11 +70,6 @@ export function validateQuery<T extends TObject>(schema: T, query: Record<string
     if (kind === "Boolean" && (text === "true" || text === "false")) values[name] = text === "true";
   }
   return validate(schema, values, "query");
-}
-
-function isEmpty(query: Record<string, string>): boolean {
-  for (const _name in query) return false;
-  return true;
 }
 
 function explain({ type, schema, value }: ValueError): string {
@@ -120,8 +112,4 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
   if (min !== undefined) return ` of at least ${min}${min === 1 ? tail.replace(/s$/, "") : tail}`;
   if (max !== undefined) return ` of at most ${max}${tail}`;
   return "";
-}
-
-export function isOptional(schema: TSchema): boolean {
-  return schema[OptionalKind] === "Optional";
 }

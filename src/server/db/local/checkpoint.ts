@@ -55,9 +55,7 @@ export function startCheckpointer(
   }
 
   /** A reserve that does not fit is made later; until then the doctor tells that the disk is nearly full. */
-  async function fillReserve(): Promise<void> {
-    await reserve.fill().catch(() => {});
-  }
+  const fillReserve = () => reserve.fill().catch(() => {});
 
   function isDue(): boolean {
     const size = db.walBytes();

@@ -4,12 +4,12 @@ import { all, bind, param, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { EventType } from "../events/types.ts";
-import { isToldEvent } from "../notifications/messages/compose.ts";
+import { toldEvents } from "../notifications/messages/compose.ts";
 import { compileNotice } from "../notifications/messages/outbox.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { moveStock, type StockItem, type StockReason } from "../products/stock.ts";
 import { returnSpentPoints } from "./return-points.ts";
-import { insertEvent, type OrderCtx, readOrder, thisOrder } from "./statements.ts";
+import { insertEvent, type OrderCtx, selectOrder, thisOrder } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
 
 /** Notifications about an order are not sent later than this. */
@@ -56,11 +56,14 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
     ...(stock ? moveStock(tx, stock[0], counted, stock[1]) : []),
     bind(insertEvent, { ...values, eventId: newId("evt") }),
   ];
-  if (isToldEvent(type)) {
+  if ((toldEvents as readonly string[]).includes(type)) {
     const expiresAt = toTimestamp(tx.now() + noticeLifetimeMs);
     statements.push(bind(insertNotice, { ...values, messageId: newId("msg"), expiresAt }));
   }
-  const results = await tx.db.batch([...statements, readOrder(tx, id)], isFollowed ? "write" : "last");
+  const results = await tx.db.batch(
+    [...statements, bind(selectOrder, { ...values, own: null })],
+    isFollowed ? "write" : "last",
+  );
   const order = results.at(-1)?.rows[0] as unknown as Rendered | undefined;
   if (!order) throw new Error("An order was written but cannot be read");
   return order;

@@ -93,7 +93,7 @@ export async function refundOrder(
       first: [
         ...plan.lines.map((line) => bind(refundLine, { ...values, ...line })),
         bind(insertRefund, refund),
-        bind(updateOrder, { ...values, ...points, amount: plan.amount, isFull: plan.isFull ? 1 : 0 }),
+        bind(updateOrder, { ...refund, isFull: plan.isFull ? 1 : 0 }),
         ...moveStock(tx, "restock", restocked, "restock"),
       ],
     });

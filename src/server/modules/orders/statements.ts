@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, param, statement } from "../../db/statement.ts";
+import { param, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { moneyJson } from "../../values/money.ts";
@@ -64,11 +64,6 @@ export const selectState = statement<
   Record<"status" | "payment_status", string> & { payment_reference: string | null; version: number }
 >(sql`
   select status, payment_status, payment_reference, version from ${orders} where ${thisOrder} and ${visible}`);
-
-/** The statement that reads an order at the end of a batch. */
-export function readOrder(tx: OrderCtx, id: string) {
-  return bind(selectOrder, { tenantId: tx.tenant.id, id, own: null });
-}
 
 /** Rejects an invalid id before it reaches the database. Errors: notFound. */
 export function requireOrderId(id: string): void {

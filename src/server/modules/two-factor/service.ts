@@ -62,10 +62,7 @@ export async function spendCode(ctx: Ctx, userId: string, otp: string): Promise<
   return true;
 }
 
-/**
- * Removes the second factor of a user who has lost it, and mails them. False when there was none, not even an
- * unconfirmed one.
- */
+/** Removes the second factor of a user who has lost it, and mails them. False when there was none, begun or enabled. */
 export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
     const wasOn = await isTwoFactorOn(tx.db, tx.tenant.id, userId);
@@ -119,6 +116,7 @@ const useCode = statement(sql`
  * are stored, so the returned texts cannot be read again.
  */
 export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<string[]> {
+  const makeCode = () => Array.from(randomBytes(characters), (byte) => alphabet[byte & 31]).join("");
   const codes = Array.from({ length: howMany }, makeCode);
   const hashes = JSON.stringify(codes.map((code) => hashOf(ctx, userId, code)));
   const key = { tenantId: ctx.tenant.id, userId };
@@ -131,10 +129,6 @@ export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<st
 function readRecoveryCode(text: string): string | null {
   const code = text.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1");
   return code.length === characters && [...code].every((character) => alphabet.includes(character)) ? code : null;
-}
-
-function makeCode(): string {
-  return Array.from(randomBytes(characters), (byte) => alphabet[byte & 31]).join("");
 }
 
 function hashOf(ctx: Ctx, userId: string, code: string): string {

@@ -10,14 +10,13 @@ import { users } from "./table.ts";
 export const oneUser = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 
 // Conditions are part of the writing statements: between a read and a write, another write could happen.
-const isManageable = sql`role in (select value from json_each(${param("roles")}))`;
-const hasVersion = sql`version = coalesce(${param("ifMatch")}, version)`;
 const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status <> 'active' or exists (
   select 1 from ${users} o where o.tenant_id = ${param("tenantId")} and o.role = 'owner' and o.status = 'active'
     and o.id <> ${param("id")}))`;
 
 /** The condition of every statement that changes or deletes a user; its values come from `guardValues`. */
-export const guardedUser = sql`${oneUser} and ${isManageable} and ${hasVersion} and ${ownerRemains}`;
+export const guardedUser = sql`${oneUser} and role in (select value from json_each(${param("roles")}))
+  and version = coalesce(${param("ifMatch")}, version) and ${ownerRemains}`;
 
 /** The values of `guardedUser`. `endsOwner`: whether the change ends an active owner. */
 export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOwner: boolean) {

@@ -21,10 +21,6 @@ export type OrderTexts = Record<ToldEvent, string>;
 /** All texts, by BCP 47 tag; each file of `texts/` is one. */
 export const orderTexts = collectJson("modules/notifications/messages/texts") as Record<string, OrderTexts>;
 
-export function isToldEvent(type: string): type is ToldEvent {
-  return (toldEvents as readonly string[]).includes(type);
-}
-
 /**
  * The text about an order, in the first of these languages that has one, otherwise in English. @param wanted BCP 47
  * tags.

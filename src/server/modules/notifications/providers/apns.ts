@@ -7,7 +7,7 @@ import {
   readWord,
 } from "./device-provider.ts";
 import { createHttp2Connection } from "./http2-connection.ts";
-import type { PushPayload, PushProvider } from "./provider.ts";
+import type { PushProvider } from "./provider.ts";
 
 const origins = { production: "https://api.push.apple.com", sandbox: "https://api.sandbox.push.apple.com" };
 /** Apple accepts a token for an hour, and a new one every twenty minutes at most. */
@@ -46,7 +46,10 @@ export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: De
         "apns-expiration": String(Math.floor(now() / 1000) + options.ttlSeconds),
         ...(payload.tag !== undefined && { "apns-collapse-id": payload.tag }),
       };
-      const answer = await connection.post(`/3/device/${device}`, headers, apnsText(payload), options.signal);
+      const { title, body, url, data } = payload;
+      // Everything besides `aps` is for the app.
+      const text = JSON.stringify({ aps: { alert: { title, body }, sound: "default" }, url, data });
+      const answer = await connection.post(`/3/device/${device}`, headers, text, options.signal);
       if (answer.status === 200) hasReached = true;
       return answer;
     },
@@ -69,11 +72,6 @@ async function signToken({ keyId, teamId, key }: ApnsAccount, now: number): Prom
     .setIssuedAt(Math.floor(now / 1000))
     .sign(await importPKCS8(key, "ES256"));
   return { text, issuedAt: now, expiresAt: now + tokenMs.used };
-}
-
-/** The request body; everything besides `aps` is for the app. */
-function apnsText({ title, body, url, data }: PushPayload): string {
-  return JSON.stringify({ aps: { alert: { title, body }, sound: "default" }, url, data });
 }
 
 const readReason = (text: string) => readWord(readObject(text).reason);

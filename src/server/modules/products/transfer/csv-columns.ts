@@ -22,6 +22,8 @@ interface CellFormat {
 export interface CsvColumn extends CellFormat {
   name: string;
   field: string;
+  /** The option of a variant that is the whole cell, if `field` is the options. */
+  option?: string;
   of: "product" | "variant";
 }
 
@@ -83,7 +85,7 @@ function columnsOf(of: CsvColumn["of"], prefix: string, fields: Record<string, C
 export function findColumn(given: string): CsvColumn | undefined {
   const name = given.trim();
   const [, option] = /^option:\s*(.+)$/is.exec(name) ?? [];
-  if (option) return { name: `option:${option}`, field: `options.${option}`, of: "variant", ...optional(text) };
+  if (option) return { name: `option:${option}`, field: "options", option, of: "variant", ...optional(text) };
   return csvColumns.find((column) => column.name === name.toLowerCase());
 }
 

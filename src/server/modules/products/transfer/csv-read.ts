@@ -198,7 +198,7 @@ function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: C
     try {
       const value = readCell(column, cells[index] as string, decimalComma);
       if (value === undefined) return;
-      const [field, option] = splitOnce(column.field);
+      const { field, option } = column;
       document[field] =
         option === undefined ? value : { ...(document[field] as object), ...(value !== null && { [option]: value }) };
     } catch (error) {
@@ -207,12 +207,6 @@ function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: C
     }
   });
   return { document, faults };
-}
-
-/** `options.size` → `["options", "size"]`. */
-function splitOnce(field: string): [string, string?] {
-  const dot = field.indexOf(".");
-  return dot === -1 ? [field] : [field.slice(0, dot), field.slice(dot + 1)];
 }
 
 function hasVariant({ columns }: Table, cells: string[]): boolean {
