@@ -37,15 +37,10 @@ const everyMethod = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 /** Label of requests without a route in the metrics. */
 const noRoute = "(none)";
 
-/**
- * Maximum memory of all bodies that are being received, in bytes; beyond it, requests are answered with unavailable.
- */
+/** Maximum bytes of all bodies that are being received; beyond them, requests are answered with unavailable. */
 const bodyMemoryBytes = 64 * 1_048_576;
 
-/**
- * The HTTP application, not yet listening. Elysia finds the route; the pipeline makes every answer, so that each has
- * the envelope.
- */
+/** The HTTP application, not yet listening. Elysia finds the route; the pipeline makes every answer. */
 export function createApp(deps: AppDeps) {
   const { db, now, vault } = deps;
   const routes = deps.routes ?? allRoutes;

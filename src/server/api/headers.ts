@@ -4,10 +4,7 @@ import { holdsSecret } from "../values/mask-secrets.ts";
 
 const acceptable = /^[A-Za-z0-9._-]{8,128}$/;
 
-/**
- * The id of a request in reply and log: the caller's `X-Request-Id` if it is 8 to 128 safe characters, else a new
- * UUIDv7 (specification, section 2).
- */
+/** The caller's `X-Request-Id` if it is 8 to 128 safe characters, else a new UUIDv7 (specification, section 2). */
 export function requestIdOf(headers: Headers): string {
   const given = headers.get("x-request-id");
   if (given === null || !acceptable.test(given) || holdsSecret(given)) return Bun.randomUUIDv7();
@@ -51,10 +48,7 @@ export function allowOrigin(headers: Record<string, string>, origin: string): vo
   headers.Vary = "Origin";
 }
 
-/**
- * Headers of the answer to a preflight. It does not know the key, so it allows every origin; the request itself is
- * checked against the key's allowlist.
- */
+/** Headers of the answer to a preflight, which names no key: any origin is allowed. The request itself is checked. */
 export function preflightHeaders(headers: Record<string, string>, origin: string | null, methods: string): void {
   headers.Allow = methods;
   if (origin === null) return;

@@ -87,10 +87,7 @@ function alreadyMigrating(cause?: unknown): AppError {
   return unavailable("Another process is migrating the database. Try again when it has finished.", { cause });
 }
 
-/**
- * All known migrations, oldest first, then those of a newer program, which are not known. `appliedAt` is RFC 3339, null
- * while a migration is pending.
- */
+/** The known migrations, oldest first, then those of a newer program. `appliedAt` is null while one is pending. */
 export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded) {
   const applied = await readApplied(db);
   const known = steps.map(({ name }) => ({ name, appliedAt: applied.get(name)?.applied_at ?? null, isKnown: true }));

@@ -33,10 +33,7 @@ export function isExhausted({ delaysMs }: RetrySchedule, attempts: number): bool
   return attempts > delaysMs.length + 1;
 }
 
-/**
- * When to claim a delivery again that got no permit, in epoch milliseconds: soon, or spread out after the end of an
- * open circuit.
- */
+/** When to claim a delivery again that got no permit, in epoch milliseconds; spread out after an open circuit. */
 export function nextClaimAt(openUntil: number, now: number): number {
   const openMs = Math.max(openUntil - now, 0);
   const spread = Math.min(openMs + noRoomMs, spreadMs);

@@ -7,10 +7,7 @@ const deepest = 20;
 /** The message for metadata that grew too large by a merge; the database refuses it. */
 export const mergedMetadataTooLarge = `would be larger than ${formatBytes(maxBytes)} once merged`;
 
-/**
- * The JSON text of metadata: at most 16 KiB and 20 levels, without NUL, invalid Unicode or numbers that JSON cannot
- * hold. Errors: validationFailed naming `metadata`.
- */
+/** The JSON text of metadata of at most 16 KiB and 20 levels. Errors: validationFailed naming `metadata`. */
 export function metadataText(value: Record<string, unknown>): string {
   checkShape(value, 0, { left: maxBytes / 2 });
   const json = JSON.stringify(value);

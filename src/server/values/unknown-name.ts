@@ -23,10 +23,7 @@ export function ambiguousName(things: string, name: string, store: string, ids: 
   return conflict(message, { remedy: `Name one by its id: ${ids.join(", ")}` });
 }
 
-/**
- * The candidate most similar to a misspelt word, or undefined. At most one edit per three characters, and at least one;
- * a swap of neighbours is one edit.
- */
+/** The candidate most similar to a misspelt word, or undefined: at most one edit or swap per three characters. */
 export function suggestWord(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;

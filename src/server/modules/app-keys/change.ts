@@ -99,10 +99,7 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
   });
 }
 
-/**
- * Retires the old secrets of a rotated key before they expire; the newest stays. Returns the key, and how many secrets
- * were retired. Errors: notFound.
- */
+/** Retires all secrets of a key but the newest. Returns the key, and how many were retired. Errors: notFound. */
 export function retireSecrets(ctx: SystemCtx, appId: string): Promise<AppKeyDetails & { retired: number }> {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);

@@ -33,10 +33,7 @@ export interface AuditEntry {
   details?: Record<string, unknown> | undefined;
 }
 
-/**
- * Writes one row, chained to the last. It joins the transaction of the act, so that both are stored or neither; without
- * one it opens its own.
- */
+/** Writes one row, chained to the last, in the transaction of the act; where there is none, in its own. */
 export function recordAudit(ctx: Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] }, entry: AuditEntry) {
   return inTransaction(ctx, async ({ db }) => {
     const row = {

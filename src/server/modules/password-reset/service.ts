@@ -170,10 +170,7 @@ export async function countWrongTry(tx: Ctx, resetTry: ResetTry): Promise<boolea
   return true;
 }
 
-/**
- * Deletes the reset code of an address, in the transaction that makes it invalid: a change of the password or address,
- * or of a user who is disabled or deleted.
- */
+/** Deletes the reset code of an address, in the transaction of the change that makes it invalid. */
 export async function endResetCode(tx: Ctx, emailKey: string): Promise<void> {
   await run(tx.db, removeCode, { tenantId: tx.tenant.id, emailKey });
 }

@@ -40,10 +40,7 @@ export function seesDrafts({ actor }: Ctx): boolean {
   return actor.kind !== "visitor" && !(actor.kind === "user" && actor.role === "customer");
 }
 
-/**
- * The id of the product that a path names by id or slug. Only a slug is looked up, among the products that the caller
- * may see. Errors: notFound.
- */
+/** The id of the product that a path names by id, or by the slug of one that the caller may see. Errors: notFound. */
 export async function findProductId(ctx: Ctx, named: string): Promise<string> {
   if (isId("prod", named)) return named;
   const values = { tenantId: ctx.tenant.id, slug: named, seesDrafts: seesDrafts(ctx) ? 1 : 0 };

@@ -99,10 +99,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   });
 }
 
-/**
- * One product by id or slug, with texts in `lang` if it has them. Customers get published products only. Errors:
- * notFound.
- */
+/** One product by id or slug, with its texts in `lang`. Customers get published products only. Errors: notFound. */
 export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
   const id = await findProductId(ctx, named);
   const which = seesDrafts(ctx) ? "any" : "published";

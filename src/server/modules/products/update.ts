@@ -97,10 +97,7 @@ function isOwnText(text: "title" | "description"): SQL {
     and json_extract(translations, ${pathOf(sql`${target}`, text)}) is null))`;
 }
 
-/**
- * SQL for the translations after a PATCH. The given translations are merged first, then the given texts in another
- * language. Undefined if none is written.
- */
+/** SQL for the translations after a PATCH of them, and of texts in another language. Undefined if none is written. */
 function mergedTranslations(names: (keyof ProductColumns)[]): SQL | undefined {
   const texts = (["title", "description"] as const).filter((name) => names.includes(name));
   const isGiven = names.includes("translations");

@@ -2,10 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/**
- * Counts of likes, bookmarks and views. Triggers on the reactions maintain likes and bookmarks; a trigger on this table
- * copies the counts to the product.
- */
+/** Counts of likes, bookmarks and views. Triggers maintain the first two, and copy all to the product. */
 export const resourceCounts = sqliteTable(
   "resource_counts",
   {

@@ -11,10 +11,7 @@ import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 export const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 
-/**
- * Prefixes of sources that callers give. Customers and the store have one each, so that neither can use up a source of
- * the other, or of the product itself.
- */
+/** Prefixes of given sources, so that customers and store cannot use up each other's, or those of the product. */
 export const customerPrefix = "customer:";
 export const storePrefix = "store:";
 /** Prefix of the source of entries without one. */

@@ -93,10 +93,7 @@ export function recordUserEvent(
   return recordEvent(tx, { type, subject: id, data: { version, role, status } });
 }
 
-/**
- * Records a change of a user, in its transaction: an event, and in the audit log the names of fields, with values only
- * of roles.
- */
+/** Records a change of a user, in its transaction. The audit log gets the names of fields, and values only of roles. */
 export async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
   await recordUserEvent(tx, "user.updated", after);

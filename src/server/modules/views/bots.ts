@@ -9,19 +9,13 @@ const minCached = 500;
 /** User agents of programs that fetch pages for people, such as apps and shops that render on a server. */
 const libraries = new RegExp(`^(?:${patterns.libraries.join("|")})(?:$|[ /_])`, "i");
 
-/**
- * Patterns of the list that are not used: those that match every agent that is not a browser, such as `MyShop/2.1
- * (iPhone)`, and those for libraries.
- */
+/** Patterns of the list that are not used: they match libraries, or every agent that is not a browser. */
 export const notBots: ReadonlySet<string> = new Set(patterns.notBots);
 
 let bots: RegExp | undefined;
 const verdicts = new LruCache<boolean>(minCached);
 
-/**
- * Whether a view comes from a machine: a crawler, a link preview, a headless browser or a monitor. Libraries, apps and
- * callers without an agent count as people.
- */
+/** Whether an agent is a crawler, link preview, headless browser or monitor. Libraries and apps count as people. */
 export function isBot(agent: string): boolean {
   if (agent === "") return false;
   return verdicts.getOrMake(agent.slice(0, maxRead), (text) => !libraries.test(text) && botPattern().test(text));

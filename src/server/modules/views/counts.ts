@@ -21,10 +21,7 @@ export function bindCount(tenantId: string, { type, id }: Resource) {
   return bind(select[type], { tenantId, type, resourceId: id });
 }
 
-/**
- * Creates the function that returns the views of a resource in the database, undefined for a hidden one. With a
- * database file they are cached until anyone commits.
- */
+/** Reads the views of a resource, undefined for a hidden one. Those of a file are cached until anyone commits. */
 export function createCountReader(db: Database) {
   const cached = new Map<string, number | undefined>();
   let version: number | null = null;

@@ -46,10 +46,7 @@ interface BufferDeps {
  * one, because a view counts only for the process that writes its dedup key first.
  */
 export class ViewBuffer {
-  /**
-   * How many views of a resource are in the database; undefined for a hidden resource. A promise unless it is cached.
-   * Errors: those of the database.
-   */
+  /** The views of a resource in the database, a promise unless cached; undefined if hidden. Errors: the database's. */
   readonly count: ReturnType<typeof createCountReader>;
   readonly #deps: BufferDeps;
   readonly #groups = new Map<string, ViewGroup>();

@@ -6,10 +6,7 @@ import type { Vault } from "../../security/vault.ts";
 import { newId } from "../../values/ids.ts";
 import { closed, input } from "../../values/schema.ts";
 
-/**
- * The caller of a read: the authenticated user, otherwise the visitor of a valid token, otherwise null. An invalid
- * token is treated like none.
- */
+/** The caller of a read: the authenticated user, else the visitor of a valid token, else null. */
 export function findActor(ctx: Ctx, visitor: string | undefined): string | null {
   if (ctx.actor.kind === "user") return ctx.actor.userId;
   return visitor === undefined ? null : findVisitor(ctx, visitor);
@@ -47,10 +44,7 @@ export function refuseSubject(subject: string | undefined): void {
 const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;
 const idLength = 30;
 
-/**
- * Creates a visitor of one tenant. Nothing is stored: the token is the id with a signature of the server, so it cannot
- * be forged and is invalid in other stores.
- */
+/** Creates a visitor of one tenant. Nothing is stored: the token is the id, signed by the server for this tenant. */
 export function mintVisitor(vault: Vault, tenantId: string) {
   const id = newId("vis");
   return { id, visitor: `${id}-${sign(vault, tenantId, id)}` };

@@ -36,10 +36,7 @@ const insertDeliveries = statement(sql`${insertRows} do nothing`);
 const movePosition = statement(sql`
   update ${webhooks} set position = ${param("position")} where id = ${param("id")}`);
 
-/**
- * Makes the deliveries of new events for each webhook, in the transaction that moves its position, so that several
- * processes neither skip an event nor send it twice.
- */
+/** Makes the deliveries of new events in the transaction that moves the position: none is skipped, or made twice. */
 export async function fanOut(ctx: WorkCtx, isStopping = () => false): Promise<boolean> {
   for (const { id } of await all(ctx.db, selectBehind, { max: maxWaiting })) {
     // One batch for each at a time: a store with many events must not delay the others.

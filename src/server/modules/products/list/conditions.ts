@@ -6,10 +6,7 @@ import type { ProductSortKey } from "./model.ts";
 /** A column with filters that an index begins with. */
 export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status";
 
-/**
- * The rows of a page: an index in sort order (`walk`), the matches of one column's index, a few named rows, or the
- * search index, newest first (`match`).
- */
+/** The rows of a page: an index in sort order (`walk`), one column's index, a few named rows, or the search index. */
 export type Source = "walk" | FilterColumn | "ids" | "slug" | "match";
 
 /** A list apart from the values of its parameters. */

@@ -13,10 +13,7 @@ import { type ProductListQuery, type ProductSortKey, productFields } from "./mod
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, namedBy } from "./plan.ts";
 
-/**
- * Stores known to have translated products. Their lists are translated in the first query; others get a second query if
- * a page needs it.
- */
+/** Stores known to have translated products. The lists of others get a second query if a page needs it. */
 const translated = new LruCache<true>(10_000);
 
 const noRow = { json: null, last: null, has_more: 0, bytes: null, is_cut: null };

@@ -15,10 +15,7 @@ const run = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pict
 const joints = /['’._-]/g;
 const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;
 
-/**
- * The pieces in which a text is folded, which can make eighteen characters of one. They end between words, unless a
- * word is longer.
- */
+/** Texts are folded in pieces, as one character can become eighteen. They end between words, unless one is longer. */
 const piece = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
 
 /** More marks on a letter than any language has: putting them in order takes time that grows with their square. */

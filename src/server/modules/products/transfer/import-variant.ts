@@ -95,10 +95,7 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
   return changes;
 }
 
-/**
- * Whether the variant follows the product's price: it says so, and its price is missing or the product's. Any other
- * price was edited in the file.
- */
+/** Whether the variant follows the product's price: it says so, and its price is missing or the product's. */
 function inheritsPrice({ has_own_price: isOwn, price }: Fields, known: unknown[], prefix = ""): boolean {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");
