@@ -43,7 +43,7 @@ const createCircuit = () => ({
   isOpen: false,
   /** How often in a row it was opened. */
   openings: 0,
-  /** Epoch milliseconds; after that one probe at a time is sent. */
+  /** By `now`; after that one probe at a time is sent. */
   openUntil: 0,
   busy: 0,
   /** When an attempt began or ended last. */
@@ -62,7 +62,7 @@ export class CircuitBreakers {
   readonly #pools: number;
   readonly #now: () => number;
 
-  /** @param options pools: how many there are; now: epoch milliseconds. */
+  /** @param options pools: how many there are; now: milliseconds that no change of the clock moves. */
   constructor(policy: CircuitPolicy, options: { pools: number; now: () => number }) {
     this.#policy = policy;
     this.#pools = options.pools;

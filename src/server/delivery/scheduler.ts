@@ -66,7 +66,7 @@ export class Scheduler {
   readonly #policy: SchedulerPolicy;
   readonly #now: () => number;
 
-  /** @param now epoch milliseconds. */
+  /** @param now milliseconds that no change of the clock moves. */
   constructor(policy: SchedulerPolicy, now: () => number) {
     this.#policy = policy;
     this.#now = now;
@@ -106,7 +106,7 @@ export class Scheduler {
 
   /**
    * Asks whether a claimed delivery may go to its receiver now.
-   * @returns 0 if it may; otherwise the time until which it will be refused, in epoch milliseconds.
+   * @returns 0 if it may; otherwise the time until which it will be refused, by `now`.
    */
   admit(permit: Permit, receiver: string): number {
     if (permit.receiver !== undefined) return 0;
