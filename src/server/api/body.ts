@@ -16,9 +16,7 @@ export interface BodyLimits {
 }
 
 /** Memory left for all bodies being received, in bytes; one for each process. */
-export interface BodyMemory {
-  left: number;
-}
+export type BodyMemory = { left: number };
 
 /**
  * The share of one body in that memory. Only received bytes beyond the first 64 KiB count, so that idle connections and

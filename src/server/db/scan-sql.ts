@@ -56,20 +56,14 @@ export function scanSql(sql: string): SqlShape {
   return { verb, reads: isReading(sql, verb, changing), params, several: several && !trigger };
 }
 
-/** The expressions after RETURNING of a statement that has one, without their names. */
-interface Clauses {
-  returned: string[];
-  /** How many of the statement's parameters they hold. */
-  returnedParams: number;
-}
+const clauses = new LruCache<ReturnType<typeof scanClauses>>(256);
 
-const clauses = new LruCache<Clauses>(256);
-
-export function clausesOf(sql: string): Clauses {
+/** The expressions after RETURNING, without their names, and how many of the parameters they hold. */
+export function clausesOf(sql: string) {
   return clauses.getOrMake(sql, scanClauses);
 }
 
-function scanClauses(sql: string): Clauses {
+function scanClauses(sql: string) {
   const returned: string[] = [];
   let returnedParams = 0;
   let depth = 0;

@@ -12,14 +12,6 @@ export interface MeasuredRow {
   is_cut: number | null;
 }
 
-/** Values for the statement of a page of `limit` records. */
-export interface PageBounds {
-  limit: number;
-  more: number;
-  lastIndex: number;
-  maxBytes: number;
-}
-
 export interface PageRow extends MeasuredRow {
   /** The records, joined by commas; null when there are none. */
   json: string | null;
@@ -49,7 +41,7 @@ export interface ListPage {
 /** Reads a page of at most `limit` records that have at most 1 MiB together, or of one record of any size. */
 export async function readWithinBytes<Row extends MeasuredRow>(
   limit: number,
-  read: (bounds: PageBounds) => Promise<Row | undefined>,
+  read: (bounds: Record<"limit" | "more" | "lastIndex" | "maxBytes", number>) => Promise<Row | undefined>,
 ): Promise<Row | undefined> {
   let size = limit;
   let maxBytes = Math.floor(maxPageBytes / size);

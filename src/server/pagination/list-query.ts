@@ -54,15 +54,13 @@ export function sortPart<const Key extends string>(keys: readonly Key[], options
   return { sort: Type.Optional(oneOf(values, { default: "-created_at", ...options })) };
 }
 
-/** The four bounds of a range in a query: `name[gte]` and so on. */
-export type RangeName<Name extends string> = `${Name}[${Bound}]`;
 export const bounds = ["gte", "gt", "lte", "lt"] as const;
 export type Bound = (typeof bounds)[number];
 const boundSql: Record<Bound, string> = { gte: ">=", gt: ">", lte: "<=", lt: "<" };
 
 /** Query parameters for a range of any type. */
 export function rangeParts<Name extends string, S extends TProperties[string]>(name: Name, schema: S) {
-  return Object.fromEntries(bounds.map((bound) => [`${name}[${bound}]`, schema])) as Record<RangeName<Name>, S>;
+  return Object.fromEntries(bounds.map((bound) => [`${name}[${bound}]`, schema])) as Record<`${Name}[${Bound}]`, S>;
 }
 
 /** Query parameters for a range of times; parsed by `readTimeRange`. */

@@ -28,13 +28,7 @@ export interface MailStore {
   language: string;
 }
 
-export interface RenderedMail {
-  /** BCP 47 tag of the texts. */
-  language: string;
-  subject: string;
-  text: string;
-  html: string;
-}
+export type RenderedMail = ReturnType<typeof renderMail>;
 
 interface RenderInput {
   kind: AnyMailKind;
@@ -56,7 +50,7 @@ const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Scri
  * Renders a mail from the store, the recipient's record and `values`, never from a request.
  * @throws TypeError when a value that the kind needs is missing.
  */
-export function renderMail({ kind, store, name, languages, values }: RenderInput): RenderedMail {
+export function renderMail({ kind, store, name, languages, values }: RenderInput) {
   const { language, templates } = chooseTemplates([...languages, store.language]);
   const { subject, paragraphs } = templates[kind];
   const all: Record<string, string> = { store: oneLine(store.title), name: greetingName(name) };

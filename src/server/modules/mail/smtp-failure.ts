@@ -1,16 +1,5 @@
 import { TimedOut } from "../../delivery/outbound/attempt-failure.ts";
 
-export interface SmtpFailure {
-  /** Another attempt cannot help: the server rejects this mail. */
-  isFinal: boolean;
-  /** The mail server is down, or does not speak SMTP as it should: other mail would fail too. */
-  isOutage: boolean;
-  /** The mail server rejected the credentials. */
-  isCredentials: boolean;
-  /** A short line without address, contents or credentials. */
-  text: string;
-}
-
 type SmtpError = Error &
   Partial<Record<"code" | "originalCode" | "command" | "response", string>> & { responseCode?: number };
 
@@ -31,16 +20,19 @@ const meanings: Record<string, string> = {
  * Reads the error of a failed attempt.
  * @param secrets texts that the result must not repeat.
  */
-export function readSmtpFailure(error: unknown, secrets: readonly string[]): SmtpFailure {
+export function readSmtpFailure(error: unknown, secrets: readonly string[]) {
   const { originalCode, command = "", response, responseCode, ...given } = error as SmtpError;
   const code = error instanceof TimedOut ? "ETIMEDOUT" : (given.code ?? "unexpected");
   const permanent = responseCode !== undefined && responseCode >= 500 && ![503, 530].includes(responseCode);
   const isRejected = permanent && (command === "RCPT TO" || command === "DATA");
   const isUnusable = code === "EENVELOPE" && command === "API";
   return {
+    /** Another attempt cannot help: the server rejects this mail. */
     isFinal: isRejected || isUnusable,
+    /** The mail server is down, or does not speak SMTP as it should: other mail would fail too. */
     isOutage: code in meanings,
     isCredentials: code === "EAUTH",
+    /** A short line without address, contents or credentials. */
     text: describe(code, originalCode, response, secrets),
   };
 }

@@ -7,14 +7,9 @@ import { recordAudit } from "../audit/service.ts";
 import { composeMail, findRecipient } from "./compose.ts";
 import { type MailStore, renderMail } from "./render.ts";
 import { type SmtpServer, smtpOptions } from "./smtp.ts";
-import { runSmtpSession, type SmtpSession } from "./smtp-session.ts";
+import { runSmtpSession } from "./smtp-session.ts";
 
-export interface TestMail extends SmtpSession {
-  to: string;
-  from: string;
-  message_id: string;
-  answer: string;
-}
+export type TestMail = Awaited<ReturnType<typeof sendTestMail>>;
 
 /**
  * Sends a test mail of a store at once, without the outbox.
@@ -54,7 +49,7 @@ export async function sendTestMail(input: {
   smtp: SmtpServer;
   store: MailStore;
   now: () => number;
-}): Promise<TestMail> {
+}) {
   const { smtp, store, now } = input;
   const to = parseEmail("to", input.to).email;
   const from = parseFromAddress(input.mailFrom);

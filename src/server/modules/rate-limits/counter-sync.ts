@@ -43,7 +43,6 @@ interface PulledRow {
 
 interface SyncDeps {
   db: Database;
-  /** Epoch milliseconds. */
   now: () => number;
   /** Receives hits that other processes have counted. */
   onPulled: (subject: string, at: number, hits: number) => void;

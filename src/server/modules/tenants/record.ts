@@ -10,17 +10,13 @@ export interface TenantRecord extends Store {
 
 type LimitColumn = "address_writes" | "visitor_writes" | "pending_orders" | "stock_share" | "orders_per_minute";
 
-/** A tenant with its details; limits as in `Tenant`. */
+/** A tenant with its details; limits as in `Tenant`, other values as in `TenantInput`. */
 export interface TenantDetails extends TenantRecord, Record<LimitColumn, number> {
   /** BCP 47 tag of texts without a language. */
   language: string;
-  /** Lifetime of user tokens, in seconds. */
   token_lifetime: number;
-  /** Points for every 100 minor units paid, such as 1.5. */
   points_rate: number;
-  /** Value of a point as payment, in the store's currency. */
   point_value: number;
-  /** Days until points expire; null for never. */
   points_days: number | null;
   updated_at: string;
 }

@@ -20,11 +20,6 @@ const maxGroups = 500;
 const defaultMaxWaiting = 100_000;
 const maxKnown = 50_000;
 
-/** One view of a resource; the dedup key identifies the viewer. */
-export interface View extends Omit<ViewGroup, "dedupKeys"> {
-  dedupKey: string;
-}
-
 declare module "../../context.ts" {
   interface ProcessMemory {
     views: ViewBuffer;
@@ -69,7 +64,7 @@ export class ViewBuffer {
   }
 
   /** Buffers a view, which is written within a second. Errors: unavailable when too many wait. */
-  add({ dedupKey, ...group }: View): void {
+  add({ dedupKey, ...group }: Omit<ViewGroup, "dedupKeys"> & { dedupKey: string }): void {
     if (this.#waiting >= (this.#deps.maxWaiting ?? defaultMaxWaiting)) throw unavailable("Too many views are waiting.");
     this.#known.set(dedupKey, true);
     this.#put(group, [dedupKey]);

@@ -92,10 +92,8 @@ interface DeliveryTask extends Claim {
 }
 
 export interface WebhookDeps extends ChannelDeps {
-  /** How long an attempt may take, in milliseconds. */
   timeoutMs?: number;
   lookup?: Lookup;
-  /** Certificates to trust instead of the usual ones. */
   ca?: string;
 }
 

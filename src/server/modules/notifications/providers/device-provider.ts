@@ -12,16 +12,13 @@ export interface AccessToken {
 }
 
 export interface DeviceProviderDeps {
-  /** Epoch milliseconds. */
   now: () => number;
   /** Where messages go instead of the service's own address. */
   origin?: string;
-  /** Certificates to trust instead of the usual ones. */
   ca?: string;
 }
 
 interface DeviceService {
-  /** Epoch milliseconds. */
   now: () => number;
   /** @throws DeliveryFailure, or the error of the connection. */
   issueToken(): Promise<AccessToken>;

@@ -6,7 +6,6 @@ const maxText = 4096;
 
 export interface Http2Answer {
   status: number;
-  /** The header Retry-After, unparsed. */
   retryAfter: string | undefined;
   text: string;
 }

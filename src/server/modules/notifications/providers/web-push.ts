@@ -11,12 +11,10 @@ const encoding = "aes128gcm";
 export interface WebPushDeps {
   /** The server's keys (VAPID, RFC 8292), base64url. */
   readKeys: () => Promise<{ publicKey: string; privateKey: string }>;
-  /** Epoch milliseconds. */
   now: () => number;
   /** Whether endpoints may be on this machine or a private network. */
   allowPrivate: boolean;
   lookup?: Lookup | undefined;
-  /** Certificates to trust instead of the usual ones. */
   ca?: string | undefined;
 }
 

@@ -21,7 +21,6 @@ export interface PushDeps extends ChannelDeps {
   providers: Partial<Record<PushPlatform, PushProvider>>;
   /** Address that push services may write to; the store's own page where it is undefined. */
   contact?: string | undefined;
-  /** How long an attempt may take, in milliseconds. */
   timeoutMs?: number;
 }
 
