@@ -11,10 +11,7 @@ import { info, printJson } from "./terminal/output.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { UsageError } from "./terminal/usage-error.ts";
 
-/**
- * Runs one command line.
- * @returns the exit code: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict or busy, 130 cancelled. Never throws.
- */
+/** Runs one command line. Returns the exit code, which `exitCodes` explains. Never throws. */
 export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
   if (argv[0] === "__complete") {
     const { printCompletions } = await import("./completion/complete.ts");

@@ -19,10 +19,7 @@ type FindNames = (
   console: Console,
 ) => Promise<{ value: string; description: string }[]>;
 
-/**
- * Asks for missing arguments at a terminal.
- * @throws UsageError that names all of them when it cannot ask, and for several of which one is needed.
- */
+/** Asks for missing arguments at a terminal. Elsewhere, throws a UsageError that names all of them. */
 export async function promptMissing(
   { args, oneOf }: Pick<Command, "args" | "oneOf">,
   values: GivenValues,

@@ -31,10 +31,7 @@ export function openTerminal(host: NodeJS.Process) {
     columns: host.stdout.isTTY ? host.stdout.columns : undefined,
     /** Standard error where it is a terminal, to draw on. */
     screen: host.stderr.isTTY ? host.stderr : undefined,
-    /**
-     * Writes the answer to standard output, and waits until it is written. A closed pipe (`| head`) is no error.
-     * @throws internalError when it cannot be written, for instance to a full disk.
-     */
+    /** Writes the answer to standard output. A closed pipe (`| head`) is no error, a full disk is. */
     async write(text: string): Promise<void> {
       const failure = await writeTo(host.stdout, text);
       if (failure?.code === "EPIPE") isRead = false;
@@ -49,10 +46,7 @@ export function openTerminal(host: NodeJS.Process) {
     async writeError(text: string): Promise<void> {
       await writeTo(host.stderr, text);
     },
-    /**
-     * Reads standard input to its end.
-     * @throws validationFailed when it is longer than `maxBytes` or not UTF-8.
-     */
+    /** Reads standard input to its end. Errors: validationFailed when it is longer than `maxBytes` or not UTF-8. */
     async readInput(maxBytes: number): Promise<string> {
       const chunks: Buffer[] = [];
       let size = 0;

@@ -32,12 +32,6 @@ export interface Shop {
   key: AppKey | IssuedAppKey | null;
 }
 
-/** A shop after setup, and the parts that were created. */
-export interface ShopSetup extends Shop {
-  store: TenantDetails;
-  made: { store: boolean; owner: boolean; key: boolean };
-}
-
 /** Finds the existing parts of a shop. */
 export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop> {
   const tenants = await listTenants(ctx);
@@ -55,11 +49,11 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 
 /**
  * Creates the missing parts of a shop in one transaction, and leaves existing parts as they are. It can be repeated,
- * and two callers at once create one shop.
+ * and two callers at once create one shop. Returns the shop, and which parts were made.
  * @throws notFound for a store that neither exists nor is planned, conflict when another user has the owner's address,
  * validationFailed for an invalid field, wrongState when the secret key is not the one of the database.
  */
-export async function setUpShop(ctx: SystemCtx, plan: ShopPlan): Promise<ShopSetup> {
+export async function setUpShop(ctx: SystemCtx, plan: ShopPlan) {
   const { namespace } = plan;
   await claimDatabase(ctx.db, ctx.vault);
   return inTransaction(ctx, async (tx) => {
@@ -67,7 +61,7 @@ export async function setUpShop(ctx: SystemCtx, plan: ShopPlan): Promise<ShopSet
     if (before.store === null && plan.store !== null) await createTenant(tx, { namespace, ...plan.store });
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
     const owner = before.owner ?? (plan.owner && (await addUser(work, plan.owner)));
-    const key = before.key ?? (plan.key && (await makeKey(tx, namespace, plan.key)));
+    const key = (before.key ?? (plan.key && (await makeKey(tx, namespace, plan.key)))) as Shop["key"];
     const made = { store: before.store === null, owner: owner !== before.owner, key: key !== before.key };
     return { store: await getTenant(tx, namespace), owner, key, made };
   });

@@ -61,10 +61,7 @@ export interface DoctorDeps extends Pick<CheckSubject, "now" | "env" | "version"
   makeContext(db: Database, config: Config, options: { leaveModes: boolean }): Promise<SystemCtx>;
 }
 
-/**
- * Checks the environment of a server, its database and its records. A server may be running.
- * @throws notFound when the store does not exist.
- */
+/** Checks the environment of a server, its database and its records. A server may be running. Errors: notFound. */
 export async function runDoctor(config: Config, options: DoctorOptions): Promise<Report> {
   const { namespace, deps, faults = [] } = options;
   const sound = serverChecks.filter((check) => faults.length === 0 || !configChecks.includes(check));

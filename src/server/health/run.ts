@@ -17,20 +17,8 @@ import {
 } from "./finding.ts";
 import { checkRecords } from "./records/check-records.ts";
 
-export interface Report {
-  /** Whether no error remains, and with `strict` no warning. */
-  ok: boolean;
-  /** The worst severity that remains. */
-  worst: Severity | "ok";
-  /** Names of the checks that ran. */
-  checked: string[];
-  /** Names of the checks without findings. */
-  passed: Record<Group, string[]>;
-  /** Null where it cannot be opened. */
-  database: ({ kind: string } & DatabaseSize) | null;
-  /** The worst first. */
-  findings: ReportedFinding[];
-}
+/** `findings` has the worst first, `passed` the checks without findings, `worst` the worst severity that remains. */
+export type Report = ReturnType<Run["report"]>;
 
 export interface RunOptions {
   /** Checks only one store. */
@@ -122,12 +110,13 @@ export class Run {
     });
   }
 
-  report(database: Report["database"]): Report {
+  /** @param database null where it cannot be opened. */
+  report(database: ({ kind: string } & DatabaseSize) | null) {
     const findings = this.#findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
-    const worst = findings.find(({ fixed }) => !fixed)?.severity ?? "ok";
+    const worst: Severity | "ok" = findings.find(({ fixed }) => !fixed)?.severity ?? "ok";
     const failed = new Set(findings.map(({ check }) => check));
     const names = [...this.#checked].filter(([check]) => !failed.has(check));
-    const passed: Report["passed"] = { environment: [], records: [], database: [] };
+    const passed: Record<Group, string[]> = { environment: [], records: [], database: [] };
     for (const [check, group] of names) passed[group].push(check);
     const ok = worst !== "error" && !(this.#options.strict && worst === "warning");
     return { ok, worst, checked: [...this.#checked.keys()], passed, database, findings };

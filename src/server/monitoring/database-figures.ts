@@ -8,7 +8,6 @@ import { mailOutbox } from "../modules/mail/table.ts";
 import { pushDeliveries } from "../modules/notifications/table.ts";
 import { webhookDeliveries } from "../modules/webhooks/table.ts";
 import { freeDiskBytes } from "./readiness.ts";
-import type { ServerStatus } from "./server-status.ts";
 
 /** Figures are cached this long: counting reads every waiting row. */
 const keptMs = 5000;
@@ -16,7 +15,7 @@ const dayMs = 86_400_000;
 /** An unreachable database must not delay the other figures. */
 const timeoutMs = 1000;
 
-/** Figures of the database and its disk. */
+/** Figures of the database and its disk, as `GET /status` has them. Null stands for what is not there or unknown. */
 export type DatabaseFigures = Awaited<ReturnType<ReturnType<typeof createDatabaseReader>>>;
 
 interface FigureDeps {
@@ -26,6 +25,9 @@ interface FigureDeps {
   certificateEnd: () => number | undefined;
   now: () => number;
 }
+
+/** `failed` are the deliveries that failed for good within the last day. */
+type Queues = Record<"mail" | "webhooks" | "pushes", { waiting: number; failed: number }>;
 
 const since = param("since");
 const figuresOf = (table: SQLWrapper, waiting: SQL, failed: SQL) => sql`json_object(
@@ -73,7 +75,7 @@ async function read({ db, dataDir, certificateEnd, now }: FigureDeps) {
       wal_bytes: hasFile ? db.walBytes() : null,
       disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
     },
-    queues: row ? (JSON.parse(row.queues) as ServerStatus["queues"]) : null,
+    queues: row ? (JSON.parse(row.queues) as Queues) : null,
     certificate_expires_at: end === undefined ? null : new Date(end).toISOString(),
   };
 }

@@ -1,4 +1,5 @@
 import type { ReplicationStatus } from "../replication/replication-status.ts";
+import type { DatabaseFigures } from "./database-figures.ts";
 
 /** Times to answer since the start of the process. Histograms can be added and subtracted. */
 export interface LatencyHistogram {
@@ -50,17 +51,11 @@ export interface TenantStatus {
   errors: number;
 }
 
-export interface QueueStatus {
-  waiting: number;
-  /** Deliveries that failed for good within the last day. */
-  failed: number;
-}
-
 /**
  * The reply to `GET /status` on the control socket: a server with all of its workers. Counters run from the start of the
  * server and never decrease. Times are RFC 3339.
  */
-export interface ServerStatus {
+export interface ServerStatus extends DatabaseFigures {
   version: string;
   pid: number;
   started_at: string;
@@ -90,22 +85,8 @@ export interface ServerStatus {
   tenants: TenantStatus[];
   /** Whether orders, points and idempotency keys do not expire now, because the clock jumped. */
   expiry_paused: boolean;
-  /** Sizes in bytes; null where there is no file. */
-  database: { kind: string; bytes: number | null; wal_bytes: number | null; disk_free_bytes: number | null };
-  /** Null while the database does not answer. */
-  queues: { mail: QueueStatus; webhooks: QueueStatus; pushes: QueueStatus } | null;
-  /** Time of the last backup of this data directory; null for none. */
-  last_backup_at: string | null;
-  /** Time of a backup that failed since then; null for none. */
-  last_backup_failed_at: string | null;
-  /** Time of the last rehearsal of a restore that succeeded; null for none. */
-  last_rehearsal_at: string | null;
-  /** Time of a rehearsal that failed since then; null for none. */
-  last_rehearsal_failed_at: string | null;
   /** The replica of `--replicate-to`; null without one. */
   replication: ReplicationStatus | null;
-  /** When the certificate of the server expires; null without one. */
-  certificate_expires_at: string | null;
 }
 
 /** How a request of `/health/live` whose `X-Request-Id` begins with `doctor-` arrived at the server. */

@@ -14,9 +14,8 @@ import { startService, writeUnit } from "./unit.ts";
 export type Outcome = Awaited<ReturnType<typeof createShop>>;
 
 /**
- * Creates the missing parts of the store in one transaction, then writes the secrets to their files.
- * @throws AppError of the services, when nothing was created; internalError when a secret could not be written to
- * its file, with the commands that replace it.
+ * Creates the missing parts of the store in one transaction, then writes the secrets to files. Where that is
+ * impossible, the error names the commands that replace them.
  */
 export async function createShop(args: InitArgs, console: Console, plan: Plan) {
   const { config, answers, unit } = plan;

@@ -35,7 +35,7 @@ export async function planShop(args: InitArgs, console: Console) {
   checkFlags(args);
   const given = readRunMode(args);
   let config = readInitConfig(args, console, given === "systemd");
-  if (given === "systemd") requireWritable(describeUnit(config, args["unit-dir"], console));
+  if (given === "systemd") requireWritable(describeUnit(config, args["unit-dir"]));
   if (args["tls-cert"] !== undefined && config.tls !== undefined) await readCertificate(config.tls);
   const answers = await gatherAnswers(args, console, config);
   const { run, key, owner, secretFile } = answers;
@@ -43,7 +43,7 @@ export async function planShop(args: InitArgs, console: Console) {
   config = { ...config, replicateTo: answers.replicateTo ?? config.replicateTo };
   // The guide is printed before the server listens, and names its port.
   if (run === "serve" && config.port === 0) config = { ...config, port: await reservePort(config) };
-  const unit = run === "systemd" ? describeUnit(config, args["unit-dir"], console) : null;
+  const unit = run === "systemd" ? describeUnit(config, args["unit-dir"]) : null;
   if (unit !== null) requireWritable(unit);
   const planFile = (isWanted: boolean, path: string | undefined, flag: string) => {
     if (isWanted && path === undefined) requireReader(console, flag);

@@ -10,10 +10,7 @@ import { formatGuide } from "./guide.ts";
 import { readInitConfig } from "./plan.ts";
 import { describeUnit, renderCompose } from "./unit.ts";
 
-/**
- * Prints the outcome: one JSON value; with `-q` `<app_id>:<app_secret>` and `<user_id>:<password>`; otherwise a guide.
- * @throws internalError when new secrets could not be printed; it names the commands that replace them.
- */
+/** Prints the outcome: one JSON value; with `-q` the ids with their secrets; otherwise a guide. */
 export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
   let failure: unknown;
   try {
@@ -53,7 +50,7 @@ export async function printService(args: InitArgs, console: Console): Promise<vo
   checkFlags(args);
   const isUnit = args["print-unit"];
   const config = readInitConfig(args, console, isUnit);
-  const { text, warnings } = isUnit ? describeUnit(config, undefined, console) : renderCompose(config);
+  const { text, warnings } = isUnit ? describeUnit(config, undefined) : renderCompose(config);
   for (const warning of warnings) await warn(console, warning);
   if (isUnit) await warnOfEnvironment(console, envFilePath(config.dataDir));
   await (console.json ? printJson(console, { text }) : console.write(text));

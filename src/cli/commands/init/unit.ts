@@ -3,9 +3,9 @@ import { dirname, join, resolve } from "node:path";
 import { isTemporary, renderUnit, stateDirectoryOf, unitName } from "../../../server/admin/systemd-unit.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { errnoOf, unavailable } from "../../../server/errors.ts";
+import { ownCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 import { askChoice, askYesNo, type Choice } from "../../terminal/prompt.ts";
-import { describeServerProcess } from "../serve/server-process.ts";
 import type { InitArgs } from "./flags.ts";
 
 /** How the server runs after `init`: `systemd` installs a service. */
@@ -44,18 +44,23 @@ export function hasSystemd(): boolean {
 export type Unit = ReturnType<typeof describeUnit>;
 
 /**
- * The systemd unit that serves this data directory, its path and the present content of that file, and warnings why
- * the service may not work as it is.
- * @throws wrongState for a path that no unit can name, unavailable when an existing unit cannot be read.
+ * The systemd unit that serves this data directory, with its path and the present content of that file, and warnings
+ * why the service may not work as it is. Errors: wrongState for a path that no unit can name, unavailable.
  */
-export function describeUnit(config: Config, unitDir: string | undefined, console: Console) {
+export function describeUnit(config: Config, unitDir: string | undefined) {
   const { dataDir, port } = config;
-  const { command } = describeServerProcess(console);
   const path = join(resolve(unitDir ?? systemUnits), unitName);
   const account = chooseAccount(dataDir);
   const folders = foldersOutside(config);
-  const text = renderUnit({ command, dataDir, folders, hasReplica: config.replicateTo !== undefined, account, port });
-  return { path, text, existing: readExisting(path), warnings: findWarnings(command, dataDir, account) };
+  const text = renderUnit({
+    command: ownCommand,
+    dataDir,
+    folders,
+    hasReplica: config.replicateTo !== undefined,
+    account,
+    port,
+  });
+  return { path, text, existing: readExisting(path), warnings: findWarnings(dataDir, account) };
 }
 
 function readExisting(path: string): string | undefined {
@@ -124,10 +129,10 @@ function foldersOutside({ dataDir, replicateTo, backupTo }: Config): string[] {
   return folders.filter((path) => !`${path}/`.startsWith(`${dataDir}/`));
 }
 
-function findWarnings(command: readonly string[], dataDir: string, account: Account): string[] {
-  const [program = ""] = command;
+function findWarnings(dataDir: string, account: Account): string[] {
+  const [program = ""] = ownCommand;
   const user = account.kind === "static" ? account.user : undefined;
-  const temporary = [dataDir, ...command].find(isTemporary);
+  const temporary = [dataDir, ...ownCommand].find(isTemporary);
   const warnings = [
     user === "0" &&
       `The unit runs as root because root owns ${dataDir}. With a data directory below /var/lib, systemd creates an account for it.`,

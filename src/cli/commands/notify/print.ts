@@ -5,9 +5,6 @@ import type {
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, printRecord, warn } from "../../terminal/output.ts";
 
-// Complete are the deliveries, which may still wait.
-const labels: Record<string, string> = { is_complete: "all_deliveries_queued" };
-
 type Message = AcceptedMessage | MessageWithDeliveries;
 
 /** A message in JSON: the API's record with `message_id` as its id. */
@@ -20,7 +17,9 @@ export async function printMessage(console: Console, message: Message): Promise<
   const record = toMessageRecord(message);
   if (console.quiet && record.message_id === null) return;
   if (console.json) return printRecord(console, record, "message_id");
-  const shown = Object.entries(record).map(([name, value]) => [labels[name] ?? name, showPart(name, value)]);
+  // Complete are the deliveries, which may still wait.
+  const labelOf = (name: string) => (name === "is_complete" ? "all_deliveries_queued" : name);
+  const shown = Object.entries(record).map(([name, value]) => [labelOf(name), showPart(name, value)]);
   return printRecord(console, Object.fromEntries(shown), "message_id");
 }
 

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import type { Ctx } from "../../../server/context.ts";
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import type { StockItem } from "../../../server/modules/products/stock.ts";
@@ -5,12 +8,12 @@ import { recordArg, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, fileFormatArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
+import type { Console } from "../../terminal/console.ts";
 import { formatOf, readExportFormat, writeExport } from "../../terminal/export-file.ts";
 import { printList } from "../../terminal/output.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
-import { openSource } from "./product-file.ts";
 
 /** The product or variant with this id, slug or SKU. Errors: notFound, conflict if ambiguous. */
 export async function findStockItem(ctx: Ctx, name: string): Promise<StockItem> {
@@ -86,6 +89,20 @@ const show = defineCommand({
     await printProduct(console, JSON.parse(json) as ProductDocument);
   },
 });
+
+/** Opens a file, or standard input for `-`, until `close`. The signal ends reading with an error. */
+async function openSource(path: string, console: Console, signal: AbortSignal) {
+  if (path === "-") return { bytes: console.streamInput(signal), size: undefined, close: () => {} };
+  const refuse = (error: NodeJS.ErrnoException): never => {
+    throw invalidFlag("<file>", `cannot be read (${error.code ?? "unknown"}): ${path}`);
+  };
+  const found = await stat(path).catch(refuse);
+  if (found.isDirectory()) throw invalidFlag("<file>", `is a directory: ${path}`);
+  // The stream alone owns the descriptor: it may be in the middle of a read when the import stops.
+  const bytes = createReadStream(path, { signal, highWaterMark: 256 * 1024 });
+  await once(bytes, "open").catch(refuse);
+  return { bytes, size: found.isFile() ? found.size : undefined, close: () => void bytes.destroy() };
+}
 
 const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
 

@@ -59,10 +59,7 @@ const stopReasons = {
   failure: "Aborted",
 } as const;
 
-/**
- * Prints the result of an import: the counts on standard output, the errors on standard error.
- * @returns the exit code: 0, 1 for a line with an error, 130 after ctrl-C.
- */
+/** Prints the result of an import, its errors on standard error. Returns the exit code. */
 export async function printImport(console: Console, result: ImportResult, isDryRun: boolean): Promise<number> {
   const { changes, errors, errors_omitted, stopped, last_line: line, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : counts.failed > 0 ? 1 : 0;

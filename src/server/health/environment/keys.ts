@@ -16,23 +16,10 @@ const expiresSoonMs = 30 * day;
 /** Switching callers to a new secret takes days; an old secret that stays longer is a risk. */
 const longOverlapMs = 14 * day;
 
-interface Key {
-  app_id: string;
-  namespace: string;
-  name: string;
-  url: string | null;
-  domain: string | null;
-  /** JSON array. */
-  scopes: string;
-  enforce_origins: number;
-  /** The number of allowed origins. */
-  origins: number;
-  expires_at: string | null;
-  updated_at: string;
-  last_used_at: string | null;
-  /** JSON of the secrets that have not expired. */
-  secrets: string;
-}
+/** `origins` is their number; `scopes` and `secrets`, those that have not expired, are JSON. */
+type Key = Record<"app_id" | "namespace" | "name" | "scopes" | "updated_at" | "secrets", string> &
+  Record<"url" | "domain" | "expires_at" | "last_used_at", string | null> &
+  Record<"enforce_origins" | "origins", number>;
 
 const selectKeys = statement<Key>(sql`
   select k.id as app_id, t.namespace, k.name, t.url, t.domain, k.scopes, k.enforce_origins, k.expires_at,
@@ -116,11 +103,7 @@ const checkSecrets: KeyRule = (key, { now, command }) => {
   const newestFirst = secrets.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
   const [, ...old] = describeSecrets(newestFirst, now());
   if (old.length === 0) return null;
-  const until =
-    old
-      .map(({ expires_at }) => expires_at ?? "")
-      .toSorted()
-      .at(-1) ?? "";
+  const until = old.map(({ expires_at }) => expires_at ?? "").reduce((a, b) => (a > b ? a : b));
   if (old.every(({ may_go }) => may_go)) {
     const unused = `has an old secret that is no longer used and is valid until ${until}.`;
     return [unused, command(`key retire ${key.app_id} --yes`)];

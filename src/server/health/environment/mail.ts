@@ -11,14 +11,9 @@ import { inScope } from "../records/check.ts";
 const overdueMs = 15 * 60_000;
 const recentMs = 7 * 86_400_000;
 
-interface Queue {
-  namespace: string;
-  waiting: number;
-  /** When the oldest waiting mail was queued. */
-  since: string | null;
-  failed: number;
-  last_error: string | null;
-}
+/** The mail of a store; `since` is when the oldest waiting one was queued. */
+type Queue = { namespace: string } & Record<"waiting" | "failed", number> &
+  Record<"since" | "last_error", string | null>;
 
 const selectQueues = statement<Queue>(sql`
   select t.namespace, count(case when m.status = 'queued' then 1 end) as waiting,

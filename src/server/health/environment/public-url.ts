@@ -84,12 +84,8 @@ function describeCall(url: string, call: PublicCall, { command }: CheckSubject):
   if (reply === null) return null;
   if (reply.target !== null) {
     const target = URL.parse(reply.target, url)?.origin ?? reply.target;
-    return finding(
-      "error",
-      url,
-      `${url} redirects to ${target}. API requests with a body fail.`,
-      `Use --public-url ${target}`,
-    );
+    const message = `${url} redirects to ${target}. API requests with a body fail.`;
+    return finding("error", url, message, `Use --public-url ${target}`);
   }
   if (reply.requestId === null) {
     const remedy = `Let the proxy pass on all paths below ${url}/, ${orCorrectUrl}.`;

@@ -35,16 +35,9 @@ export const server = {
     const settingsFile = envFilePath(dataDir);
     const changedAt = statSync(settingsFile, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     const isUnread = status.started_at !== undefined && changedAt > Date.parse(status.started_at);
-    const unread = isUnread
-      ? [
-          finding(
-            "warning",
-            settingsFile,
-            `${settingsFile} was changed after the server started.`,
-            "Restart the server, which reads it only when it starts.",
-          ),
-        ]
-      : [];
+    const changed = `${settingsFile} was changed after the server started.`;
+    const reload = "Restart the server, which reads it only when it starts.";
+    const unread = isUnread ? [finding("warning", settingsFile, changed, reload)] : [];
     const unready = new Set((status.processes ?? []).flatMap(({ unready }) => unready ?? []));
     const faults = [...unready].map((reason) => {
       const fault = locateFailure(unavailable(reason, { isInternal: true }), config, command) as AppError;

@@ -109,16 +109,10 @@ export const push = {
   },
 } satisfies EnvironmentCheck;
 
-interface Webhook {
-  webhook_id: string;
-  namespace: string;
-  url: string;
-  failed: number;
-  waiting: number;
-  /** When the oldest waiting delivery was queued. */
-  since: string | null;
-  last_error: string | null;
-}
+/** `since` is when the oldest waiting delivery was queued. */
+type Webhook = Record<"webhook_id" | "namespace" | "url", string> &
+  Record<"failed" | "waiting", number> &
+  Record<"since" | "last_error", string | null>;
 
 const selectFailing = statement<Webhook>(sql`
   select w.id as webhook_id, t.namespace, w.url, count(case when d.status = 'failed' then 1 end) as failed,

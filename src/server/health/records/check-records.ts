@@ -65,16 +65,8 @@ async function runCheck(ctx: SystemCtx, check: RecordCheck, scope: Scope): Promi
         const namespace = nameOf(row.tenant_id);
         const fixable = Boolean(row.fixable);
         const message = `${field} of ${record}${namespace === null ? "" : ` in store ${namespace}`} is ${found ?? "null"} and should be ${expected ?? "null"}.`;
-        const values = { field, is: found, should: expected, fixable, fixed };
-        return {
-          ...common,
-          severity: "error",
-          subject: record,
-          namespace,
-          message,
-          ...values,
-          ...(!fixable && { remedy }),
-        };
+        const values = { field, is: found, should: expected, fixable, fixed, remedy: fixable ? null : remedy };
+        return { ...common, severity: "error", subject: record, namespace, message, ...values };
       }),
       ...noted.map(({ tenant_id, count }): ReportedFinding => {
         const namespace = nameOf(tenant_id);
