@@ -15,9 +15,8 @@ const timeoutMs = 3000;
 type FindByPrefix = (kind: string, prefix: string) => Promise<OfferedName[]>;
 
 /**
- * Prints the candidates for the word that is being typed, one a line: the value, a tab, a description. The line `:file`
- * or `:directory` asks the shell for its own files. Prints no errors, and creates no database.
- * @param argv the word as far as it is typed, then the words before it.
+ * Prints the candidates for the first of the words, which is being typed, one a line: the value, a tab, a description.
+ * The line `:file` or `:directory` asks the shell for its own files. Prints no errors, and creates no database.
  */
 export async function printCompletions(tree: CommandTree, [current = "", ...words]: string[], terminal: Terminal) {
   const console = createConsole(terminal, {});

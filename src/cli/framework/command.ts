@@ -65,9 +65,8 @@ export function waysToChange(...names: string[]) {
 }
 
 /**
- * Runs a command with values that were parsed already, so that citty does not parse again, which would drop all but the
- * last of a repeated flag.
- * @returns the exit code.
+ * Runs a command with values that were parsed already, so that citty does not parse again, which would drop all but
+ * the last of a repeated flag. Returns the exit code.
  */
 export async function runCommand(command: Command, values: GivenValues, console: Console): Promise<number> {
   const args = { _: [], ...completeValues(command.args, values) } as never;

@@ -8,9 +8,8 @@ import { tokenize, unknownFlagError } from "./parse-args.ts";
 const broken = "\ufffd";
 
 /**
- * Finds the command, which can come after flags that every command takes (`bodega --json tenant list`).
- * @returns the words to show help about, or the command's words with the rest of its arguments.
- * @throws UsageError for an unknown word, and for a flag before the command that needs to know the command.
+ * Finds the command, which can come after flags that every command takes (`bodega --json tenant list`). Errors:
+ * UsageError for an unknown word, and for a flag before the command that needs to know the command.
  */
 export function findCommand(
   tree: CommandTree,

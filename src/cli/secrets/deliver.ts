@@ -23,9 +23,8 @@ interface SecretRecord<T> {
 
 /**
  * Makes a secret, then delivers it once: into a new file, or on standard output. `-q` prints its id, and the secret
- * after it unless a file gets the secret.
- * @throws UsageError or conflict before anything is made, if the secret could not be delivered; internalError with the
- * command that makes another one, if delivery fails afterwards.
+ * after it unless a file gets the secret. Nothing is made if it could not be delivered; if delivery fails afterwards,
+ * the error names the command that makes another one.
  */
 export async function deliverSecret<T extends object>(
   console: Console,
@@ -68,9 +67,8 @@ export function requireReader(console: Console, flag: string): void {
 }
 
 /**
- * Checks that a file can be created, before there is a secret for it. `save` writes the secret and a line break, and
- * throws conflict when the file was created meanwhile, internalError when it cannot be written.
- * @throws conflict when it exists, UsageError when it cannot be created.
+ * Checks that a file can be created, before there is a secret for it. `save` writes the secret and a line break.
+ * Errors: conflict when the file exists, UsageError or internalError when it cannot be written.
  */
 export function planSecretFile(given: string, flag = "--save-secret-to") {
   const path = resolve(given);

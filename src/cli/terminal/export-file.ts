@@ -43,8 +43,6 @@ interface Export<T> {
 /**
  * Writes pages to the output with a progress bar. A file is written under a temporary name and renamed once it is
  * complete; pipes and devices are written directly. Then prints how many records a file has.
- * @throws UsageError when the file cannot be created, or exists and the console cannot ask; CancelledError for a no;
- * internalError when it cannot be written; the errors of the pages.
  */
 export async function writeExport<T>(
   console: Console,

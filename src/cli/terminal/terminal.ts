@@ -71,10 +71,7 @@ export function openTerminal(host: NodeJS.Process) {
         act();
       });
     },
-    /**
-     * From now on SIGINT, SIGTERM and SIGHUP do not end the process.
-     * @returns a function that lets them end it again, and returns the first signal received meanwhile.
-     */
+    /** From now on signals do not end the process, until the returned function is called, which returns the first. */
     holdSignals(): () => NodeJS.Signals | undefined {
       let first: NodeJS.Signals | undefined;
       const note = (signal: NodeJS.Signals) => {

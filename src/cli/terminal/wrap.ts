@@ -19,10 +19,7 @@ function breakWords(words: readonly string[], width: number): string[] {
 const word = /(?:\\.|[^\s'"\\]|'[^']*'|"[^"]*")+/g;
 const ending = " \\";
 
-/**
- * Breaks a command line between words so that it fits a terminal, and stays one line to the shell that it is pasted into.
- * @param indent prefix of each line but the first.
- */
+/** Breaks a command line between words, `indent` before each further line, so that a shell still reads one line. */
 export function wrapCommand(text: string, width: number, indent: string): string {
   return breakWords(text.match(word) ?? [], width - indent.length - ending.length).join(`${ending}\n${indent}`);
 }

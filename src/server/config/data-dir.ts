@@ -38,9 +38,8 @@ export function removeIfPossible(path: string): void {
 }
 
 /**
- * Writes a file of a data directory, readable by its owner only, under another name first, so that nobody reads half of
- * it. A new one never replaces one that appeared meanwhile.
- * @throws unavailable when it cannot be written.
+ * Writes a file of a data directory, readable by its owner only, under another name first, so that nobody reads half
+ * of it. A new one never replaces one that appeared meanwhile. Errors: unavailable.
  */
 export function writeWhole(dataDir: string, path: string, text: string | Uint8Array, isNew = false): void {
   makeDataDir(dataDir);
@@ -88,9 +87,8 @@ export function restrictFile(path: string, mode = 0o600): void {
 }
 
 /**
- * Gives a file that root has created to the owner of its directory, so that a server of that account can open it. Does
+ * Gives a file that root has created to the owner of `like`, so that a server of that account can open it. Does
  * nothing for other accounts.
- * @param like a file or directory of the right owner.
  */
 export function giveToOwner(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;

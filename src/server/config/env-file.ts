@@ -33,9 +33,8 @@ export function withEnvFile(env: Environment, dataDir: string): Environment {
 export type EnvFileChange = ReturnType<typeof addToEnvFile>;
 
 /**
- * Adds variables to the env file of a data directory, readable by its owner only. Variables that it already sets stay.
- * @returns the variables that were added, and those that the file sets to another value.
- * @throws validationFailed for a value that cannot be written, unavailable when the file cannot be.
+ * Adds variables to the env file of a data directory, readable by its owner only. Variables that it already sets stay;
+ * `kept` are those with another value. Errors: validationFailed for a value that cannot be written, unavailable.
  */
 export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
@@ -60,10 +59,7 @@ export function compareEnvFile(dataDir: string, wanted: Record<string, string>) 
   };
 }
 
-/**
- * A line of an env file, quoted so that this program, systemd and Docker read the same value.
- * @throws validationFailed for a value that cannot be quoted so.
- */
+/** A line of an env file, quoted so that this program, systemd and Docker read it alike. Errors: validationFailed. */
 export function formatVariable(name: string, value: string): string {
   if (!/[\p{Cc}']/u.test(value)) return `${name}='${value}'`;
   if (!/[\p{Cc}"\\$`]/u.test(value)) return `${name}="${value}"`;

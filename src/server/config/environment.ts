@@ -4,10 +4,7 @@ import { type AppError, errnoOf, validationFailed } from "../errors.ts";
 /** Environment variables, as in `process.env`. */
 export type Environment = Record<string, string | undefined>;
 
-/**
- * The value of a variable, or the content of the file that its `…_FILE` form names. An empty variable counts as unset.
- * @throws validationFailed naming the variable whose file cannot be read.
- */
+/** The value of a variable, or the content of the file that its `…_FILE` form names. Empty ones count as unset. */
 export function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name];
   if (value !== undefined && value !== "") return value;

@@ -44,10 +44,8 @@ export async function readServerStatus(dataDir: string, signal?: AbortSignal): P
 
 /**
  * Listens on the control socket of a data directory, which only the account of the server can open. A socket left
- * behind by a killed server is replaced.
- * @returns null when another server of this data directory already listens; servers of one libSQL database can share a
- * directory.
- * @throws unavailable when the system refuses it, for instance because the path is too long.
+ * behind by a killed server is replaced. Null when another server of one libSQL database already listens. Errors:
+ * unavailable.
  */
 export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {
   makeDataDir(dataDir);

@@ -44,10 +44,7 @@ export class WorkerRegistry {
     this.#options = { timeoutMs: defaultTimeoutMs, notice: () => {}, ...options };
   }
 
-  /**
-   * Adds a started worker.
-   * @returns `receive` for its messages, and `remove` for when it has ended; its counts stay in the totals.
-   */
+  /** Adds a started worker. `remove` is for when it has ended; its counts stay in the totals. */
   add(place: number, send: (message: unknown) => void, child?: Worker["child"]) {
     const { answer, notice } = this.#options;
     const channel = createChannel({ send, answer, onReport: (value) => keepFigures(worker, value) });

@@ -70,9 +70,8 @@ async function findServer(args: DatabaseFlags & { host?: string; port?: string }
 }
 
 /**
- * Checks a server over http, then over https if its port closes http connections: `serve` may have got a certificate by
- * a flag.
- * @param isOwn true for the server of this machine: its certificate is for its public name, so it is not verified.
+ * Checks a server over http, then over https if its port closes http connections: `serve` may have got a certificate
+ * by a flag. The certificate of this machine's own server is for its public name, so it is not verified.
  */
 async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
   const { isCut, health } = await askReady(base, timeoutMs, isOwn);

@@ -79,10 +79,7 @@ function assessSecret(secret: Secret, key: AppKeyDetails, now: number): string {
   return `Check again in two minutes: it was used ${last}, just before the current one was created.`;
 }
 
-/**
- * Warns of keys that have expired or expire within 30 days, and of old secrets that expire within a day but are still
- * used. Prints nothing with `-q` or `--json`.
- */
+/** Warns as the help of `key list` says. Prints nothing with `-q` or `--json`. */
 export async function warnOfKeys(console: Console, keys: readonly AppKeyDetails[], now: number): Promise<void> {
   if (console.json || console.quiet) return;
   for (const key of keys) for (const warning of findWarnings(key, now)) await warn(console, warning);

@@ -97,10 +97,7 @@ const end = "\u001b[J\u001b[?2026l";
 /** 128 and the number of the signal, like a shell. */
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/**
- * Takes over the terminal of standard output, and restores it when the process ends for any reason.
- * @returns `left` resolves to the exit code: 0 for q, 130 for ctrl-C, 143 for SIGTERM, 129 for SIGHUP.
- */
+/** Takes over the terminal until the process ends for any reason. `left` resolves to the exit code; 0 for q. */
 function openScreen(host: NodeJS.Process) {
   const { stdin, stdout } = host;
   const { promise: left, resolve } = Promise.withResolvers<number>();

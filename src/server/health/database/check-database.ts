@@ -27,9 +27,8 @@ interface DatabaseCheckOptions {
 }
 
 /**
- * Checks a database without changing it: file, pages and rows, references, schema. A server may be running.
- * @returns its size, null where it cannot be opened, and whether this program can work with the schema.
- * @throws notFound when there is no database; unavailable when the server does not answer, or the file is busy.
+ * Checks a database without changing it. A server may be running. `size` is null where it cannot be opened, and
+ * `isUsable` says whether this program can work with the schema. Errors: notFound, unavailable.
  */
 export async function checkDatabase(
   config: Config,

@@ -36,9 +36,8 @@ interface Scope {
 }
 
 /**
- * Recomputes stored values: stock, totals, balances, counts, the search index. A server may be running.
- * @param options `namespace` checks only this store; `fix` fixes what can be fixed, and records it in the audit log.
- * @throws notFound when the store does not exist.
+ * Recomputes stored values: stock, totals, balances, counts, the search index. A server may be running. `fix` fixes
+ * what can be fixed, and records it in the audit log. Errors: notFound for an unknown `namespace`.
  */
 export async function checkRecords(
   ctx: SystemCtx,

@@ -10,11 +10,7 @@ export function hasToken(request: Request, token: string): boolean {
   return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
 }
 
-/**
- * Serves `/metrics`, and nothing else, on its own port.
- * @param options without a token, everyone who reaches the port may read.
- * @throws unavailable when the port is taken or not allowed.
- */
+/** Serves `/metrics`, and nothing else, on its own port; without a token, to everyone. Errors: unavailable. */
 export function listenForMetrics(
   { host, port }: { host: string; port: number },
   { token, text }: { token: string | undefined; text: () => Promise<string> },

@@ -24,11 +24,7 @@ export class RouteMeter {
     this.route = route;
   }
 
-  /**
-   * Counts one response.
-   * @param ms from the arrival of the request to its response.
-   * @param code the error's; undefined for a success.
-   */
+  /** Counts one response. `code` is the error's; undefined for a success. */
   record(status: number, ms: number, code: number | undefined): void {
     let bucket = 0;
     while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
