@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { AppError, conflict, internalError } from "../../server/errors.ts";
+import { AppError, conflict, errnoOf, internalError } from "../../server/errors.ts";
 import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
 import { info, printRecord, warn } from "../terminal/output.ts";
@@ -78,7 +78,7 @@ export function planSecretFile(given: string, flag = "--save-secret-to") {
     exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
     if (!exists) accessSync(dirname(path), constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw invalidFlag(flag, `cannot be created (${(error as NodeJS.ErrnoException).code}): ${path}`);
+    throw invalidFlag(flag, `cannot be created (${errnoOf(error)}): ${path}`);
   }
   if (exists) throw alreadyExists;
   const notWritten = (cause: NodeJS.ErrnoException) => {

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { errnoOf } from "../../server/errors.ts";
 import { type ArgValues, type CommandArgs, fileArg } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
@@ -69,7 +70,7 @@ export function readSecretFile(path: string, flag: string): string {
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    throw invalidFlag(flag, `cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"}): ${path}`);
+    throw invalidFlag(flag, `cannot be read (${errnoOf(error)}): ${path}`);
   }
   const line = withoutBreak(bytes.toString());
   if (line === "") throw invalidFlag(flag, `is empty: ${path}`);

@@ -69,7 +69,7 @@ export async function askText(message: string, question: TextQuestion = {}): Pro
 }
 
 /** An answer to choose, and its text. */
-export interface Choice<T> {
+interface Choice<T> {
   value: T;
   name: string;
 }

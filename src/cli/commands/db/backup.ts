@@ -67,9 +67,9 @@ export default defineCommand({
       if (await Bun.file(path).exists()) await confirmAction(console, `Replace the file ${path}?`);
     }
     const { runBackup } = await import("../../../server/backup/run-backup.ts");
-    const work = { config, location, keep, includeKey: args["include-key"], by: "terminal" as const };
+    const work = { config, location, keep, includeKey: args["include-key"], command: ownCommand, env: console.env };
     const report = await showProgress(console, (onStep, signal) =>
-      runBackup({ ...work, command: ownCommand, env: console.env, onStep, signal }),
+      runBackup({ ...work, by: "terminal", onStep, signal }),
     );
     await printReport(console, report, isStdout);
   },
@@ -105,9 +105,5 @@ function refuseOnScreen(console: Console): void {
       hint: "Give --to <file>.",
     });
   if (!console.stdoutIsTerminal) return;
-  const message = "needs a file or a pipe, not a terminal";
-  throw new UsageError(`--to - ${message}.`, {
-    hint: "bodega db backup --to - > shop.tar.gz",
-    details: [{ field: "--to", message }],
-  });
+  throw invalidFlag("--to", "- needs a file or a pipe, not a terminal", "bodega db backup --to - > shop.tar.gz");
 }

@@ -25,7 +25,10 @@ export default defineCommand({
       required: true,
       description: "File or s3:// address of the backup, the place of a replica, or - for standard input",
     },
-    at: valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state"),
+    at: {
+      ...valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state"),
+      parse: (flag: string, text: string) => Date.parse(parsePastTime(flag, text)),
+    },
     "dry-run": { type: "boolean", description: "Verify the backup and show its content; change nothing" },
     "with-key": {
       type: "boolean",
@@ -60,12 +63,10 @@ export default defineCommand({
     const stop = new AbortController();
     console.onInterrupt(() => stop.abort(new CancelledError()));
     const { signal } = stop;
-    const folder = await makeRestoreTempDir(config.dataDir, !isDryRun);
-    const remove = () => folder.remove();
+    const { path: folder, remove } = await makeRestoreTempDir(config.dataDir, !isDryRun);
     const forget = onExit(remove);
     try {
-      const until = args.at === undefined ? undefined : Date.parse(parsePastTime("at", args.at));
-      const { plan, noteRestored } = await makePlan({ source, config, folder: folder.path, until }, console, signal);
+      const { plan, noteRestored } = await makePlan({ source, config, folder, until: args.at }, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
       await confirm(console, plan, signal);
@@ -100,7 +101,7 @@ async function makePlan(
       else show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
     };
     const replica = await findReplica(source, config);
-    if (replica === undefined && until !== undefined) throw invalidFlag("at", "needs the place of a replica");
+    if (replica === undefined && until !== undefined) throw invalidFlag("--at", "needs the place of a replica");
     const noteRestored = replica && until === undefined ? await beginRestore(replica) : undefined;
     const fetched = replica
       ? await fetchReplica(replica, { folder, until, onStep, signal })

@@ -6,7 +6,7 @@ import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
 
 /** Lines of `top` above its tables. */
 const summaryRows = 8;
@@ -31,7 +31,7 @@ export default defineCommand({
     if (url !== undefined) {
       refuseSecret("--url", url, "This check needs no credentials.");
       if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
-        throw new UsageError("--url must be an http or https address.");
+        throw invalidFlag("--url", "must be an http or https address");
       }
     }
     const { address, status } = url === undefined ? await findServer(args, console, timeoutMs) : { address: url };

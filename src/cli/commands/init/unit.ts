@@ -5,7 +5,7 @@ import type { Config } from "../../../server/config/config.ts";
 import { errnoOf, unavailable } from "../../../server/errors.ts";
 import { ownCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
-import { askChoice, askYesNo, type Choice } from "../../terminal/prompt.ts";
+import { askChoice, askYesNo } from "../../terminal/prompt.ts";
 import type { InitArgs } from "./flags.ts";
 
 /** How the server runs after `init`: `systemd` installs a service. */
@@ -28,10 +28,9 @@ export function readRunMode(args: InitArgs): RunMode | undefined {
 
 export function askRunMode(console: Console): Promise<RunMode> {
   if (!console.canAsk) return Promise.resolve("none");
-  const systemd: Choice<RunMode> = { value: "systemd", name: "as a systemd service, started at boot" };
   return askChoice<RunMode>("How should the server run?", [
     { value: "serve", name: "now, in this terminal" },
-    ...(hasSystemd() ? [systemd] : []),
+    ...(hasSystemd() ? [{ value: "systemd" as const, name: "as a systemd service, started at boot" }] : []),
     { value: "none", name: "do not start it yet" },
   ]);
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { sqliteCodeOf } from "../../db/db-errors.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, errnoOf } from "../../errors.ts";
 import { formatBytes } from "../../values/bytes.ts";
 
 const magic = "SQLite format 3\0";
@@ -15,7 +15,7 @@ export function findFileFault(path: string): string | undefined {
     if (!stats.isFile()) return `${path} is ${stats.isDirectory() ? "a directory" : "not a file"}.`;
     header = readHeader(path);
   } catch (error) {
-    return `${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"}).`;
+    return `${path} cannot be read (${errnoOf(error)}).`;
   }
   if (stats.size === 0) return `${path} is empty: 0 bytes.`;
   if (header.subarray(0, magic.length).toString("latin1") !== magic) return `${path} is not a SQLite database.`;

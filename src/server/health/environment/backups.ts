@@ -5,6 +5,7 @@ import { readLast } from "../../backup/last.ts";
 import { backupsFolder } from "../../backup/location.ts";
 import { shouldReplicate } from "../../backup/schedule.ts";
 import { get, statement } from "../../db/statement.ts";
+import { errnoOf } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { type EnvironmentCheck, finding, type Severity } from "../finding.ts";
@@ -57,6 +58,6 @@ function isGone(place: string): boolean {
   try {
     return statSync(place).size === 0;
   } catch (error) {
-    return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+    return ["ENOENT", "ENOTDIR"].includes(errnoOf(error));
   }
 }
