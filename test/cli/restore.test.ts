@@ -192,6 +192,13 @@ if (process.getuid?.() === 0) {
   });
 }
 
+test("--at takes a time, and the place of a replica", async () => {
+  const run = (at: string) => openCli().run(["db", "restore", backup, "--dry-run", "--at", at]);
+  expect(await run("noon")).toMatchObject({ code: 2, stderr: expect.stringContaining("error: --at must be") });
+  const refused = { code: 2, stderr: expect.stringContaining("error: --at needs the place of a replica.") };
+  expect(await run("2026-11-21T10:45:12Z")).toMatchObject(refused);
+});
+
 test("it reads a backup from standard input, and says of which moment it is", async () => {
   const { dataDir, run } = openCli();
   const { code, stderr } = await run(["db", "restore", "-", "--yes"], { input: readFileSync(backup) });
