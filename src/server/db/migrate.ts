@@ -5,8 +5,7 @@ import { type AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { backUpBefore } from "./local/backup.ts";
 import { FileDatabase } from "./local/file-database.ts";
-import { FileLock } from "./local/file-lock.ts";
-import { loadLibsql } from "./local/load-libsql.ts";
+import { type FileLock, lockFile } from "./local/file-lock.ts";
 import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "./local/restore-marker.ts";
 import { migrations as embedded, type Migration } from "./migrations.ts";
 import type { Database, Executor } from "./session.ts";
@@ -71,15 +70,8 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
 }
 
 async function lockMigration(path: string): Promise<FileLock> {
-  const lock = new FileLock(await loadLibsql(), join(dirname(path), "migration.lock"));
-  const deadline = performance.now() + lockTimeoutMs;
-  while (!lock.tryExclusive()) {
-    if (performance.now() > deadline) {
-      lock.close();
-      throw alreadyMigrating();
-    }
-    await Bun.sleep(20);
-  }
+  const lock = await lockFile(join(dirname(path), "migration.lock"), lockTimeoutMs);
+  if (!lock) throw alreadyMigrating();
   return lock;
 }
 

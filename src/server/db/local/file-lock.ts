@@ -2,7 +2,7 @@ import { chmodSync, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { giveToOwner } from "../../config/data-dir.ts";
 import { isBusy, mapDbError } from "../db-errors.ts";
-import type { Engine, Libsql } from "./load-libsql.ts";
+import { type Engine, type Libsql, loadLibsql } from "./load-libsql.ts";
 
 /**
  * A lock between processes that is released when its holder ends for any reason: SQLite's own lock on an empty file.
@@ -67,4 +67,18 @@ export class FileLock {
       throw mapDbError(error);
     }
   }
+}
+
+/** The exclusive lock of a file, once it is free; null when another holder keeps it for this long. */
+export async function lockFile(path: string, timeoutMs: number): Promise<FileLock | null> {
+  const lock = new FileLock(await loadLibsql(), path);
+  const deadline = performance.now() + timeoutMs;
+  while (!lock.tryExclusive()) {
+    if (performance.now() > deadline) {
+      lock.close();
+      return null;
+    }
+    await Bun.sleep(20);
+  }
+  return lock;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { databaseFile, makeDataDir } from "../../config/data-dir.ts";
-import { FileLock } from "./file-lock.ts";
+import { FileLock, lockFile } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
 
 const fileName = "server.lock";
@@ -12,17 +12,9 @@ const held = new Set<FileLock>();
 
 /** Locks the data directory for this server until the lock is released or the process ends; null while another has it. */
 export async function acquireServerLock(dataDir: string): Promise<{ release(): void } | null> {
-  const libsql = await loadLibsql();
   makeDataDir(dataDir);
-  const lock = new FileLock(libsql, lockPath(dataDir));
-  const deadline = performance.now() + timeoutMs;
-  while (!lock.tryExclusive()) {
-    if (performance.now() > deadline) {
-      lock.close();
-      return null;
-    }
-    await Bun.sleep(20);
-  }
+  const lock = await lockFile(lockPath(dataDir), timeoutMs);
+  if (!lock) return null;
   held.add(lock);
   return {
     release() {
