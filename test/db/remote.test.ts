@@ -361,6 +361,23 @@ describe.if(hasSqld)("a database server", () => {
       });
     }
 
+    test("transactions that all change one row hold up neither others nor each other for ever", async () => {
+      const { db, bodies } = await countExchanges();
+      await db.batch(["CREATE TABLE counter (n INTEGER)", "INSERT INTO counter VALUES (0)"]);
+      const increments = Array.from({ length: 60 }, () =>
+        db.transaction(async (tx) => {
+          const { rows } = await tx.execute("SELECT n FROM counter");
+          await tx.execute({ sql: "UPDATE counter SET n = ?", args: [Number(rows[0]?.n) + 1] });
+        }),
+      );
+      while (bodies.length < 30) await Bun.sleep(1);
+      const before = bodies.length;
+      await db.transaction((tx) => tx.execute(insertRow("another")));
+      expect(bodies.length - before).toBeLessThan(6);
+      await Promise.all(increments);
+      expect((await db.execute("SELECT n FROM counter")).rows[0]?.n).toBe(60);
+    });
+
     test("a refusal that follows from what others did not commit is not given", async () => {
       const { db } = await countExchanges();
       const take = async (name: string, fails: boolean) =>

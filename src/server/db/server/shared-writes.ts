@@ -12,8 +12,8 @@ const charsPerWeight = 2000;
 const maxWaiting = 10_000;
 /** How long the caller of a transaction may take in all, beside waiting for the lock. */
 const timeoutMs = 5000;
-/** After so many conflicts a unit has the exchanges for itself, so that others of this process cannot win again. */
-const fairTries = 3;
+/** Of units that are tried again, only the oldest take part: one of them wins, and the others would conflict once more. */
+const maxRetried = 4;
 
 /**
  * Writes to a libSQL server. Units that wait share one exchange and one commit, and each succeeds or fails alone. One
@@ -133,13 +133,14 @@ export class SharedWrites {
   #take(): Unit[] {
     const taken: Unit[] = [];
     let weight = 0;
+    let retried = 0;
     for (const unit of [...this.#waiting].toSorted((a, b) => a.order - b.order)) {
+      if (unit.tries > 0 && ++retried > maxRetried) continue;
       const own = weightOf(unit);
       if (taken.length > 0 && weight + own > maxWeight) break;
       weight += own;
       taken.push(unit);
       this.#waiting.delete(unit);
-      if (unit.tries >= fairTries) break;
     }
     return taken;
   }
