@@ -12,8 +12,6 @@ const charsPerWeight = 2000;
 const maxWaiting = 10_000;
 /** How long the caller of a transaction may take in all, beside waiting for the lock. */
 const timeoutMs = 5000;
-/** Of units that are tried again, only the oldest take part: one of them wins, and the others would conflict once more. */
-const maxRetried = 4;
 
 /**
  * Writes to a libSQL server. Units that wait share one exchange and one commit, and each succeeds or fails alone. One
@@ -133,9 +131,13 @@ export class SharedWrites {
   #take(): Unit[] {
     const taken: Unit[] = [];
     let weight = 0;
-    let retried = 0;
+    let hasBegun = false;
     for (const unit of [...this.#waiting].toSorted((a, b) => a.order - b.order)) {
-      if (unit.tries > 0 && ++retried > maxRetried) continue;
+      // Of units that are tried again, one begins with each exchange: it then sees what those before it will commit, where
+      // all at once would see the same and conflict once more.
+      const isAgain = unit.tries > 0 && unit.seen.length === 0;
+      if (isAgain && hasBegun) continue;
+      hasBegun ||= isAgain;
       const own = weightOf(unit);
       if (taken.length > 0 && weight + own > maxWeight) break;
       weight += own;
