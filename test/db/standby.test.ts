@@ -152,6 +152,32 @@ describe("a standby", () => {
     expect(objects("snapshot-")).toHaveLength(1);
   });
 
+  test("that has only a first snapshot begins anew when the next generation begins with one of the same number", async () => {
+    // With an empty WAL, the snapshot is all that a place has.
+    await said("snapshot made");
+    await replicator.stop();
+    await db.checkpoint();
+    rmSync(folder, { recursive: true });
+    notices = [];
+    await startReplicator();
+    await said("snapshot made");
+    expect(objects("segment-")).toEqual([]);
+    const numbers = () => objects("snapshot-").map((name) => name.slice(-12));
+    follow();
+    await said("was restored");
+    await replicator.stop();
+    const unseen = Array.from({ length: 9 }, (_, index) => `unseen ${index}`);
+    for (const row of unseen) await insertInto(db, row);
+    await db.checkpoint();
+    await startReplicator();
+    await until("a snapshot", () => numbers().length === 2);
+    expect(numbers()).toEqual(["000000000001", "000000000001"]);
+    await send("zzz after");
+    await caughtUp();
+    await following?.stop();
+    expect(await promotedRows()).toEqual([...unseen, "zzz after"]);
+  }, 20_000);
+
   test.each(["goes on", "begins with a snapshot"])(
     "that has a segment which another server replaced begins anew (%s)",
     async (how) => {

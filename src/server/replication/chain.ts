@@ -52,8 +52,7 @@ export async function* applyChain(
     if (bytes === undefined) throw damagedReplica(`${name} is missing`);
     const segment = await decodeSegment(bytes, name);
     const { header } = segment;
-    // Commits before a base were not seen: only its snapshot has them, whose last segment was never read.
-    const isBeyond = header.isBase && state.hash !== undefined;
+    const isBeyond = header.isBase && !follows(state, header);
     const isLater = link.sequence > settled && Date.parse(header.at) > until;
     if (link.sequence > through && (isBeyond || isLater)) return false;
     requireNext(state, link, segment);
@@ -84,6 +83,13 @@ async function* fetchAhead(place: Place, links: readonly Link[], signal: AbortSi
   }
 }
 
+/** Whether a segment leads on from a state, as far as it says. */
+function follows(state: ChainState, { isBase, generation, previous }: Segment["header"]): boolean {
+  // Commits before a base were not seen: only its snapshot has them, which is of its generation and was never a segment.
+  if (isBase) return state.hash === undefined && state.generation === generation;
+  return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
+}
+
 function requireNext(state: ChainState, link: Link, { header }: Segment): void {
   const name = segmentName(link);
   if (header.database !== state.database) throw damagedReplica(`${name} is of another database`);
@@ -91,7 +97,7 @@ function requireNext(state: ChainState, link: Link, { header }: Segment): void {
     throw damagedReplica(`${name} contains ${segmentName(header)}: it was renamed`);
   }
   if (link.sequence !== state.sequence + 1) throw damagedReplica(`segment ${state.sequence + 1} is missing`);
-  if (state.hash !== undefined && header.previous?.hash !== state.hash) {
+  if (!follows(state, header)) {
     throw damagedReplica(`${name} does not follow ${segmentName(state)}: one of them was replaced`);
   }
 }
