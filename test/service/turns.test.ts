@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atTurnEnd, freeTurn, isTurnOver } from "../../src/server/values/turns.ts";
+import { atTurnEnd, freeTurn, isTurnOver, partyOf } from "../../src/server/values/turns.ts";
 
 /** Counts the turns of the event loop. */
 function countTurns() {
@@ -50,6 +50,19 @@ test("a party with one caller does not wait for all callers of another", async (
   const enter = (party: string) => freeTurn(party).then(() => order.push(party));
   await Promise.all([...Array.from({ length: 20 }, () => enter("busy")), enter("calm")]);
   expect(order.indexOf("calm")).toBeLessThan(3);
+});
+
+test("a health check does not wait for the parties before it, however many there are", async () => {
+  await quiet();
+  const order: string[] = [];
+  const enter = async (url: string) => {
+    await freeTurn(partyOf(url));
+    work(12);
+    order.push(url);
+  };
+  const stores = Array.from({ length: 20 }, (_, index) => `http://shop/likes/?namespace=store-${index}`);
+  await Promise.all([...stores, "https://shop:8443/health/live"].map(enter));
+  expect(order.indexOf("https://shop:8443/health/live")).toBeLessThan(4);
 });
 
 test("callers that are gone take no turn, so that those behind them do not wait", async () => {

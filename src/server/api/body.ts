@@ -1,7 +1,7 @@
 import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMediaType } from "../errors.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
-import { freeTurn } from "../values/turns.ts";
+import { freeTurn, partyOf } from "../values/turns.ts";
 
 /** A request's JSON object, or the error in it. Errors are thrown only after the caller is authenticated. */
 export interface Body {
@@ -72,7 +72,7 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
     const bytes = await inTime(collect(request, length, limits, held), limits.ms, request.headers.get("expect"));
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
-    if (bytes.length > quickBytes) await freeTurn(undefined, signal);
+    if (bytes.length > quickBytes) await freeTurn(partyOf(request.url), signal);
     signal.throwIfAborted();
     return parse(bytes);
   } catch (error) {

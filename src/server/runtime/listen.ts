@@ -12,7 +12,7 @@ import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
-import { freeTurn, isTurnOver } from "../values/turns.ts";
+import { freeTurn, isTurnOver, partyOf } from "../values/turns.ts";
 import type { Monitor } from "./monitor.ts";
 import { openPort } from "./port.ts";
 
@@ -66,7 +66,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     const { signal } = request;
     try {
       // Stores take turns.
-      await freeTurn(namespaceOf(request.url), signal);
+      await freeTurn(partyOf(request.url), signal);
     } catch (error) {
       const requestId = requestIdOf(request.headers);
       return errorResponse(requestId, error, baseHeaders(requestId));
@@ -91,11 +91,6 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
       await Promise.all([memory.views.stop(), memory.writes.stop(), memory.rejections.stop()]);
     },
   };
-}
-
-/** The store that a URL names; only to be fair. */
-function namespaceOf(url: string): string | undefined {
-  return /[?&]namespace=([^&]*)/.exec(url)?.[1];
 }
 
 /** Original requests by the requests with a completed URL. */

@@ -1,12 +1,17 @@
 import { Semaphore } from "./semaphore.ts";
 
-const turns = new Semaphore({ permits: 1, fullMessage: "Too much work is waiting." });
+const options = { permits: 1, fullMessage: "Too much work is waiting." };
+const turns = new Semaphore(options);
+/** Health checks, one in each turn of the event loop, however many others wait. */
+const checks = new Semaphore(options);
+const healthParty = "/health/";
 /** How long requests may be worked on in one turn of the event loop, in milliseconds, before further ones wait. */
 const budgetMs = 10;
 /** After a longer turn, the loop turns without work once for each of these: Bun completes few TLS handshakes a turn. */
 const restMs = 2;
 let endsAt: number | undefined;
 const ends: (() => void)[] = [];
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const endTurn = () => void ends.splice(0).map((end) => end());
 
 /**
@@ -18,19 +23,26 @@ const endTurn = () => void ends.splice(0).map((end) => end());
 export function freeTurn(party?: string, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const work = async () => {
-      while (!signal?.aborted && isOver()) await new Promise((next) => setImmediate(next));
+      if (party === healthParty) await nextTurn();
+      else while (!signal?.aborted && isOver()) await nextTurn();
       resolve();
       // The caller works until then; requests that arrived meanwhile can depend on later commits than it has read.
       if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
       if (turns.waiting === 0 || isOver()) endTurn();
     };
-    turns.run(work, party).catch(reject);
+    (party === healthParty ? checks : turns).run(work, party).catch(reject);
   });
+}
+
+/** The party of a request: the store that its URL names, or the health checks. Only to be fair. */
+export function partyOf(url: string): string | undefined {
+  if (/^(?:https?:\/\/[^/?#]*)?\/health\//.test(url)) return healthParty;
+  return /[?&]namespace=([^&]*)/.exec(url)?.[1];
 }
 
 /** Whether a request that arrived in this turn of the event loop must wait: it was long enough, or others wait. */
 export function isTurnOver(): boolean {
-  return isOver() || !turns.isIdle;
+  return isOver() || !turns.isIdle || !checks.isIdle;
 }
 
 /** Calls `end` before requests are worked on that arrive after now. */
