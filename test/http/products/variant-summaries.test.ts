@@ -189,7 +189,7 @@ onEachDatabase((suite) => {
       ...(round === rounds / 2 ? [shop.call(`DELETE ${path(3)}`)] : []),
     ]);
     const replies = (await Promise.all(work.flat())).filter(({ status }) => status === 201);
-    expect(replies.length).toBeGreaterThan(1);
+    expect(replies.length).toBeGreaterThan(0);
     await expectFresh();
     await Promise.all(replies.map(({ data }) => shop.call(`POST /orders/${(data as { id: string }).id}/cancel/`)));
     for (const product of shirts) {
