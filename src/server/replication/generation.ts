@@ -76,7 +76,7 @@ export async function newerState(place: Place, { claim, head }: PlaceState, know
   const own = known > 0 ? (await readClaim(place, known + 1))?.at : undefined;
   const message = own
     ? `The server on ${host} (${data_dir}) took over ${address} at ${own}${until}.`
-    : `${address} is the replica of the server on ${host} (${data_dir}) since ${at}${until}. This database lacks some of it.`;
+    : `${address} is the replica of the server on ${host} (${data_dir}) since ${at}${until}. This database does not go on from there.`;
   const kept = `--at ${new Date().toISOString()} restores the state there later`;
   return conflict(message, {
     remedy:
@@ -88,7 +88,7 @@ export async function newerState(place: Place, { claim, head }: PlaceState, know
 /** The remedy ends in a command, which is completed for the terminal. */
 function describeChoice(address: string, kept: string): string {
   return (
-    "To go on with the state there, stop that server and restore it here. To go on with this database, stop that server " +
+    "Either may have changes that the other lacks, so compare them first. To go on with the state there, stop that server and restore it here. To go on with this database, stop that server " +
     `and start this one with --take-over; ${kept}. Compare both: bodega db restore ${address} --dry-run`
   );
 }
