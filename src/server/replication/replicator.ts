@@ -71,6 +71,8 @@ export class Replicator {
   #wake = () => {};
   #running: Promise<void> | undefined;
   readonly #replaced = Promise.withResolvers<AppError>();
+  /** Resolves when another server has taken over the place: this one must stop. */
+  readonly replaced = this.#replaced.promise;
 
   constructor(db: FileDatabase, options: ReplicatorOptions) {
     this.#db = db;
@@ -97,11 +99,6 @@ export class Replicator {
   /** Takes over the place, and sends from now on. */
   begin(): void {
     this.#running = this.#run();
-  }
-
-  /** Resolves when another server has taken over the place: this one must stop. */
-  get replaced(): Promise<AppError> {
-    return this.#replaced.promise;
   }
 
   status(): ReplicationStatus {

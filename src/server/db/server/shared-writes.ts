@@ -35,7 +35,7 @@ export class SharedWrites {
 
   /** Runs statements as one transaction. Errors: of the first that fails; unavailable. */
   async run(stmts: Bound[]): Promise<Result[]> {
-    const unit = new Unit(this.#number(), 0);
+    const unit = new Unit(this.#number(), false);
     unit.end = "commit";
     const results = unit.want(stmts);
     this.join(unit);
@@ -52,8 +52,8 @@ export class SharedWrites {
     const late = () => unit?.lose(unavailable("The transaction took too long."));
     const timer = setTimeout(late, this.#lockDeadlineMs + timeoutMs);
     try {
-      for (let tries = 0; ; tries++) {
-        unit = new Unit(order, tries);
+      for (let isRetry = false; ; isRetry = true) {
+        unit = new Unit(order, isRetry);
         const end = this.#attempt(unit, fn);
         end.catch(() => {});
         if ((await unit.settled) === "ended") return await end;
@@ -135,7 +135,7 @@ export class SharedWrites {
     for (const unit of [...this.#waiting].toSorted((a, b) => a.order - b.order)) {
       // Of units that are tried again, one begins with each exchange: it then sees what those before it will commit, where
       // all at once would see the same and conflict once more.
-      const isAgain = unit.tries > 0 && unit.seen.length === 0;
+      const isAgain = unit.isRetry && unit.seen.length === 0;
       if (isAgain && hasBegun) continue;
       hasBegun ||= isAgain;
       const own = weightOf(unit);

@@ -17,17 +17,17 @@ interface Wanted {
 export class Unit {
   /** Its place among the units of this process; kept when it is tried again. */
   readonly order: number;
-  /** How often it was tried before, because rows that it has seen were changed meanwhile. */
-  readonly tries: number;
+  /** Whether it was tried before, and rows that it had seen were changed meanwhile. */
+  readonly isRetry: boolean;
   readonly seen: Played[] = [];
   readonly wanted: Wanted[] = [];
   end: "commit" | "undo" | undefined;
   readonly #settled = Promise.withResolvers<"ended" | "conflict">();
   hasSettled = false;
 
-  constructor(order: number, tries: number) {
+  constructor(order: number, isRetry: boolean) {
     this.order = order;
-    this.tries = tries;
+    this.isRetry = isRetry;
     this.#settled.promise.catch(() => {});
   }
 
