@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { copyFileSync, renameSync } from "node:fs";
+import { copyFileSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
@@ -21,6 +21,60 @@ async function readLag({ url }: Serving): Promise<number | undefined> {
   const { error } = (await reply.json()) as { error: { details: { field: string; message: string }[] } };
   return error.details[0] && Number(error.details[0].message);
 }
+
+async function readIds({ url }: Serving, namespace: string, auth: string): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (let page = ""; ; ) {
+    const address = `${url}/products/?namespace=${namespace}&limit=100&fields=id${page}`;
+    const reply = await fetch(address, { headers: { authorization: auth } });
+    const body = (await reply.json()) as { data: { id: string }[]; page: { next_cursor: string | null } };
+    for (const { id } of body.data) ids.add(id);
+    if (body.page.next_cursor === null) return ids;
+    page = `&cursor=${encodeURIComponent(body.page.next_cursor)}`;
+  }
+}
+
+/** A server with a replica, and a standby with its key that has a copy. */
+async function openPair() {
+  const [first, second] = [installBinary(), installBinary()];
+  const shop = await openShop(first);
+  const place = makeDir();
+  const server = await first.serve("--replicate-to", place);
+  const standby = await follow(second, place);
+  await until("the copy", async () => (await readLag(standby)) !== undefined);
+  copyFileSync(join(defaultDataDir(first.dir), "secret.key"), join(defaultDataDir(second.dir), "secret.key"));
+  return { ...shop, first, second, place, server, standby };
+}
+
+test("a standby that takes over from a server under load has all that the server acknowledged", async () => {
+  const { auth, namespace, first, second, place, server } = await openPair();
+  const load = startLoad({ url: server.url, namespace, auth, clients: 4 });
+  await until("some load", () => load.created.length > 100);
+  const promoted = await second.serveBy([second.path, "standby", "promote", "--yes", "--port", "0"]);
+  expect(await server.exited).toBe(4);
+  await load.stop();
+  const ids = await readIds(promoted, namespace, auth);
+  expect(load.created.filter((id) => !ids.has(id))).toEqual([]);
+  expect(promoted.log()).toMatch(/[1-9]\d* segments were applied/);
+  expect(await promoted.end()).toBe(0);
+  expect(await first.run("serve", "--port", "0", "--replicate-to", place)).toMatchObject({ code: 4, stdout: "" });
+}, 60_000);
+
+test("a standby whose port is taken stays one, and its server goes on; one that became a server can be promoted again", async () => {
+  const { second, place, server, standby } = await openPair();
+  const promote = ["standby", "promote", "--yes", "--port"] as const;
+  const { port } = new URL(server.url);
+  expect(await second.run(...promote, port)).toMatchObject({ code: 4 });
+  expect(await standby.exited).toBe(0);
+  expect((await second.run("doctor")).stdout).toContain("No standby runs on");
+  expect(readdirSync(place).filter((name) => name.startsWith("generation-"))).toHaveLength(1);
+  for (const isAgain of [false, true]) {
+    const promoted = await second.serveBy([second.path, ...promote, "0"]);
+    await until("the replica", () => promoted.log().includes("goes on"));
+    expect(await promoted.end()).toBe(0);
+    if (!isAgain) expect(await server.exited).toBe(4);
+  }
+}, 60_000);
 
 test("a standby of an empty place, or of one that cannot be read, follows it as soon as it can be", async () => {
   const first = installBinary();
@@ -76,15 +130,7 @@ test("a standby is seconds behind; when the server is killed it takes over, and 
 
   const promoted = await second.serveBy([second.path, "standby", "promote", "--yes", "--port", "0"]);
   expect(await standby.exited).toBe(0);
-  const ids = new Set<string>();
-  for (let page = ""; ; ) {
-    const address = `${promoted.url}/products/?namespace=${namespace}&limit=100&fields=id${page}`;
-    const reply = await fetch(address, { headers: { authorization: auth } });
-    const body = (await reply.json()) as { data: { id: string }[]; page: { next_cursor: string | null } };
-    for (const { id } of body.data) ids.add(id);
-    if (body.page.next_cursor === null) break;
-    page = `&cursor=${encodeURIComponent(body.page.next_cursor)}`;
-  }
+  const ids = await readIds(promoted, namespace, auth);
   expect(early.filter((id) => !ids.has(id))).toEqual([]);
   const { passed } = await second.json<{ passed: Record<string, string[]> }>("doctor");
   expect(passed.database).toContain("integrity");

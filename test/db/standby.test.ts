@@ -58,7 +58,7 @@ function follow(from: Place = place()): Standby {
   return standby;
 }
 
-const promote = async () => takeOver(config(), { notice, signal: new AbortController().signal });
+const promote = async (waitMs = 0) => takeOver(config(), { notice, signal: new AbortController().signal, waitMs });
 const said = (text: string) => until(text, () => notices.some((one) => one.includes(text)));
 const insertInto = (database: FileDatabase, key: string) =>
   database.execute({ sql: "insert into rate_limits values (?, ?, 0)", args: [key, filler] });
@@ -146,8 +146,8 @@ describe("a standby", () => {
     await said("goes on");
     expect(await first.replaced).toMatchObject({ kind: "conflict", exit: 4 });
     await insertInto(promoted, "b");
-    await until("a segment", () => objects("segment-").at(-1)?.startsWith("segment-0000000002"));
-    await replicator.stop();
+    await until("a segment", () => objects("segment-").at(-1)?.startsWith("segment-0000000003"));
+    await Promise.all([first.stop(), replicator.stop()]);
     await promoted.close();
     expect(objects("snapshot-")).toHaveLength(1);
   });
@@ -208,7 +208,7 @@ describe("a standby", () => {
       await said(how);
       if (how !== "goes on") await until("its snapshot", () => objects("snapshot-").length === 2);
       await insertInto(other, "b");
-      await until("a segment", () => objects("segment-").at(-1)?.startsWith("segment-0000000002"));
+      await until("a segment", () => objects("segment-").at(-1)?.startsWith("segment-0000000003"));
       await replicator.stop();
       await other.close();
       follow();
@@ -312,8 +312,33 @@ describe("the directory of a standby", () => {
     expect(existsSync(join(copies, "bodega.db"))).toBe(false);
     const marker = readFileSync(join(copies, "standby.json"));
     await promote();
-    writeFileSync(join(copies, "standby.json"), marker);
-    expect(await promotedRows()).toEqual(["a"]);
+    // Before the copy got its name, and after it.
+    renameSync(join(copies, "bodega.db"), copyFile(copies));
+    for (const _ of ["before", "after"]) {
+      writeFileSync(join(copies, "standby.json"), marker);
+      expect(await promotedRows()).toEqual(["a"]);
+    }
+    const promoted = await open(copies);
+    await replicator.stop();
+    await startReplicator(copies, promoted);
+    await said("goes on");
+    await replicator.stop();
+    await promoted.close();
+  });
+
+  test("without rights to the place stays a standby, and its server goes on", async () => {
+    await copied();
+    const marker = objects("generation-");
+    // An object that cannot be created, as with an account that may only read.
+    mkdirSync(join(folder, ".generation-0000000002.partial"));
+    await expect(promote()).rejects.toMatchObject({ kind: "unavailable" });
+    expect({ found: objects("generation-"), isCopy: existsSync(copyFile(copies)) }).toEqual({
+      found: marker,
+      isCopy: true,
+    });
+    await send("b");
+    rmSync(join(folder, ".generation-0000000002.partial"), { recursive: true });
+    expect(await promotedRows()).toEqual(["a", "b"]);
   });
 
   test("takes over neither without the secret key nor for another place", async () => {
@@ -334,23 +359,52 @@ describe("the directory of a standby", () => {
     expect(readFileSync(join(copies, "bodega.db"), "utf8")).toBe("a shop");
   });
 
-  test("of two standbys that take over, one becomes the server", async () => {
+  const two = async () => {
     await copied();
-    const others = copies;
-    await promote();
+    const first = copies;
     copies = makeDir();
     follow();
     await caughtUp();
     await following?.stop();
-    await promote();
-    const [first, second] = [await open(others), await open(copies)];
+    return [first, copies] as const;
+  };
+
+  test("has all that the server of the place sent, also after it was claimed", async () => {
+    await copied();
+    const promoting = promote(1000);
+    await until("the claim", () => objects("generation-").length === 2);
+    for (const row of ["b", "c"]) await insertInto(db, row);
+    expect(await replicator.replaced).toMatchObject({ kind: "conflict", exit: 4 });
+    await insertInto(db, "d");
     await replicator.stop();
-    await startReplicator(others, first);
-    await until("its generation", () => objects("generation-").length === 2);
-    const winner = replicator;
-    await startReplicator(copies, second);
+    await promoting;
+    expect(notices.join()).toMatch(/[1-9] segments were applied/);
+    expect(await promotedRows()).toEqual(["a", "b", "c", "d"]);
+  });
+
+  test("of two standbys that take over at once, the first stays a standby", async () => {
+    const [first, second] = await two();
+    copies = first;
+    const refused = promote(2000).catch((error: unknown) => error);
+    await until("the claim", () => objects("generation-").length === 2);
+    copies = second;
+    await promote();
+    expect(await refused).toMatchObject({ kind: "conflict", exit: 4 });
+    expect(readStandbyState(first)).toBeDefined();
+    expect(existsSync(copyFile(first))).toBe(true);
+    expect(readStandbyState(second)).toBeUndefined();
+  });
+
+  test("of two standbys that have taken over, the last one becomes the server", async () => {
+    const [first, second] = await two();
+    for (copies of [first, second]) await promote();
+    const databases = [await open(first), await open(second)] as const;
+    await replicator.stop();
+    await startReplicator(first, databases[0]);
     expect(await replicator.replaced).toMatchObject({ kind: "conflict" });
-    await winner.stop();
-    await Promise.all([first.close(), second.close()]);
+    await startReplicator(second, databases[1]);
+    await said("goes on");
+    await replicator.stop();
+    await Promise.all(databases.map((one) => one.close()));
   });
 });

@@ -9,7 +9,7 @@ import type { WalTail } from "./wal-tail.ts";
 /** How long a server that starts waits for a place. */
 const checkMs = 5000;
 
-interface ContinuityOptions {
+export interface ContinuityOptions {
   database: string;
   dataDir: string;
   /** Whether to replace a state that this database does not continue, once. */

@@ -1,15 +1,6 @@
 import { hostname } from "node:os";
 import { type AppError, conflict, validationFailed } from "../errors.ts";
-import {
-  generationName,
-  type Link,
-  mainChain,
-  parseGeneration,
-  parseLinks,
-  prefixes,
-  segmentName,
-  snapshotName,
-} from "./names.ts";
+import { generationName, type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
 import type { Place } from "./place.ts";
 import { damagedReplica, type SegmentHeader, sealed, unseal } from "./segment.ts";
 
@@ -108,10 +99,9 @@ export async function requireNewest(place: Place, generation: number): Promise<v
 
 /** The last generation of a place and the server that took it; undefined for a place without any. */
 export async function readNewestClaim(place: Place) {
-  const names = await place.list(prefixes.generation);
-  const generation = names.flatMap((name) => parseGeneration(name) ?? []).at(-1);
-  if (generation === undefined) return undefined;
-  return { generation, claim: await readClaim(place, generation) };
+  const name = (await place.list(prefixes.generation)).findLast((one) => /-\d{10}$/.test(one));
+  const generation = Number(name?.slice(prefixes.generation.length));
+  return name === undefined ? undefined : { generation, claim: await readClaim(place, generation) };
 }
 
 async function readClaim(place: Place, generation: number): Promise<Claim | undefined> {

@@ -7,7 +7,7 @@ import { unseal } from "./segment.ts";
 
 const defaultEveryMs = 3_600_000;
 
-interface MissingOptions {
+export interface MissingOptions {
   dataDir: string;
   notice: LogWriter["notice"];
   /** Pause between two listings of the place. */

@@ -5,7 +5,6 @@ export interface Link {
 }
 
 const linkForm = /^(?:segment|snapshot)-(\d{10})-(\d{12})$/;
-const generationForm = /^generation-(\d{10})$/;
 export const prefixes = {
   generation: "generation-",
   segment: "segment-",
@@ -30,11 +29,6 @@ export function snapshotName({ generation, sequence }: Link): string {
 /** The name of one part of a snapshot; parts count from 1. */
 export function partName({ generation, sequence }: Link, part: number): string {
   return `${prefixes.part}${pad(generation, 10)}-${pad(sequence, 12)}-${pad(part, 6)}`;
-}
-
-export function parseGeneration(name: string): number | undefined {
-  const [, generation] = generationForm.exec(name) ?? [];
-  return generation === undefined ? undefined : Number(generation);
 }
 
 /** The links of segments or snapshots; other names are left out. */

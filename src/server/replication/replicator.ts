@@ -1,18 +1,18 @@
 import type { FileDatabase } from "../db/local/file-database.ts";
 import { AppError } from "../errors.ts";
-import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { ChainWriter } from "./chain-writer.ts";
 import { checkPlace } from "./check-place.ts";
-import { Continuity } from "./continuity.ts";
+import { Continuity, type ContinuityOptions } from "./continuity.ts";
 import { requireNewest } from "./generation.ts";
-import { MissingCheck } from "./missing.ts";
+import { MissingCheck, type MissingOptions } from "./missing.ts";
 import type { Link } from "./names.ts";
 import type { Place } from "./place.ts";
 import { Purge } from "./purge.ts";
 import { Failures, type ReplicationStatus } from "./replication-status.ts";
 import { SnapshotCopy } from "./snapshot.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
+import type { WalPosition } from "./wal-frames.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
 /** Pause between two reads of the WAL: half of the second that may be lost. */
@@ -27,20 +27,13 @@ const minSnapshotBytes = 1024 * 1024;
 /** How long a server that ends tries to send what is left. */
 const lastMs = 5000;
 
-interface ReplicatorOptions {
+interface ReplicatorOptions extends MissingOptions, Omit<ContinuityOptions, "known" | "tail"> {
   place: Place;
-  /** Identifies the database: when it was created. */
-  database: string;
-  dataDir: string;
   version: string;
   /** For how long each state can be restored. */
   keepMs: number;
-  /** Whether to replace a state that this database does not continue. */
-  takeOver?: boolean | undefined;
-  notice: LogWriter["notice"];
-  /** Pause between two reads of the WAL, and between two listings of the place. */
+  /** Pause between two reads of the WAL. */
   pollMs?: number;
-  listMs?: number;
 }
 
 /**
@@ -67,6 +60,7 @@ export class Replicator {
   readonly #failures: Failures;
   readonly #missing: MissingCheck;
   #isLossKnown = false;
+  #isReplaced = false;
   #isStopping = false;
   #wake = () => {};
   #running: Promise<void> | undefined;
@@ -131,7 +125,14 @@ export class Replicator {
         delayMs = retryMs.least;
         await this.#pause(pollMs);
       } catch (error) {
-        if (error instanceof AppError && error.kind === "conflict") return this.#replaced.resolve(error);
+        if (error instanceof AppError && error.kind === "conflict") {
+          this.#replaced.resolve(error);
+          if (this.#chain === undefined) return;
+          // What it acknowledges until it stops is for its successor.
+          this.#isReplaced = true;
+          isLast = false;
+          continue;
+        }
         this.#failures.begin(error);
         await this.#pause(delayMs);
         delayMs = Math.min(delayMs * 2, retryMs.most);
@@ -151,7 +152,7 @@ export class Replicator {
     if (goesOn) {
       // Known neither how large the last snapshot was nor when it was made.
       this.#lastSnapshot.time = performance.now();
-      writeReplicaState(this.#db.path, { place: place.address, generation, end: this.#tail.end });
+      this.#writeState(this.#tail.end);
       return chain;
     }
     if (head) notice("info", `its state until now remains there: bodega db restore ${place.address} --at ${at}`);
@@ -161,7 +162,7 @@ export class Replicator {
 
   /** One call to the place, if there is anything to do; false if not. */
   async #step(chain: ChainWriter): Promise<boolean> {
-    if (performance.now() - this.#ownCheckedAt > ownCheckMs) {
+    if (!this.#isReplaced && performance.now() - this.#ownCheckedAt > ownCheckMs) {
       const { place, notice } = this.#options;
       await requireNewest(place, this.#generation);
       this.#ownCheckedAt = performance.now();
@@ -182,11 +183,12 @@ export class Replicator {
     if (read !== "nothing") await this.#send(chain, read, readAt);
     else if (this.#snapshot?.isCopied) await this.#finishSnapshot(chain, this.#snapshot);
     else this.#wholeAt = readAt.getTime();
-    if (this.#isStopping) return read !== "nothing";
+    if (this.#isStopping || this.#isReplaced) return read !== "nothing";
     return (await this.#copySnapshot()) || (await this.#purge.step()) || (read !== "nothing" && !read.isAll);
   }
 
   async #send(chain: ChainWriter, read: WalRead, readAt: Date): Promise<void> {
+    if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation);
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
     this.#segmentBytes += await chain.append(read.changes, readAt);
@@ -197,11 +199,10 @@ export class Replicator {
 
   /** Commits were not seen: the chain goes on from a new snapshot. */
   #beginAnew(chain: ChainWriter): void {
-    const { place } = this.#options;
     this.#isLossKnown = false;
     this.#tail.restart();
-    writeReplicaState(this.#db.path, { place: place.address, generation: this.#generation, end: null });
-    this.#snapshot = new SnapshotCopy(place, this.#db.path, chain.beginBase());
+    this.#writeState(null);
+    this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, chain.beginBase());
   }
 
   /** Copies the next part of a snapshot, and begins one when the segments outweigh the last. */
@@ -230,11 +231,15 @@ export class Replicator {
   /** The database file has now what was sent, and what is held. */
   #noteEmptied(isWhole: boolean): void {
     const { place, notice } = this.#options;
-    writeReplicaState(this.#db.path, { place: place.address, generation: this.#generation, end: this.#tail.end });
+    this.#writeState(this.#tail.end);
     this.#inFile = this.#chain?.last;
     if (isWhole || this.#isLossKnown) return;
     this.#isLossKnown = true;
     notice("error", `the WAL was emptied before ${place.address} had all of it; a new snapshot is made there first`);
+  }
+
+  #writeState(end: WalPosition | null): void {
+    writeReplicaState(this.#db.path, { place: this.#options.place.address, generation: this.#generation, end });
   }
 
   async #pause(ms: number): Promise<void> {

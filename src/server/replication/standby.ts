@@ -66,6 +66,8 @@ export class Standby {
   #known: StandbyState;
   #file: FileHandle | undefined;
   #isBroken = false;
+  /** How many segments it has applied. */
+  applied = 0;
   /** When the copy last had everything; undefined before there is one. */
   #currentAt: number | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -170,6 +172,7 @@ export class Standby {
       for (let step = await steps.next(); ; step = await steps.next()) {
         if (step.done) return step.value;
         await this.#file.sync();
+        this.applied++;
         this.#write({ state: step.value, isApplying: false });
       }
     } catch (error) {

@@ -23,13 +23,13 @@ function identify(databasePath: string) {
 }
 
 /**
- * Reads the state; undefined where there is none, or it is of another place.
+ * Reads the state; undefined where there is none, or it is of another place than a given one.
  * @returns isSameFile: the database file was not replaced since. isUnchanged: nor was it written; a copy of it counts.
  */
-export function readReplicaState(databasePath: string, place: string) {
+export function readReplicaState(databasePath: string, place?: string) {
   try {
     const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;
-    if (withoutSlash(state.place) !== withoutSlash(place)) return undefined;
+    if (withoutSlash(state.place) !== withoutSlash(place ?? state.place)) return undefined;
     const { ino, size, mtimeMs } = identify(databasePath);
     const isUnchanged = state.file.size === size && state.file.mtimeMs === mtimeMs;
     return { ...state, isSameFile: state.file.ino === ino, isUnchanged };
@@ -38,13 +38,14 @@ export function readReplicaState(databasePath: string, place: string) {
   }
 }
 
-/** Writes the state. Without it, the next server makes a new snapshot. */
-export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">): void {
+/** Writes the state, if possible. Without it, the next server makes a new snapshot. @throws unavailable if it must. */
+export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
   try {
     writeWhole(dirname(databasePath), statePath(databasePath), text);
-  } catch {
+  } catch (error) {
     // The disk may be full, which the checkpointer says.
+    if (isMust) throw error;
   }
 }
 

@@ -4,18 +4,23 @@ import { databaseFile, standbyFile } from "../config/data-dir.ts";
 import { hasWal, removeWal } from "../db/local/merge-wal.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { notFound, validationFailed, wrongState } from "../errors.ts";
-import { readNewestClaim } from "./generation.ts";
+import type { ChainState } from "./chain.ts";
+import { claimGeneration, readNewestClaim, requireNewest } from "./generation.ts";
 import { openPlace } from "./place.ts";
 import { copyFile, lacksKey, readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
-import { writeReplicaState } from "./state.ts";
+import { readReplicaState, writeReplicaState } from "./state.ts";
+import type { WalPosition } from "./wal-frames.ts";
+
+const pollMs = 200;
 
 /**
- * The standby of a directory, if it can take over.
+ * The standby of a directory, if it can take over, or the server that it has become.
  * @throws notFound without one, wrongState without its secret key, validationFailed for another place.
  */
-export function requireStandby(config: Config): StandbyState {
+export function requireStandby(config: Config): Pick<StandbyState, "place" | "keyFingerprint" | "state"> {
   const { dataDir, replicateTo } = config;
-  const known = readStandbyState(dataDir);
+  const own = readReplicaState(databaseFile(dataDir));
+  const known = readStandbyState(dataDir) ?? (own && { place: own.place, keyFingerprint: null, state: null });
   if (known === undefined) {
     const remedy = "Name its directory with --data-dir, or begin one: bodega standby --from <place>";
     throw notFound("standby", undefined, { in: dataDir, remedy });
@@ -27,38 +32,58 @@ export function requireStandby(config: Config): StandbyState {
   throw wrongState(`${dataDir} lacks the secret key of the server. Copy its secret.key there, or set BODEGA_SECRET.`);
 }
 
+interface TakeOverOptions extends Omit<StandbyOptions, "config"> {
+  /** A server that is replaced finds out and sends its last changes within this time. */
+  waitMs?: number;
+}
+
 /**
- * Makes the copy of a standby the database of its directory, with everything that the place has. The server that starts
- * then takes the next generation of the place, and goes on where the copy ends; it fails when another one has taken over
- * meanwhile.
- * @returns the configuration of that server.
- * @throws as `requireStandby` and `Standby.catchUp`.
+ * Takes the next generation of the place, upon which its server ends, and makes the copy of a standby the database of its
+ * directory, with everything that this server sent.
+ * @returns the configuration of the server that starts then.
+ * @throws as `requireStandby` and `Standby.catchUp`; conflict when another one takes over meanwhile.
  */
-export async function takeOver(config: Config, { notice, signal }: Omit<StandbyOptions, "config">): Promise<Config> {
+export async function takeOver(config: Config, options: TakeOverOptions): Promise<Config> {
   const { dataDir } = config;
   const { place: replicateTo } = requireStandby(config);
   const path = databaseFile(dataDir);
   // Both are missing before the first copy, and only the copy when the last attempt was interrupted.
   if (existsSync(copyFile(dataDir)) || !existsSync(path)) {
     refuseShop(dataDir);
-    const place = openPlace(replicateTo, config);
-    const standby = new Standby(place, { config, notice, signal });
-    const { generation = 0 } = (await readNewestClaim(place)) ?? {};
-    let isCurrent = false;
-    // The first may restore a new copy, and the next applies what was added meanwhile.
-    for (let attempt = 1; attempt <= 3 && !isCurrent; attempt++) isCurrent = await standby.catchUp();
-    if (!isCurrent) notice("warn", `${replicateTo} ends with changes that lack their snapshot; they are lost`);
-    await standby.close();
-    const { state } = requireStandby(config);
+    const standby = new Standby(openPlace(replicateTo, config), { config, ...options });
+    await promote(standby, replicateTo, config, options).finally(() => standby.close());
     removeWal(path);
     renameSync(copyFile(dataDir), path);
     syncFile(dataDir);
-    writeReplicaState(path, { place: replicateTo, generation, end: state?.end ?? null });
-    notice("info", `the copy is the database now; start its server with --replicate-to ${replicateTo}`);
   }
   rmSync(standbyFile(dataDir));
   syncFile(dataDir);
   return { ...config, replicateTo };
+}
+
+/** Claims the place, then completes the copy. What can fail must fail before, so that the server of the place goes on. */
+async function promote(standby: Standby, address: string, config: Config, { notice, waitMs = 3000 }: TakeOverOptions) {
+  const { dataDir } = config;
+  const place = openPlace(address, config);
+  let isCurrent = false;
+  // The first may restore a new copy, and the next applies what was added meanwhile.
+  for (let attempt = 1; attempt <= 3 && !isCurrent; attempt++) isCurrent = await standby.catchUp();
+  const { database } = requireStandby(config).state as ChainState;
+  const generation = ((await readNewestClaim(place))?.generation ?? 0) + 1;
+  // With its later name, so that a server that starts after an interruption goes on with the replica.
+  const note = (end: WalPosition | null = null) =>
+    writeReplicaState(copyFile(dataDir), { place: address, generation, end }, true);
+  note();
+  if (!(await claimGeneration(place, { database, dataDir, generation }))) await requireNewest(place, generation - 1);
+  for (const start = performance.now(); ; await Bun.sleep(pollMs)) {
+    isCurrent = await standby.catchUp();
+    if (performance.now() - start >= waitMs) break;
+  }
+  await requireNewest(place, generation);
+  if (!isCurrent) notice("warn", `${address} ends with changes that lack their snapshot; they are lost`);
+  const { at, end } = requireStandby(config).state as ChainState;
+  note(end);
+  notice("info", `${standby.applied} segments were applied; the copy is the database now, until ${at}`);
 }
 
 /** Refuses a directory with a database of its own. @throws wrongState */

@@ -69,7 +69,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     }
     try {
       await removeStaleRestores(config.dataDir);
-      return await runMain(await becomeServer(config, run), run);
+      return await runMain(config, run);
     } catch (error) {
       throw locateFailure(error, config);
     } finally {
@@ -84,16 +84,18 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
 /** In a standby's directory, starting the server is taking over. */
 async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run): Promise<Config> {
   if (config.databaseUrl !== undefined || !existsSync(standbyFile(config.dataDir))) return config;
+  await reservePort(config);
   const stop = new AbortController();
   void stopSignal.then((signal) => stop.abort(unavailable(`${signal}: the standby did not take over.`)));
   return (await import("../replication/take-over.ts")).takeOver(config, { notice, signal: stop.signal });
 }
 
 /** The main process. With workers it answers no requests itself, but runs the jobs that run once for all of them. */
-async function runMain(config: Config, run: Run): Promise<number> {
+async function runMain(given: Config, run: Run): Promise<number> {
   const { version, log, stopSignal } = run;
-  for (const { message } of findUnknownSettings(run.env, config.dataDir)) log.notice("warn", message);
-  const certificate = await openTls(config, log);
+  for (const { message } of findUnknownSettings(run.env, given.dataDir)) log.notice("warn", message);
+  const certificate = await openTls(given, log);
+  const config = await becomeServer(given, run);
   // Several listeners share the port: those of workers, or of successive certificates.
   const isShared = config.workers > 1 || certificate !== null;
   const portConfig = isShared ? { ...config, port: await reservePort(config) } : config;
@@ -117,8 +119,9 @@ async function runMain(config: Config, run: Run): Promise<number> {
     certificate?.stop();
     await answering.stop(typeof end === "string" ? graceMs : 0);
     monitor.stop();
+    // A server that another one replaced sends its last changes, too.
+    if (typeof end === "string" || end.kind === "conflict") await jobs.stop();
     if (end instanceof AppError) throw end;
-    await jobs.stop();
     return 0;
   } finally {
     await closeInPlace(db, log);

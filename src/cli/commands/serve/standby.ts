@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { backupDestination } from "../../../server/config/backup-config.ts";
+import { standbyFile } from "../../../server/config/data-dir.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -33,7 +35,7 @@ export default defineCommand({
     "It restores the newest state into an empty data directory, and applies each change within seconds. Copy secret.key and " +
       "bodega.env of the server there first. On its address, /health/live answers 200 and /health/ready 503 with the lag.",
     "promote stops the standby of the data directory, applies the last changes, and serves like bodega serve, which does the " +
-      "same where no standby runs. The old server ends with exit code 4; stop it first if you can, so that nothing is lost.",
+      "same where no standby runs. A server that still runs sends its last changes and ends with exit code 4. If it fails, repeat it.",
   ],
   async run(args, console) {
     const { action, from } = args;
@@ -59,7 +61,7 @@ export default defineCommand({
     const { host, data_dir, at } = (await readNewestClaim(openPlace(place, config)))?.claim ?? {};
     const server = host === undefined ? "its server" : `the server on ${host} (${data_dir}, since ${at})`;
     await confirmAction(console, `Take over ${place} from ${server}?`);
-    await stopStandby(dataDir);
-    return runServer(config, self);
+    if (existsSync(standbyFile(dataDir))) await stopStandby(dataDir);
+    return runServer({ ...config, replicateTo: place }, self);
   },
 });
