@@ -56,7 +56,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
     renameSync(copyFile(dataDir), path);
     syncFile(dataDir);
   }
-  rmSync(standbyFile(dataDir));
+  rmSync(standbyFile(dataDir), { force: true });
   syncFile(dataDir);
   return { ...config, replicateTo };
 }
