@@ -166,6 +166,15 @@ test("a place is rehearsed by one process at a time; the claim of one that ended
   expect(leftovers()).toEqual([]);
 });
 
+test("files and directories of other programs with the name of a claim do not keep a place from being rehearsed", async () => {
+  copyReplica();
+  for (const name of ["rehearsal-0000000007", "rehearsal-x"]) mkdirSync(join(place, name));
+  for (const name of ["rehearsal-0000000005", "rehearsal-notes.txt"]) writeFileSync(join(place, name), "not ours");
+  const others = leftovers();
+  expect((await rehearse()).code).toBe(0);
+  expect(leftovers()).toEqual(others);
+});
+
 test("a replica in S3 is rehearsed, also by an account that may only read, and a claim does not stay", async () => {
   copyReplica();
   const s3 = startS3Server();

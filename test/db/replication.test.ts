@@ -1,13 +1,16 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readLast } from "../../src/server/backup/last.ts";
+import { noteResult, readLast } from "../../src/server/backup/last.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { AppError } from "../../src/server/errors.ts";
+import { replication } from "../../src/server/health/environment/replication.ts";
+import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { describeShared } from "../../src/server/replication/check-place.ts";
+import { claimGeneration } from "../../src/server/replication/generation.ts";
 import { openPlace } from "../../src/server/replication/place.ts";
 import { rebuild } from "../../src/server/replication/rebuild.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
@@ -234,6 +237,42 @@ describe("a replica", () => {
     await until("the snapshot", () => objects("snapshot-").length === 1);
     await replicator.stop();
     expect(await rowsOf()).toEqual(["a", "b"]);
+  });
+
+  test("gets a new snapshot once a rehearsal has found damage", async () => {
+    startReplicator();
+    await notice("snapshot made");
+    const at = new Date().toISOString();
+    noteResult(dir, "rehearsal", { last_failure: { at, message: "The replica is damaged: a segment is missing." } });
+    await until("a snapshot", () => objects("snapshot-").length === 2);
+    await until("it", () => notices.filter((one) => one.includes("snapshot made")).length === 2);
+    expect(notices.join()).toContain("as a rehearsal found");
+  });
+
+  test("that lacks changes when its server stops is told in the log, and doctor finds it until it is sent", async () => {
+    const doctor = async () => {
+      const config = { dataDir: dir, databaseUrl: undefined, replicateTo: folder, replicateKeepMs: keepMs };
+      const subject = { config, now: Date.now, timeoutMs: 1000, command: (words: string) => words };
+      const found = await replication.run(subject as unknown as CheckSubject);
+      return found.filter(({ severity }) => severity === "error").map(({ message }) => message);
+    };
+    startReplicator();
+    await notice("snapshot made");
+    renameSync(folder, `${folder}.away`);
+    writeFileSync(folder, "");
+    await insert("a");
+    await replicator.stop();
+    expect(notices.at(-1)).toContain("lacks the changes since");
+    expect((await doctor()).join()).toContain("lacks the changes since");
+    rmSync(folder);
+    renameSync(`${folder}.away`, folder);
+    startReplicator();
+    await aSegment(1);
+    await replicator.stop();
+    expect(await doctor()).toEqual([]);
+    const claim = { database: "ours", dataDir: "/srv/other", generation: 3 };
+    await claimGeneration(onFolder(), claim);
+    expect((await doctor()).join()).toContain("(/srv/other) took over");
   });
 
   test("that loses its directory is reported, and begins anew where its parts disappeared", async () => {

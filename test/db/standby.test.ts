@@ -58,7 +58,7 @@ function follow(from: Place = place()): Standby {
   return standby;
 }
 
-const promote = async (waitMs = 0) => takeOver(config(), { notice, signal: new AbortController().signal, waitMs });
+const promote = async (pollMs = 0) => takeOver(config(), { notice, signal: new AbortController().signal, pollMs });
 const said = (text: string) => until(text, () => notices.some((one) => one.includes(text)));
 const insertInto = (database: FileDatabase, key: string) =>
   database.execute({ sql: "insert into rate_limits values (?, ?, 0)", args: [key, filler] });
@@ -371,7 +371,7 @@ describe("the directory of a standby", () => {
 
   test("has all that the server of the place sent, also after it was claimed", async () => {
     await copied();
-    const promoting = promote(1000);
+    const promoting = promote(400);
     await until("the claim", () => objects("generation-").length === 2);
     for (const row of ["b", "c"]) await insertInto(db, row);
     expect(await replicator.replaced).toMatchObject({ kind: "conflict", exit: 4 });
@@ -385,7 +385,7 @@ describe("the directory of a standby", () => {
   test("of two standbys that take over at once, the first stays a standby", async () => {
     const [first, second] = await two();
     copies = first;
-    const refused = promote(2000).catch((error: unknown) => error);
+    const refused = promote(700).catch((error: unknown) => error);
     await until("the claim", () => objects("generation-").length === 2);
     copies = second;
     await promote();

@@ -4,7 +4,7 @@ import { writeWhole } from "../config/data-dir.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
 /** What succeeds or fails, and the file in `backups` that keeps its latest results. */
-const files = { backup: "last.json", rehearsal: "rehearsal.json", replica: "replica.json" } as const;
+const files = { backup: "last.json", rehearsal: "rehearsal.json", replica: "replica.json", left: "left.json" } as const;
 type Kind = keyof typeof files;
 
 /** The latest results of one kind in a data directory; times are RFC 3339. */

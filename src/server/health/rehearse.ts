@@ -78,8 +78,9 @@ async function restoreAside(config: Config, address: string) {
 /** Claims a place until the process ends, or for hours at most. Returns the function that ends the claim. */
 async function claim(place: Place, { dataDir }: Config): Promise<() => Promise<void>> {
   const own = { host: hostname(), data_dir: dataDir, pid: process.pid, at: new Date().toISOString() };
-  const last = (await place.list(claimPrefix)).at(-1);
-  const other = last && (JSON.parse(new TextDecoder().decode(await place.get(last)) || "null") as typeof own | null);
+  const last = (await place.list(claimPrefix)).findLast((name) => /^rehearsal-\d{10}$/.test(name));
+  const read = async (name: string) => JSON.parse(new TextDecoder().decode(await place.get(name))) as typeof own | null;
+  const other = last && (await read(last).catch(() => null));
   if (other && Date.now() - Date.parse(other.at) < maxRehearsalMs && (other.host !== own.host || isAlive(other.pid))) {
     throw conflict(`${other.host} (${other.data_dir}) rehearses a restore from ${place.address} since ${other.at}.`);
   }
@@ -87,7 +88,7 @@ async function claim(place: Place, { dataDir }: Config): Promise<() => Promise<v
   // A place that this account can only read is rehearsed without a claim.
   const isMine = await place.create(name, new TextEncoder().encode(JSON.stringify(own))).catch(() => true);
   if (!isMine) throw conflict(`Another process rehearses a restore from ${place.address} now.`);
-  if (last) await place.remove(last).catch(() => {});
+  if (last && other) await place.remove(last).catch(() => {});
   return () => place.remove(name).catch(() => {});
 }
 

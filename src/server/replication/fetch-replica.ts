@@ -4,15 +4,12 @@ import { type FetchStep, verifyFetched } from "../backup/restore/fetch-backup.ts
 import type { Config } from "../config/config.ts";
 import { prefixes } from "./names.ts";
 import { openPlace, type Place } from "./place.ts";
-import { rebuild } from "./rebuild.ts";
+import { type RebuildOptions, rebuild } from "./rebuild.ts";
 
-interface FetchOptions {
+interface FetchOptions extends Omit<RebuildOptions, "onProgress"> {
   /** An empty directory to write into. */
   folder: string;
-  /** Milliseconds since 1970; undefined is the newest state. */
-  until: number | undefined;
   onStep: (step: FetchStep) => void;
-  signal: AbortSignal;
 }
 
 /** The replica at a source; undefined where the source is a backup or a directory of backups. */

@@ -1,9 +1,10 @@
-import { noteResult } from "../backup/last.ts";
+import { noteResult, readLast } from "../backup/last.ts";
 import type { LogWriter } from "../logging/logger.ts";
+import { formatBytes } from "../values/bytes.ts";
 import { type Link, mainChain, parseLinks, partName, prefixes, segmentName, snapshotName } from "./names.ts";
 import type { Place } from "./place.ts";
 import type { SnapshotHeader } from "./rebuild.ts";
-import { unseal } from "./segment.ts";
+import { replicaDamage, unseal } from "./segment.ts";
 
 const defaultEveryMs = 3_600_000;
 
@@ -14,11 +15,12 @@ export interface MissingOptions {
   listMs?: number | undefined;
 }
 
-/** Lists a place at the start and once an hour, because nothing else reads what was sent before. */
+/** Lists a place at the start, once an hour and after a rehearsal found damage, because nothing else reads what was sent before. */
 export class MissingCheck {
   readonly #place: Place;
   readonly #options: MissingOptions;
   #checkedAt = Number.NEGATIVE_INFINITY;
+  #damagedAt = "";
   /** How often something was missing. */
   count = 0;
 
@@ -30,12 +32,15 @@ export class MissingCheck {
   /** Whether a restore of the newest state lacks an object, which is then reported. @param last the last segment. */
   async isAnyMissing(last: Link): Promise<boolean> {
     const { dataDir, notice, listMs = defaultEveryMs } = this.#options;
-    if (performance.now() - this.#checkedAt < listMs) return false;
-    const missing = await findMissing(this.#place, last).catch((error) => {
+    const { at, message: failure = "" } = readLast(dataDir, "rehearsal").last_failure ?? {};
+    const damagedAt = failure.startsWith(replicaDamage) && at ? at : "";
+    if (performance.now() - this.#checkedAt < listMs && damagedAt === this.#damagedAt) return false;
+    const missing = await findMissing(this.#place, last, damagedAt).catch((error) => {
       if (error.kind === "unavailable") throw error;
       return "an intact snapshot";
     });
     this.#checkedAt = performance.now();
+    this.#damagedAt = damagedAt;
     if (missing === undefined) return false;
     const message = `The replica in ${this.#place.address} lacks ${missing}; a new snapshot is made there.`;
     notice("error", message);
@@ -45,20 +50,30 @@ export class MissingCheck {
   }
 }
 
-/** The first object that a restore of the newest state needs and a place lacks. @param last the last segment. */
-async function findMissing(place: Place, last: Link): Promise<string | undefined> {
+/** The first object that a restore of the newest state needs and a place lacks. @param damagedAt when a rehearsal failed. */
+async function findMissing(place: Place, last: Link, damagedAt: string): Promise<string | undefined> {
   const snapshot = parseLinks(await place.list(prefixes.snapshot)).at(-1);
   if (snapshot === undefined) return "its snapshot";
   const name = snapshotName(snapshot);
   const bytes = await place.get(name);
   if (bytes === undefined) return name;
-  const count = unseal<SnapshotHeader>(bytes, name).header.parts.length;
+  const { header } = unseal<SnapshotHeader>(bytes, name);
+  if (header.at < damagedAt) return "a state that can be restored, as a rehearsal found";
   const parts = new Set(await place.list(name.replace(prefixes.snapshot, prefixes.part)));
-  for (let part = 1; part <= count; part++) {
+  for (let part = 1; part <= header.parts.length; part++) {
     if (!parts.has(partName(snapshot, part))) return partName(snapshot, part);
   }
   const segments = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(snapshot))));
   let next = snapshot.sequence + 1;
   for (const { sequence } of segments) if (sequence === next) next++;
   return next > last.sequence ? undefined : `segment ${next}`;
+}
+
+/** Logs and notes what a server that ends could not send, or that it sends again. @param since epoch milliseconds. */
+export function noteUnsent(options: MissingOptions & { place: Place }, bytes: number, since = 0): void {
+  const { place, dataDir, notice } = options;
+  const at = new Date(since).toISOString();
+  const message = `${place.address} lacks the changes since ${at} (${formatBytes(bytes)}); the next start sends them`;
+  if (bytes > 0) notice("error", message);
+  noteResult(dataDir, "left", { last_failure: bytes > 0 ? { at, message } : null });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { access, link, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { storageError } from "../backup/storage.ts";
 import { backupDestination } from "../config/backup-config.ts";
@@ -91,11 +91,7 @@ function openFolder(folder: string): Place {
       }
     },
     // A folder whose network hangs must not hold up the process.
-    has: (name) =>
-      access(join(folder, name)).then(
-        () => true,
-        () => false,
-      ),
+    has: (name) => stat(join(folder, name)).then(Boolean, () => false),
     get: (name) => readFile(join(folder, name)).catch((error) => absent(error, "ENOENT")),
     async list(prefix, after = "") {
       const names = (await readdir(folder).catch((error) => absent(error, "ENOENT"))) ?? [];
@@ -132,11 +128,10 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     },
     create: (name, bytes) => upload(name, bytes, { "If-None-Match": "*" }),
     has: (name) => client.exists(prefix + name),
-    get: (name) =>
-      client
-        .file(prefix + name)
-        .bytes()
-        .catch((error) => absent(error, "NoSuchKey")),
+    get(name) {
+      const reading = client.file(prefix + name).bytes();
+      return reading.catch((error) => absent(error, "NoSuchKey"));
+    },
     async list(start, after) {
       const names: string[] = [];
       for (let startAfter = after && prefix + after; ; ) {

@@ -29,7 +29,7 @@ export interface SnapshotHeader {
   parts: { sha256: string; bytes: number }[];
 }
 
-interface RebuildOptions {
+export interface RebuildOptions {
   /** Milliseconds since 1970; undefined rebuilds the newest state. */
   until?: number | undefined;
   /** Bytes of the snapshot that were read, and of how many. */
@@ -66,9 +66,7 @@ export async function rebuild(
       done += bytes;
       onProgress(done, total);
     }
-    for await (const next of applyChain(file, place, state, { through, until, settled, signal })) {
-      state = next;
-    }
+    for await (const next of applyChain(file, place, state, { through, until, settled, signal })) state = next;
     await file.sync();
   } catch (error) {
     // Before it is whole, only a state of an older snapshot can be had.

@@ -1,4 +1,3 @@
-import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 
 /** How a replica is doing; times are RFC 3339. */
@@ -23,7 +22,7 @@ export class Failures {
   }
 
   begin(error: unknown): void {
-    const message = error instanceof AppError ? error.message : String(error);
+    const { message } = error as Error;
     if (this.last === null) this.#notice("error", `replication fails and is tried again: ${message}`);
     this.last = { since: this.last?.since ?? new Date().toISOString(), message };
   }

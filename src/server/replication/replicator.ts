@@ -5,7 +5,7 @@ import { ChainWriter } from "./chain-writer.ts";
 import { checkPlace } from "./check-place.ts";
 import { Continuity, type ContinuityOptions } from "./continuity.ts";
 import { requireNewest } from "./generation.ts";
-import { MissingCheck, type MissingOptions } from "./missing.ts";
+import { MissingCheck, type MissingOptions, noteUnsent } from "./missing.ts";
 import type { Link } from "./names.ts";
 import type { Place } from "./place.ts";
 import { Purge } from "./purge.ts";
@@ -32,7 +32,6 @@ interface ReplicatorOptions extends MissingOptions, Omit<ContinuityOptions, "kno
   version: string;
   /** For how long each state can be restored. */
   keepMs: number;
-  /** Pause between two reads of the WAL. */
   pollMs?: number;
 }
 
@@ -110,6 +109,7 @@ export class Replicator {
     this.#isStopping = true;
     this.#wake();
     await Promise.race([this.#running, Bun.sleep(lastMs)]);
+    noteUnsent(this.#options, this.#tail.unsentBytes(), this.#wholeAt);
   }
 
   async #run(): Promise<void> {
@@ -127,9 +127,9 @@ export class Replicator {
       } catch (error) {
         if (error instanceof AppError && error.kind === "conflict") {
           this.#replaced.resolve(error);
-          if (this.#chain === undefined) return;
           // What it acknowledges until it stops is for its successor.
-          this.#isReplaced = true;
+          this.#isReplaced = this.#chain !== undefined;
+          if (!this.#isReplaced) return;
           isLast = false;
           continue;
         }
@@ -147,6 +147,7 @@ export class Replicator {
     const { generation, head, goesOn, at } = await this.#continuity.takeOver(this.#generation);
     const chain = new ChainWriter(place, { database, generation }, head);
     this.#generation = generation;
+    noteUnsent(this.#options, 0);
     this.#ownCheckedAt = performance.now();
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
     if (goesOn) {
@@ -176,10 +177,7 @@ export class Replicator {
     }
     const readAt = new Date();
     const read = await this.#tail.read();
-    if (read === "lost") {
-      this.#beginAnew(chain);
-      return true;
-    }
+    if (read === "lost") return this.#beginAnew(chain);
     if (read !== "nothing") await this.#send(chain, read, readAt);
     else if (this.#snapshot?.isCopied) await this.#finishSnapshot(chain, this.#snapshot);
     else this.#wholeAt = readAt.getTime();
@@ -198,11 +196,12 @@ export class Replicator {
   }
 
   /** Commits were not seen: the chain goes on from a new snapshot. */
-  #beginAnew(chain: ChainWriter): void {
+  #beginAnew(chain: ChainWriter): true {
     this.#isLossKnown = false;
     this.#tail.restart();
     this.#writeState(null);
     this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, chain.beginBase());
+    return true;
   }
 
   /** Copies the next part of a snapshot, and begins one when the segments outweigh the last. */

@@ -22,9 +22,8 @@ export async function describeNewer(config: Config, stateAt: string | undefined)
   const { claim, head } = (await readPlace(place).catch(() => undefined)) ?? {};
   const until = head?.header?.at ?? claim?.at;
   if (claim === undefined || until === undefined || (stateAt !== undefined && until <= stateAt)) return undefined;
-  const { address } = place;
   return (
-    `The replica ${address} of the server on ${claim.host} (${claim.data_dir}) has newer changes, until ${until}. ` +
-    `For a drill, unset BODEGA_REPLICATE_TO. To restore the newest state instead: bodega db restore ${address}`
+    `The replica ${place.address} of the server on ${claim.host} (${claim.data_dir}) has newer changes, until ${until}. ` +
+    `For a drill, unset BODEGA_REPLICATE_TO. To restore the newest state instead: bodega db restore ${place.address}`
   );
 }

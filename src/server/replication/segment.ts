@@ -96,7 +96,9 @@ export function unseal<Header extends { format: number }>(bytes: Uint8Array, nam
   return { header, payload: body.subarray(end + 1), hash };
 }
 
+export const replicaDamage = "The replica is damaged: ";
+
 /** The error for a replica that cannot be used from some object on. */
 export function damagedReplica(reason: string): AppError {
-  return damaged(`The replica is damaged: ${reason}.`);
+  return damaged(`${replicaDamage}${reason}.`);
 }

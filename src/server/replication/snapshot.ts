@@ -34,13 +34,8 @@ export class SnapshotCopy {
   /** Copies the next part. */
   async copyPart(): Promise<void> {
     const number = this.#parts.length + 1;
-    const { bytesRead, buffer } = await readAt(
-      this.#file,
-      new Uint8Array(partBytes),
-      0,
-      partBytes,
-      this.#parts.length * partBytes,
-    );
+    const at = this.#parts.length * partBytes;
+    const { bytesRead, buffer } = await readAt(this.#file, new Uint8Array(partBytes), 0, partBytes, at);
     this.isCopied = bytesRead < partBytes;
     if (bytesRead === 0) return;
     const part = buffer.subarray(0, bytesRead);

@@ -66,7 +66,6 @@ export class Standby {
   #known: StandbyState;
   #file: FileHandle | undefined;
   #isBroken = false;
-  /** How many segments it has applied. */
   applied = 0;
   /** When the copy last had everything; undefined before there is one. */
   #currentAt: number | undefined;
@@ -111,7 +110,7 @@ export class Standby {
         pauseMs = pollMs;
       } catch (error) {
         if (signal.aborted) break;
-        const message = messageOf(error);
+        const { message } = error as Error;
         if (this.#failure !== message) notice("warn", `the standby waits for ${this.#known.place}: ${message}`);
         this.#failure = message;
         const isEmpty = error instanceof AppError && error.kind === "notFound";
@@ -178,7 +177,7 @@ export class Standby {
     } catch (error) {
       const isDamaged = error instanceof AppError && error.kind === "validationFailed";
       if (!isDamaged && !this.#known.isApplying) throw error;
-      notice("warn", `the copy cannot be continued, and a new one is made: ${messageOf(error)}`);
+      notice("warn", `the copy cannot be continued, and a new one is made: ${(error as Error).message}`);
       this.#isBroken = true;
       return false;
     }
@@ -215,8 +214,4 @@ export class Standby {
     writeWhole(dataDir, standbyFile(dataDir), `${JSON.stringify(this.#known)}\n`);
     syncFile(dataDir);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof AppError ? error.message : String(error);
 }

@@ -11,8 +11,6 @@ import { copyFile, lacksKey, readStandbyState, Standby, type StandbyOptions, typ
 import { readReplicaState, writeReplicaState } from "./state.ts";
 import type { WalPosition } from "./wal-frames.ts";
 
-const pollMs = 200;
-
 /**
  * The standby of a directory, if it can take over, or the server that it has become.
  * @throws notFound without one, wrongState without its secret key, validationFailed for another place.
@@ -32,10 +30,7 @@ export function requireStandby(config: Config): Pick<StandbyState, "place" | "ke
   throw wrongState(`${dataDir} lacks the secret key of the server. Copy its secret.key there, or set BODEGA_SECRET.`);
 }
 
-interface TakeOverOptions extends Omit<StandbyOptions, "config"> {
-  /** A server that is replaced finds out and sends its last changes within this time. */
-  waitMs?: number;
-}
+type TakeOverOptions = Omit<StandbyOptions, "config">;
 
 /**
  * Takes the next generation of the place, upon which its server ends, and makes the copy of a standby the database of its
@@ -62,7 +57,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
 }
 
 /** Claims the place, then completes the copy. What can fail must fail before, so that the server of the place goes on. */
-async function promote(standby: Standby, address: string, config: Config, { notice, waitMs = 3000 }: TakeOverOptions) {
+async function promote(standby: Standby, address: string, config: Config, { notice, pollMs = 1000 }: TakeOverOptions) {
   const { dataDir } = config;
   const place = openPlace(address, config);
   let isCurrent = false;
@@ -75,9 +70,10 @@ async function promote(standby: Standby, address: string, config: Config, { noti
     writeReplicaState(copyFile(dataDir), { place: address, generation, end }, true);
   note();
   if (!(await claimGeneration(place, { database, dataDir, generation }))) await requireNewest(place, generation - 1);
-  for (const start = performance.now(); ; await Bun.sleep(pollMs)) {
+  // A server that is replaced finds out and sends its last changes meanwhile.
+  for (let poll = 1; poll <= 3; poll++) {
+    await Bun.sleep(pollMs);
     isCurrent = await standby.catchUp();
-    if (performance.now() - start >= waitMs) break;
   }
   await requireNewest(place, generation);
   if (!isCurrent) notice("warn", `${address} ends with changes that lack their snapshot; they are lost`);

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { WalObserver } from "../db/local/wal-emptier.ts";
 import { MiB } from "../values/bytes.ts";
 import { type Changes, FrameReader, frameBytes, startOf, type WalPosition, walHeaderBytes } from "./wal-frames.ts";
@@ -87,6 +87,11 @@ export class WalTail implements WalObserver {
     this.#position = undefined;
     this.#held = undefined;
     this.#isLost = false;
+  }
+
+  unsentBytes(): number {
+    const walBytes = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    return Math.max(0, walBytes - (this.#position?.offset ?? 0)) + (this.#held?.pages.size ?? 0) * frameBytes;
   }
 
   mayEmpty(walBytes: number, isUrgent: boolean): boolean {

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { requestIdOf } from "../api/headers.ts";
 import type { Config } from "../config/config.ts";
-import { writeWhole } from "../config/data-dir.ts";
+import { standbyFile, writeWhole } from "../config/data-dir.ts";
 import { acquireServerLock, isServerRunning } from "../db/local/server-lock.ts";
 import { unavailable, wrongState } from "../errors.ts";
 import { baseHeaders, errorResponse, reply, successResponse } from "../http/envelope.ts";
@@ -63,7 +63,7 @@ export async function runStandby(config: Config, place: Place, self: Omit<Server
 /** Stops the standby of a directory, if one runs. Errors: unavailable when it does not stop. */
 export async function stopStandby(dataDir: string): Promise<void> {
   const deadline = performance.now() + stopMs;
-  while (await isServerRunning(dataDir)) {
+  while (existsSync(standbyFile(dataDir)) && (await isServerRunning(dataDir))) {
     if (performance.now() > deadline) throw unavailable(`The standby on ${dataDir} does not stop. Stop its process.`);
     if (!existsSync(stopFile(dataDir))) writeWhole(dataDir, stopFile(dataDir), "");
     await Bun.sleep(stopCheckMs);

@@ -1,6 +1,4 @@
-import { existsSync } from "node:fs";
 import { backupDestination } from "../../../server/config/backup-config.ts";
-import { standbyFile } from "../../../server/config/data-dir.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -61,7 +59,7 @@ export default defineCommand({
     const { host, data_dir, at } = (await readNewestClaim(openPlace(place, config)))?.claim ?? {};
     const server = host === undefined ? "its server" : `the server on ${host} (${data_dir}, since ${at})`;
     await confirmAction(console, `Take over ${place} from ${server}?`);
-    if (existsSync(standbyFile(dataDir))) await stopStandby(dataDir);
+    await stopStandby(dataDir);
     return runServer({ ...config, replicateTo: place }, self);
   },
 });
