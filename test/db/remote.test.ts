@@ -262,6 +262,40 @@ describe.if(hasSqld)("a database server", () => {
       expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);
     });
 
+    test("equal reads of one turn are one statement, and each gets its own rows", async () => {
+      const { db, bodies } = await countExchanges();
+      const names = ["it's", 'say "ä"', "no\nline", "twin"];
+      await db.batch(names.map(insertRow));
+      const select = "SELECT upper(?) AS asked, name, size FROM things WHERE name >= ? AND ? IS NULL";
+      const asked = ["zzz", ...names, "first"].map((name) => ({ sql: select, args: [name, name, null] }));
+      const alone: unknown[] = [];
+      for (const stmt of asked) alone.push((await db.execute(stmt)).rows);
+      bodies.splice(0);
+      const together = await Promise.all(asked.map((stmt) => db.execute(stmt)));
+      expect(together.map(({ rows }) => rows) as unknown[]).toEqual(alone);
+      expect(together.map(({ rows }) => rows.length)).toEqual([0, 4, 2, 3, 1, 5]);
+      expect(Array.from(together[4]?.rows[0] as ArrayLike<unknown>)).toEqual(["TWIN", "twin", null]);
+      expect(bodies.map((body) => body.split("things WHERE name").length - 1)).toEqual([1]);
+    });
+
+    test.each([
+      "SELECT count(*) AS n FROM things WHERE name >= ?",
+      "SELECT DISTINCT 1 AS n FROM things WHERE name >= ?",
+      "SELECT 1 AS n FROM things WHERE name >= ? LIMIT 1",
+      "SELECT 1 AS n FROM things WHERE name >= ? GROUP BY name",
+      "SELECT 1 AS n FROM things WHERE name >= ? UNION SELECT 1 AS n",
+      "SELECT 1 AS n, (SELECT max(id) FROM things WHERE name >= ?) AS newest",
+      "SELECT row_number() OVER () AS n FROM things WHERE name >= ?",
+    ])("equal reads whose rows depend on each other stay alone: %s", async (sql) => {
+      const { db, bodies } = await countExchanges();
+      await db.batch(["one", "two"].map(insertRow));
+      const { rows } = await db.execute({ sql, args: ["one"] });
+      bodies.splice(0);
+      const together = await Promise.all([1, 2].map(() => db.execute({ sql, args: ["one"] })));
+      expect(together.map((result) => result.rows)).toEqual([rows, rows]);
+      expect(bodies.map((body) => body.split(JSON.stringify(sql)).length - 1)).toEqual([2]);
+    });
+
     test("an answer that is too large for a shared exchange is fetched alone", async () => {
       const { db } = await countExchanges();
       const large = () => db.execute("SELECT hex(zeroblob(2000000)) AS text");

@@ -78,18 +78,16 @@ export async function exchange(stream: HranaStream, units: readonly Unit[]): Pro
   if (first instanceof LibsqlError) throw first;
   if (committed) {
     const end = outcomes[committed.end];
-    const loss = isResult(end) ? undefined : (end ?? findFault(outcomes));
+    // Otherwise a fault has ended the transaction as a whole.
+    const fault = () =>
+      outcomes.find((outcome) => outcome instanceof Error) ?? new Error("The server ended the transaction.");
+    const loss = isResult(end) ? undefined : (end ?? fault());
     for (const place of committed.places) answerEnded(place, outcomes, loss);
   }
   if (tried) {
     const begun = outcomes[tried.begin];
     for (const place of tried.places) answerTried(place, outcomes, begun);
   }
-}
-
-/** The fault that ended a transaction as a whole. */
-function findFault(outcomes: Outcome[]): Error {
-  return outcomes.find((outcome) => outcome instanceof Error) ?? new Error("The server ended the transaction.");
 }
 
 function answerEnded(place: Place, outcomes: Outcome[], loss: Error | undefined): void {

@@ -67,27 +67,13 @@ export class ServerDatabase implements Database {
     return this.#writes.isDurable();
   }
 
-  dataVersion(): null {
-    return null;
-  }
-
-  async checkpoint(): Promise<boolean> {
-    return false;
-  }
-
-  async checkWrites(): Promise<void> {}
-
-  walBytes(): number {
-    return 0;
-  }
-
-  isInPlace(): boolean {
-    return true;
-  }
-
-  setWalAside(): undefined {
-    return undefined;
-  }
+  // A server looks after its files itself.
+  readonly dataVersion = () => null;
+  readonly checkpoint = async () => false;
+  readonly checkWrites = async () => {};
+  readonly walBytes = () => 0;
+  readonly isInPlace = () => true;
+  readonly setWalAside = () => undefined;
 
   async drain(): Promise<void> {
     await this.#writes.drain();

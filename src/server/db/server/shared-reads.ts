@@ -3,6 +3,7 @@ import { isBusy, mapServerError } from "../db-errors.ts";
 import type { Result } from "../session.ts";
 import { type Bound, retryWhileBusy } from "./calls.ts";
 import type { HranaStream, Outcome, Step } from "./hrana.ts";
+import { mergeReads } from "./merge-reads.ts";
 
 interface Read {
   stmts: Bound[];
@@ -14,10 +15,13 @@ interface Read {
 const maxExchanges = 4;
 /** Statements of one exchange. */
 const maxStatements = 64;
+/** How long reads gather while an exchange is under way. */
+const gatherMs = 5;
 
 /**
  * Reads from a libSQL server. Those of one turn of the event loop share an exchange, whose transaction is one snapshot;
- * while all exchanges are under way, further reads gather for the next.
+ * while one is under way, further reads gather for the next until it ends or for a moment, because each costs the server
+ * as much as ten statements.
  */
 export class SharedReads {
   readonly #open: () => HranaStream;
@@ -26,6 +30,7 @@ export class SharedReads {
   #waiting: Read[] = [];
   #underWay = 0;
   #isScheduled = false;
+  #gathering: Timer | undefined;
 
   /** @param deadlineMs how long reads of a locked database are repeated. */
   constructor(open: () => HranaStream, deadlineMs: number) {
@@ -46,12 +51,19 @@ export class SharedReads {
   }
 
   #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      while (this.#waiting.length > 0 && this.#underWay < maxExchanges) void this.#exchange(this.#take());
-    });
+    if (this.#underWay > 0) {
+      this.#gathering ??= setTimeout(() => this.#begin(), gatherMs);
+    } else if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      setImmediate(() => this.#begin());
+    }
+  }
+
+  #begin(): void {
+    this.#isScheduled = false;
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    while (this.#waiting.length > 0 && this.#underWay < maxExchanges) void this.#exchange(this.#take());
   }
 
   #take(): Read[] {
@@ -67,9 +79,9 @@ export class SharedReads {
   async #exchange(reads: Read[]): Promise<void> {
     this.#underWay++;
     const stream = this.#idle.pop() ?? this.#open();
-    const all = reads.flatMap(({ stmts }) => stmts);
+    const { merged, split } = mergeReads(reads.flatMap(({ stmts }) => stmts));
     try {
-      const outcomes = await retryWhileBusy(() => runTogether(stream, all), this.#deadlineMs);
+      const outcomes = split(await retryWhileBusy(() => runTogether(stream, merged), this.#deadlineMs));
       let at = 0;
       for (const read of reads) {
         const own = outcomes.slice(at, at + read.stmts.length);

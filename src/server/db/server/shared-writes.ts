@@ -35,7 +35,7 @@ export class SharedWrites {
 
   /** Runs statements as one transaction. Errors: of the first that fails; unavailable. */
   async run(stmts: Bound[]): Promise<Result[]> {
-    const unit = new Unit(this.#number(), false);
+    const unit = new Unit(++this.#units, false);
     unit.end = "commit";
     const results = unit.want(stmts);
     this.join(unit);
@@ -47,7 +47,7 @@ export class SharedWrites {
    * @throws errors of `fn`, once what it has seen is confirmed; unavailable when that takes too long.
    */
   async transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
-    const order = this.#number();
+    const order = ++this.#units;
     let unit: Unit | undefined;
     const late = () => unit?.lose(unavailable("The transaction took too long."));
     const timer = setTimeout(late, this.#lockDeadlineMs + timeoutMs);
@@ -146,18 +146,12 @@ export class SharedWrites {
     }
     return taken;
   }
-
-  #number(): number {
-    return ++this.#units;
-  }
 }
 
 function weightOf({ seen, wanted }: Unit): number {
   const stmts = [...seen.map(({ stmt }) => stmt), ...wanted.flatMap(({ stmts }) => stmts)];
-  const chars = stmts.flatMap(({ args }) => args).reduce<number>((sum, arg) => sum + lengthOf(arg), 0);
-  return stmts.length + chars / charsPerWeight;
-}
-
-function lengthOf(arg: unknown): number {
-  return typeof arg === "string" || arg instanceof Uint8Array ? arg.length : 0;
+  const lengths = stmts.flatMap(({ args }) =>
+    args.map((arg) => (typeof arg === "string" || arg instanceof Uint8Array ? arg.length : 0)),
+  );
+  return stmts.length + lengths.reduce((sum, length) => sum + length, 0) / charsPerWeight;
 }
