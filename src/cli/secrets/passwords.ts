@@ -92,11 +92,8 @@ export async function askStrongPassword(): Promise<string> {
 /** A password that satisfies the policy (specification, section 8): 145 random bits, in groups that can be read. */
 export function makePassword(): string {
   for (;;) {
+    const makeGroup = () => Array.from({ length: groupLength }, () => letters[randomInt(letters.length)]).join("");
     const password = Array.from({ length: groups }, makeGroup).join("-");
     if (/[a-z]/.test(password) && /[A-Z]/.test(password) && /\d/.test(password)) return password;
   }
-}
-
-function makeGroup(): string {
-  return Array.from({ length: groupLength }, () => letters[randomInt(letters.length)]).join("");
 }

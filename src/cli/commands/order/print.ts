@@ -31,8 +31,8 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
   const shown = fields.map(([name, value]) =>
     name.endsWith("_minor") ? [name.slice(0, -"_minor".length), formatAmount(Number(value), view)] : [name, value],
   );
-  const address = { shipping_address: formatAddress(shipping_address) };
-  await printRecord(console, { ...Object.fromEntries(shown), ...address }, "order_id");
+  const address = shipping_address && addressParts.flatMap((part) => shipping_address[part] ?? []).join(", ");
+  await printRecord(console, { ...Object.fromEntries(shown), shipping_address: address }, "order_id");
   await console.write("\n");
   const amount = (minor: number) => formatAmount(minor, view);
   await printList(console, order.items, {
@@ -67,7 +67,3 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
 }
 
 const addressParts = ["name", "line1", "line2", "postal_code", "city", "region", "country", "phone"] as const;
-
-function formatAddress(address: OrderView["order"]["shipping_address"]): string | null {
-  return address && addressParts.flatMap((part) => address[part] ?? []).join(", ");
-}

@@ -66,8 +66,10 @@ export class HranaStream {
    * @throws LibsqlError or an error of the network when the whole batch failed; it may have run all the same.
    */
   async run(steps: readonly Step[]): Promise<Outcome[]> {
-    const batch = { steps: steps.map(encodeStep) };
-    const requests = [{ type: "batch", batch }];
+    const encoded = steps.map(({ sql, args = [], condition = null }) => {
+      return { condition, stmt: { sql, args: args.map(encodeValue) } };
+    });
+    const requests = [{ type: "batch", batch: { steps: encoded } }];
     const baton = this.#baton;
     this.#baton = null;
     let reply = await this.#send({ baton, requests });
@@ -104,10 +106,6 @@ export class HranaStream {
       signal: AbortSignal.timeout(this.#timeoutMs),
     });
   }
-}
-
-function encodeStep({ sql, args = [], condition }: Step) {
-  return { condition: condition ?? null, stmt: { sql, args: args.map(encodeValue) } };
 }
 
 function encodeValue(value: BoundValue): Value {

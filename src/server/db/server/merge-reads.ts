@@ -1,5 +1,4 @@
 import { LruCache } from "../../values/lru-cache.ts";
-import { createRowMaker } from "../row.ts";
 import { joinedWith } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
 import type { Bound } from "./calls.ts";
@@ -28,23 +27,16 @@ export function mergeReads(stmts: readonly Bound[]) {
       const outcome = outcomes[index];
       if (places.length === 1) all[places[0] as number] = outcome;
       else if (!isResult(outcome)) throw outcome ?? new Error("A read did not run.");
-      else
-        splitRows(outcome, places).forEach((own, at) => {
-          all[places[at] as number] = own;
-        });
+      else {
+        for (const place of places) all[place] = { rows: [], rowsAffected: 0 };
+        for (const row of outcome.rows) {
+          const place = places[row.asked_at as number] as number;
+          delete row.asked_at;
+          (all[place] as Result).rows.push(row);
+        }
+      }
     }
     return all;
   };
   return { merged, split };
-}
-
-/** The results of the places. The last column has the position of a row's arguments. */
-function splitRows({ rows }: Result, places: readonly number[]): Result[] {
-  const results: Result[] = places.map(() => ({ rows: [], rowsAffected: 0 }));
-  const makeRow = createRowMaker(Object.keys(rows[0] ?? {}).slice(0, -1));
-  for (const row of rows) {
-    const values = Array.from(row as ArrayLike<unknown>);
-    results[values.pop() as number]?.rows.push(makeRow(values));
-  }
-  return results;
 }

@@ -1,6 +1,7 @@
+import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx, SystemCtx } from "../../context.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { codeOf, type ErrorKind } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -33,24 +34,29 @@ export interface AuditEntry {
   details?: Record<string, unknown> | undefined;
 }
 
+type AuditCtx = Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] };
+
 /** Writes one row, chained to the last, in the transaction of the act; where there is none, in its own. */
-export function recordAudit(ctx: Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] }, entry: AuditEntry) {
-  return inTransaction(ctx, async ({ db }) => {
-    const row = {
-      at: toTimestamp(ctx.now()),
-      event: entry.event,
-      namespace: ctx.tenant?.namespace ?? entry.namespace ?? null,
-      actor_kind: ctx.actor.kind,
-      actor_id: actorId(ctx.actor),
-      subject: entry.subject ?? null,
-      address: ctx.clientIp,
-      request_id: ctx.requestId,
-      code: entry.error === undefined ? null : codeOf(entry.error),
-      details: entry.details === undefined ? null : JSON.stringify(entry.details),
-    };
-    const last = await get(db, selectLast);
-    await run(db, insertRow, { ...row, hash: hashRow(last?.hash ?? "", row) });
-  });
+export function recordAudit(ctx: AuditCtx, entry: AuditEntry) {
+  return inTransaction(ctx, async (tx) => void (await tx.db.execute(await bindAudit(tx, entry))));
+}
+
+/** The statement that writes a row as `recordAudit` does. It must be the next to write one, in the same transaction. */
+export async function bindAudit(ctx: AuditCtx, entry: AuditEntry): Promise<InStatement> {
+  const row = {
+    at: toTimestamp(ctx.now()),
+    event: entry.event,
+    namespace: ctx.tenant?.namespace ?? entry.namespace ?? null,
+    actor_kind: ctx.actor.kind,
+    actor_id: actorId(ctx.actor),
+    subject: entry.subject ?? null,
+    address: ctx.clientIp,
+    request_id: ctx.requestId,
+    code: entry.error === undefined ? null : codeOf(entry.error),
+    details: entry.details === undefined ? null : JSON.stringify(entry.details),
+  };
+  const last = await get(ctx.db, selectLast);
+  return bind(insertRow, { ...row, hash: hashRow(last?.hash ?? "", row) });
 }
 
 function actorId(actor: SystemCtx["actor"]): string | null {

@@ -34,7 +34,7 @@ export function smtpOptions({ url, timeouts, trusted }: SmtpServer) {
     port: port === "" ? (protocol === "smtps:" ? 465 : 587) : Number(port),
     secure: protocol === "smtps:",
     // Without credentials TLS is used where it is offered; a password never leaves the machine without it.
-    requireTLS: protocol === "smtp:" && hasCredentials && !isLoopback(host),
+    requireTLS: protocol === "smtp:" && hasCredentials && !/^(?:localhost|::1|127(?:\.\d{1,3}){3})$/.test(host),
     ...(hasCredentials && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     tls: { rejectUnauthorized: true, minVersion: "TLSv1.2" as const, ...(trusted !== undefined && { ca: trusted }) },
     connectionTimeout: connect,
@@ -62,8 +62,4 @@ export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMess
 export function secretsOf(url: string): string[] {
   const { username, password } = new URL(url);
   return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

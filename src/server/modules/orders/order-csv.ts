@@ -9,13 +9,14 @@ export const orderCsvHeader = writeRows([orderColumns.map(([name]) => name)]);
 export function orderCsvRows(views: readonly OrderView[]): string {
   return writeRows(
     views.flatMap((view) =>
-      view.order.items.map((line) => orderColumns.map(([, cell]) => writeCell(cell(view, line)))),
+      view.order.items.map((line) =>
+        orderColumns.map(([, cell]) => {
+          const value = cell(view, line);
+          return typeof value === "string" ? guardFormula(value) : String(value ?? "");
+        }),
+      ),
     ),
   );
-}
-
-function writeCell(value: unknown): string {
-  return typeof value === "string" ? guardFormula(value) : String(value ?? "");
 }
 
 function writeRows(rows: string[][]): string {

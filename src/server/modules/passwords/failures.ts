@@ -27,6 +27,7 @@ const accounts = new Map<string, Semaphore>();
  * processes only one can record the third failure; the attempts of the others are then refused, right or wrong.
  * @param emailKey the account's address for comparison, or the text that was sent instead.
  * @param attempt throws invalidLogin for a failure, which is counted; other errors, and `codeUsedUp`, are not.
+ * @param admit reads what the attempt needs, and throws unless it may begin. It may run twice.
  * @param note runs in the transaction that counts a failure, records its refusal, and may replace it.
  * @throws tooManyAttempts with `retryAfter` when the failures are used up, unavailable when too many wait.
  */
@@ -34,10 +35,13 @@ export async function limitFailures<T>(
   ctx: Ctx,
   emailKey: string,
   attempt: () => Promise<T>,
-  note?: (tx: Ctx, refusal: AppError) => Promise<AppError>,
+  { admit, note }: { admit?: () => Promise<void>; note?: (tx: Ctx, refusal: AppError) => Promise<AppError> } = {},
 ): Promise<T> {
-  return inTurn(subjectOf(ctx, emailKey), async () => {
-    await requireFailuresLeft(ctx, emailKey);
+  const subject = subjectOf(ctx, emailKey);
+  // A call that is not admitted does not wait for others either.
+  if (accounts.has(subject)) await admit?.();
+  return inTurn(subject, async () => {
+    await Promise.all([requireFailuresLeft(ctx, emailKey), admit?.()]);
     try {
       return await attempt();
     } catch (error) {

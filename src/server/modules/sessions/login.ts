@@ -6,7 +6,7 @@ import { AppError, type ErrorKind, invalidLogin, twoFactorRequired } from "../..
 import { emailKey } from "../../values/email.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { recordAudit } from "../audit/service.ts";
+import { bindAudit, recordAudit } from "../audit/service.ts";
 import {
   attemptsExhausted,
   clearFailures,
@@ -20,6 +20,7 @@ import { claimReactions } from "../reactions/service.ts";
 import { getTenant } from "../tenants/service.ts";
 import { issueToken } from "../tokens/service.ts";
 import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
+import { loadTotp } from "../two-factor/totp.ts";
 import { changePasswordHash, findImportedKinds, findSignInUser, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
@@ -55,15 +56,25 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
   let subject: string | undefined;
   let isRecorded = false;
   const verified: (string | null)[] = [];
+  let user: SignInUser | undefined;
+  const findUser = async () => {
+    user = await findSignInUser(ctx.db, ctx.tenant.id, key);
+  };
+  const admit = async () => {
+    const [waitMs] = await Promise.all([peekLimit(ctx, loginCalls, callerOf(ctx)), findUser()]);
+    if (waitMs > 0) throw attemptsExhausted(waitMs);
+  };
   const verify = async () => {
     for (let tries = 1; ; tries++) {
-      const user = await findSignInUser(ctx.db, ctx.tenant.id, key);
+      if (tries > 1) await findUser();
       subject = user?.id;
       const hash = user?.status === "active" ? user.passwordHash : null;
       verified.push(hash);
       const isCorrect = await verifyPassword(input.password, hash, ctx.tenant.id, user?.id);
       if (!user || hash === null || !isCorrect) throw invalidLogin();
-      const session = await signIn(ctx, user, hash, input);
+      const session = await signIn(ctx, user, hash, input).catch((error) => {
+        if (error !== hashChanged) throw error;
+      });
       if (session) {
         const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
         if (visitorId !== null) await claimReactions(ctx, visitorId, user.id);
@@ -84,12 +95,11 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
   };
   const record = (tx: Ctx, refusal: AppError) => recordRefusal(tx, refusal, { key, subject });
   try {
-    const waitMs = await peekLimit(ctx, loginCalls, callerOf(ctx));
-    if (waitMs > 0) throw attemptsExhausted(waitMs);
-    return await limitFailures(ctx, key, attempt, async (tx, refusal) => {
+    const note = (tx: Ctx, refusal: AppError) => {
       isRecorded = true;
       return record(tx, refusal);
-    });
+    };
+    return await limitFailures(ctx, key, attempt, { admit, note });
   } catch (error) {
     if (isRecorded || !(error instanceof AppError && auditedKinds.has(error.kind))) throw error;
     throw await inTransaction(ctx, (tx) => record(tx, error));
@@ -125,35 +135,39 @@ async function recordRefusal(
   return answer;
 }
 
-/** Creates the session of a user whose password has this hash; undefined when it was changed meanwhile. */
+const hashChanged = new Error("The password was changed meanwhile.");
+
+/** Creates the session of a user whose password has this hash. Throws `hashChanged` otherwise. */
 async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: LoginInput) {
   const otp = input.otp?.trim() ?? "";
-  // Loads the library for codes before the transaction, which should not wait for it.
-  await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id);
-  return inTransaction(ctx, async (tx): Promise<LoginSession | undefined> => {
+  // The library for codes is loaded before the transaction, which should not wait for it.
+  if (otp !== "") await loadTotp();
+  return inTransaction(ctx, async (tx): Promise<LoginSession> => {
     const { tenant } = tx;
     const which = { tenantId: tenant.id, id: user.id, emailKey: user.emailKey };
+    const tokenId = newId("tok");
+    const auditCtx = { ...tx, actor: { kind: "user", userId: user.id, role: user.role } as const };
+    const audit = () =>
+      bindAudit(auditCtx, { event: "login.succeeded", subject: user.id, details: { token_id: tokenId } });
     // Statements that do not depend on each other share an exchange with a database server.
-    const [noted, isOn, stored] = await Promise.all([
+    const [, noted, isOn, stored, audited, spent, { token, expiresAt }] = await Promise.all([
+      requireFailuresLeft(tx, user.emailKey),
       run(tx.db, noteLogin, { ...which, passwordHash, now: toTimestamp(tx.now()) }),
       isTwoFactorOn(tx.db, tenant.id, user.id),
       getTenant(tx, tenant.namespace),
-      requireFailuresLeft(tx, user.emailKey),
+      audit(),
+      countCall(tx),
+      issueToken(tx, user.id, tokenId),
+      clearFailures(tx, user.emailKey),
     ]);
-    if (noted === 0) return undefined;
+    if (noted === 0) throw hashChanged;
     if (isOn) {
       if (otp === "") throw twoFactorRequired();
       if (!(await spendCode(tx, user.id, otp))) throw invalidLogin();
     }
-    const actor = { kind: "user", userId: user.id, role: user.role } as const;
-    const tokenId = newId("tok");
-    const [spent, { token, expiresAt }] = await Promise.all([
-      countCall(tx),
-      issueToken(tx, user.id, tokenId),
-      recordAudit({ ...tx, actor }, { event: "login.succeeded", subject: user.id, details: { token_id: tokenId } }),
-      clearFailures(tx, user.emailKey),
-    ]);
     if (spent) throw spent;
+    // Spending a recovery code has written a row, to which this one is chained.
+    await tx.db.batch([isOn ? await audit() : audited], "last");
     const { namespace, title, domain, url, currency, currency_sign, logo } = stored;
     const store = { namespace, title, domain, url, currency, currency_sign, logo };
     return { user_id: user.id, token, expires_at: expiresAt, store };

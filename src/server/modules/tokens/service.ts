@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
-import { all, get, param, run, statement } from "../../db/statement.ts";
+import { all, bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, userTokenInvalid } from "../../errors.ts";
 import { hashSecret, newSecret } from "../../security/random-secret.ts";
@@ -62,9 +62,9 @@ export async function issueToken(tx: Ctx, userId: string, tokenId = newId("tok")
   const expiresAt = toTimestamp(nowMs + tenant.tokenLifetime * 1000);
   const issued = { tokenId, token: newSecret("v2."), expiresAt };
   const now = toTimestamp(nowMs);
-  await get(tx.db, endOfUser, { tenantId: tenant.id, userId, now, endedAs: "replaced" });
   const row = { id: issued.tokenId, tenantId: tenant.id, userId, hash: hashSecret(issued.token), now, expiresAt };
-  await run(tx.db, insertToken, row);
+  const ended = { tenantId: tenant.id, userId, now, endedAs: "replaced" };
+  await tx.db.batch([bind(endOfUser, ended), bind(insertToken, row)]);
   return issued;
 }
 

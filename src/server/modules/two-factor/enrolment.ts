@@ -127,7 +127,8 @@ async function verifyBothThenAct<T>(
     if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id)))
       throw wrongState("Two-factor authentication is not enabled.");
   };
-  await requireOn(ctx.db);
+  // The library for codes is loaded before the transaction, which should not wait for it.
+  await Promise.all([requireOn(ctx.db), loadTotp()]);
   const spend = async (tx: Ctx) => {
     // Of two concurrent calls, the second one did not send a wrong code: the second factor is disabled already.
     await requireOn(tx.db);

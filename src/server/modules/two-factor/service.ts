@@ -12,7 +12,7 @@ import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { ownIdOf } from "../users/guards.ts";
 import type { TwoFactorState } from "./model.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
-import { loadTotp, matchStep } from "./totp.ts";
+import { matchStep } from "./totp.ts";
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 
@@ -29,10 +29,7 @@ const deleteTwoFactor = statement(sql`delete from ${twoFactor} where ${ofUser}`)
 
 /** Whether a user's login asks for a second factor; an unconfirmed enrolment does not count. */
 export async function isTwoFactorOn(db: Executor, tenantId: string, userId: string): Promise<boolean> {
-  const isOn = (await get(db, selectConfirmed, { tenantId, userId })) !== undefined;
-  // The caller will verify a code in a transaction, which should not wait for a library to load.
-  if (isOn) await loadTotp();
-  return isOn;
+  return (await get(db, selectConfirmed, { tenantId, userId })) !== undefined;
 }
 
 /**

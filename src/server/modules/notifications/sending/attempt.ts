@@ -62,11 +62,13 @@ async function send(
   const isOrder = task.kind === "order";
   // A device that is off later gets only the last state of an order.
   const topic = isOrder && payload.tag !== undefined && payload.tag.length <= maxTopic ? payload.tag : undefined;
+  const { store_url: url } = task;
   const delivered = provider.deliver(target, payload, {
     ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expires_at) - now()) / 1000)),
     urgency: isOrder ? "high" : "normal",
     topic,
-    contact: contact ?? contactOf(task),
+    // Some services refuse a message without a contact.
+    contact: contact ?? (url?.startsWith("https://") && URL.canParse(url) ? url : noContact),
     signal,
   });
   const { status, isGone, error, retryAfterMs } = await delivered;
@@ -85,9 +87,4 @@ function explain(error: unknown): Answer {
     error: describeFailure(error),
     retryAfterMs: 0,
   };
-}
-
-/** The store's page; some services refuse a message without a contact. */
-function contactOf({ store_url: url }: PushTask): string {
-  return url?.startsWith("https://") && URL.canParse(url) ? url : noContact;
 }
