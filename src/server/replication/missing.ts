@@ -69,10 +69,10 @@ async function findMissing(place: Place, last: Link, damagedAt: string): Promise
   return next > last.sequence ? undefined : `segment ${next}`;
 }
 
-/** Logs and notes what a server that ends could not send, or that it sends again. @param since epoch milliseconds. */
-export function noteUnsent(options: MissingOptions & { place: Place }, bytes: number, since = 0): void {
+/** Logs and notes what a server that ends could not send, or that it sends again. @param at since when, RFC 3339. */
+export function noteUnsent(options: MissingOptions & { place: Place }, bytes: number, at = ""): void {
   const { place, dataDir, notice } = options;
-  const at = new Date(since).toISOString();
+  if (bytes === 0 && !readLast(dataDir, "left").last_failure) return;
   const message = `${place.address} lacks the changes since ${at} (${formatBytes(bytes)}); the next start sends them`;
   if (bytes > 0) notice("error", message);
   noteResult(dataDir, "left", { last_failure: bytes > 0 ? { at, message } : null });

@@ -109,7 +109,7 @@ export class Replicator {
     this.#isStopping = true;
     this.#wake();
     await Promise.race([this.#running, Bun.sleep(lastMs)]);
-    noteUnsent(this.#options, this.#tail.unsentBytes(), this.#wholeAt);
+    noteUnsent(this.#options, this.#tail.unsentBytes(), new Date(this.#wholeAt).toISOString());
   }
 
   async #run(): Promise<void> {
