@@ -176,6 +176,15 @@ function* keyAttacks(store: Store): Generator<Attack> {
     const body = JSON.stringify({ ...product, description, translations });
     yield { name: `descriptions of ${name}`, path: products, body };
   }
+  // As much as a product may have; the second is merged with what the same request has written before.
+  for (const text of ["\\", "a1 ", "ß"]) {
+    const description = text.repeat(36_000 / (Buffer.byteLength(JSON.stringify(text)) - 2));
+    const names = Array.from({ length: 14 }, (_, n) => `a${String.fromCharCode(97 + n)}`);
+    const translations = Object.fromEntries(names.map((name) => [name, { title: "A", description }]));
+    const body = JSON.stringify({ ...product, description, translations });
+    yield { name: `stored descriptions of ${text}`, path: products, body };
+    yield { name: `merged descriptions of ${text}`, method: "PATCH", path: productPath(store, 3), body };
+  }
   const variants = Array.from({ length: 100 }, (_, n) => ({
     title: `${n} ${"x y ".repeat(70)}`,
     options: Object.fromEntries(Array.from({ length: 10 }, (_, o) => [`o${o}`, `${n} ${"z".repeat(90)}`])),

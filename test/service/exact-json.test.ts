@@ -36,6 +36,20 @@ test("a number of more than 400 characters is inexact without a closer look", ()
   expect(parse(`1${"0".repeat(119_998)}1`)).toBeInstanceOf(InexactNumber);
 });
 
+test("a number is checked wherever it begins", () => {
+  for (const number of ["9007199254740993", "-9007199254740993", "9007199254740992.5", "1e400", "-1.5E400"]) {
+    for (const [before, after] of ["|", " |", "[|]", "[1,|]", '{"a":|}', '{"a":\n|}'].map((form) => form.split("|"))) {
+      const text = `${before}${number}${after}`;
+      let found = 0;
+      JSON.stringify(parseExactJson(text), function (this: Record<string, unknown>, key, value) {
+        if (this[key] instanceof InexactNumber) found++;
+        return value;
+      });
+      expect([text, found]).toEqual([text, 1]);
+    }
+  }
+});
+
 test("digits in strings are not changed", () => {
   expect(parseExactJson('{"a":"12345678901234567890e5","b":[1e1]}')).toEqual({ a: "12345678901234567890e5", b: [10] });
 });

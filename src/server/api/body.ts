@@ -72,9 +72,12 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
     const bytes = await inTime(collect(request, length, limits, held), limits.ms, request.headers.get("expect"));
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
-    if (bytes.length > quickBytes) await freeTurn(partyOf(request.url), signal);
+    if (bytes.length <= quickBytes) return parse(bytes);
+    await freeTurn(partyOf(request.url), signal);
     signal.throwIfAborted();
-    return parse(bytes);
+    const body = parse(bytes);
+    await freeTurn(partyOf(request.url), signal);
+    return body;
   } catch (error) {
     if (error instanceof AppError) return { error };
     return { error: malformedRequest("The body could not be read completely.", { cause: error }) };

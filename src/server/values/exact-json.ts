@@ -14,8 +14,8 @@ export class InexactNumber {
   }
 }
 
-/** Only numbers with this many digits or an exponent can lose precision. */
-const suspicious = /\d[\d.]{15,}|\d[eE]/;
+/** Only numbers with this many digits or an exponent can lose precision. Most digits of texts begin none. */
+const suspicious = /(?:^|[\s:,[-])\d(?:[\d.]{15}|[\d.]*[eE])/;
 /** Longer numbers are inexact without a closer look: no amount or measurement has so many digits. */
 const maxDigits = 400;
 const zero = "0".charCodeAt(0);
@@ -35,7 +35,7 @@ export function parseExactJson(text: string): unknown {
 
 /** Digits and power of ten of a decimal number without its sign, equal for equal numbers. */
 function canonical(decimal: string): string {
-  const at = decimal.search(/[eE]/);
+  const at = Math.max(decimal.indexOf("e"), decimal.indexOf("E"));
   const mantissa = at === -1 ? decimal : decimal.slice(0, at);
   const exponent = at === -1 ? 0 : Number(decimal.slice(at + 1));
   const point = mantissa.indexOf(".");

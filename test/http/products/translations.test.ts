@@ -215,6 +215,28 @@ onEachDatabase((suite) => {
     expect((await read(shop, id)).version).toBe(1);
   });
 
+  test("translations of more than 512 KiB are refused, whether they are sent at once or merged", async () => {
+    const shop = await suite.shop();
+    // A backslash takes two bytes as JSON.
+    const sized = (count: number, from = 0) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, n) => [
+          `a${String.fromCharCode(97 + from + n)}`,
+          { description: "\\".repeat(50_000) },
+        ]),
+      );
+    const tooLarge = { code: 5102, fields: ["translations"] };
+    expect(await shop.call("POST /products/", { body: body(sized(6)) })).toMatchObject(tooLarge);
+    const { id } = await shop.createProduct({ translations: sized(3) });
+    for (const translations of [sized(6), sized(3, 3)]) {
+      expect(await shop.call(`PATCH /products/${id}/`, { body: { translations } })).toMatchObject(tooLarge);
+    }
+    const { data } = await shop.call<ProductReply>(`PATCH /products/${id}/`, {
+      body: { translations: { ...sized(2, 3), aa: null } },
+    });
+    expect(Object.keys(data.translations as object)).toEqual(["ab", "ac", "ad", "ae"]);
+  });
+
   const body = (translations: unknown) => ({ title: "A", price: 1, translations });
   const bad: [field: string, translations: unknown][] = [
     ["translations", []],

@@ -1,4 +1,5 @@
 import { unavailable } from "../../errors.ts";
+import { isTurnOver } from "../../values/turns.ts";
 import { isBusy, mapDbError } from "../db-errors.ts";
 import type { Connection } from "./connection.ts";
 import { type GroupOptions, type Job, runGroup, type WriteScope } from "./group-commit.ts";
@@ -100,7 +101,8 @@ export class WriteQueue {
       else this.#jobs.push(job);
       if (this.#isDriving) return;
       this.#isDriving = true;
-      setImmediate(() => this.#drive());
+      // After a long turn, such as that of a large body, others come first.
+      setImmediate(isTurnOver() ? setImmediate : queueMicrotask, () => void this.#drive());
     });
   }
 

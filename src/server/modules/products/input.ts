@@ -13,6 +13,7 @@ import { maxStock } from "./variants/variant-model.ts";
 
 export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
+export const translationsTooLarge = "would be larger than 512 KiB once merged";
 const maxDescription = 50_000;
 
 type Row = typeof products.$inferSelect;
@@ -118,7 +119,10 @@ function translationsText(input: Record<string, Texts | null>): string {
     if (Object.hasOwn(texts, tag)) throw invalidField(field, "is repeated");
     texts[tag] = checkTexts(field, input[name] ?? null);
   }
-  return JSON.stringify(texts);
+  const json = JSON.stringify(texts);
+  // The database would refuse them too, but only after most of the work.
+  if (Buffer.byteLength(json) > 524_288) throw invalidField("translations", translationsTooLarge);
+  return json;
 }
 
 function checkTexts(field: string, given: Texts | null): Texts | null {

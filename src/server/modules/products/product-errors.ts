@@ -1,6 +1,7 @@
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { AppError, conflict, fieldFault, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
+import { translationsTooLarge } from "./input.ts";
 
 /** The faults of a product or variant that cannot be ordered, or put on a wishlist. */
 export const notForSale = {
@@ -25,9 +26,7 @@ export async function explainConflicts<T>(write: () => Promise<T>): Promise<T> {
 function explained(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (isCheckViolation(error, "products_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
-  if (isCheckViolation(error, "products_translations_size")) {
-    return invalidField("translations", "would be larger than 512 KiB once merged");
-  }
+  if (isCheckViolation(error, "products_translations_size")) return invalidField("translations", translationsTooLarge);
   if (isUniqueViolation(error, "products.slug")) return taken("slug", error);
   if (isUniqueViolation(error, "products.sku") || isUniqueViolation(error, "product_variants.sku")) {
     return taken("sku", error);

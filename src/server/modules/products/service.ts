@@ -20,7 +20,7 @@ import { products, productVariants } from "./table.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
 import { ownLanguageError, type ProductChange, updateProduct, variantFieldError } from "./update.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
-import { insertVariants, searchedTexts, variantRows } from "./variants/variant-insert.ts";
+import { insertVariants, variantRows } from "./variants/variant-insert.ts";
 import { followPrice } from "./variants/variant-statement.ts";
 
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
@@ -79,10 +79,9 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     now,
     publishedAt: columns.status === "published" ? now : null,
   };
-  const texts = { ...row, title: input.title, variants: JSON.stringify(variants?.map(searchedTexts) ?? []) };
   const statements = [
     bind(insertProduct, row),
-    indexInserted(ctx.tenant.id, texts),
+    indexInserted(ctx.tenant.id, input),
     bindEvent(ctx, { type: "product.created", subject: id, data: { version: 1 } }),
   ];
   return explainConflicts(async () => {

@@ -45,9 +45,9 @@ export const servedTitle = sql`case when translations = '{}' then title
 
 /**
  * SQL for a product's JSON with each text in the first of the `languages` that has it, otherwise in the language of
- * creation. Rows without translations are returned as stored.
+ * creation. Rows without translations are returned as stored, as are those in the only language asked for.
  */
-export const servedJson = sql`case when translations = '{}' then rendered else (
+export const servedJson = sql`case when translations = '{}' or ${languages} = json_array(lang) then rendered else (
   select json_set(rendered, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,
     '$.translations', json(case when tag = lang then translations else json_remove(
       json_set(translations, ${pathOf(sql.raw("lang"))},

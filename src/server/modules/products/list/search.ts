@@ -2,18 +2,18 @@ import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, bind, type CompiledStatement, get, param, statement } from "../../../db/statement.ts";
+import type { ProductInput } from "../model.ts";
 import { products, staleSummaries } from "../table.ts";
 import { indexTokens } from "./search-words.ts";
 
 /** Products, and approximate characters, indexed in one transaction; other writes wait for it. */
 const batch = { products: 100, characters: 100_000 };
 
-type SearchedTexts = Pick<
-  typeof products.$inferSelect,
-  "title" | "description" | "tags" | "sku" | "translations" | "variants"
->;
+/** The input of a create has the words of what is stored. */
+type SearchedTexts = Pick<ProductInput, "title" | "description" | "tags" | "sku" | "translations" | "variants">;
 
-interface Searched extends SearchedTexts {
+interface Searched
+  extends Pick<typeof products.$inferSelect, "title" | "description" | "tags" | "sku" | "translations" | "variants"> {
   row_number: number;
   version: number;
   tenant_id: string;
@@ -65,20 +65,19 @@ export async function indexPendingProducts(ctx: Pick<Ctx, "db">): Promise<number
 }
 
 function indexing(product: Searched): InStatement[] {
-  const { row_number: row, version } = product;
-  const words = product.deleted_at === null ? indexTokens(product.tenant_id, textsOf(product)) : undefined;
+  const { row_number: row, version, tags, translations, variants } = product;
   const mark = bind(markIndexed, { row, version });
-  return words === undefined ? [mark] : [bind(writeWords, { row, version, words }), mark];
+  if (product.deleted_at !== null) return [mark];
+  const parsed = { tags: JSON.parse(tags), translations: JSON.parse(translations), variants: JSON.parse(variants) };
+  const words = indexTokens(product.tenant_id, textsOf({ ...product, ...parsed }));
+  return [bind(writeWords, { row, version, words }), mark];
 }
 
-function textsOf({ title, description, tags, sku, translations, variants }: SearchedTexts): string[] {
-  const texts: (string | null)[] = [title, sku, ...(JSON.parse(tags) as string[])];
-  for (const variant of JSON.parse(variants) as { title: string; sku: string | null; options: object }[]) {
-    texts.push(variant.title, variant.sku, ...(Object.values(variant.options) as string[]));
-  }
-  const translated = Object.values(JSON.parse(translations) as Record<string, Record<string, string | null>>);
+function textsOf({ title, description, tags = [], sku, translations = {}, variants = [] }: SearchedTexts): string[] {
+  const texts: (string | null | undefined)[] = [title, sku, ...tags];
+  for (const { title, sku, options = {} } of variants) texts.push(title, sku, ...Object.values(options));
+  const translated = Object.values(translations);
   // Descriptions last, because the number of tokens is limited.
-  texts.push(...translated.map((one) => one.title ?? null));
-  texts.push(description, ...translated.flatMap(({ title: _, ...others }) => Object.values(others)));
+  texts.push(...translated.map((one) => one.title), description, ...translated.map((one) => one.description));
   return texts.filter((text) => typeof text === "string");
 }

@@ -57,10 +57,6 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   return rows;
 }
 
-export function searchedTexts({ title, sku, options }: ReturnType<typeof variantRows>[number]) {
-  return { title, sku, options: JSON.parse(options) as Record<string, string> };
-}
-
 /** Adds a variant inside a transaction; undefined if the product does not exist or would have too many. */
 export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): Promise<Rendered | undefined> {
   return get(tx.db, insertRows, valuesOf(tx, productId, [row]));
