@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { certificate, certificateKey } from "../support/certificate.ts";
 import { command, makeDir, openCli } from "./run-bodega.ts";
@@ -43,10 +43,22 @@ describe("health exits 0 when the server is ready, and 1 when it is not", () => 
 
 test("the server's own address comes from host and port", async () => {
   const { code, stdout } = await run(["health"], { env: { BODEGA_HOST: "0.0.0.0", BODEGA_PORT: "1" } });
-  expect({ code, stdout }).toEqual({
-    code: 1,
-    stdout: "unreachable: no connection (http://127.0.0.1:1/health/ready). Start it: bodega serve\n",
-  });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /^unreachable: no connection \(http:\/\/127\.0\.0\.1:1\/health\/ready\)\. Start it: \S*bodega serve\n$/,
+  );
+});
+
+test("a standby that is stopped is started with the command of a standby, not as a server", async () => {
+  const { dataDir, run: runOn } = openCli();
+  const url = "http://127.0.0.1:1";
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, "standby.json"), JSON.stringify({ place: "s3://my-bucket/shop", url }));
+  for (const args of [[], ["--port", "1"]]) {
+    const { code, stdout } = await runOn(["health", ...args]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/\. Start it: \S*bodega standby --from s3:\/\/my-bucket\/shop\n$/);
+  }
 });
 
 test("an invalid address is exit code 2", async () => {

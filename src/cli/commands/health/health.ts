@@ -1,5 +1,6 @@
 import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { addressOf } from "../../../server/runtime/port.ts";
+import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/read-config.ts";
 import { durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -34,11 +35,12 @@ export default defineCommand({
         throw invalidFlag("--url", "must be an http or https address");
       }
     }
-    const { address, status } = url === undefined ? await findServer(args, console, timeoutMs) : { address: url };
+    const { address, start, status } =
+      url === undefined ? await findServer(args, console, timeoutMs) : { address: url, start: null, status: null };
     const health = await probeHealth(address, timeoutMs, url === undefined);
     if (console.json) await printJson(console, health);
     else if (!console.quiet) {
-      const remedy = health.message === "no connection" && url === undefined ? ". Start it: bodega serve" : "";
+      const remedy = start && health.message === "no connection" ? `. Start it: ${start}` : "";
       const line = escapeControls(`${health.status}: ${health.message} (${health.url})${remedy}`);
       await console.write(fitLines(console, `${line}\n`));
       if (args.verbose && status) await printStatus(console, status);
@@ -56,17 +58,18 @@ async function printStatus(console: Console, status: ServerStatus): Promise<void
   await console.write(`${lines.join("\n")}\n`);
 }
 
-/** The address of this machine's server, and its status unless the flags name an address. */
+/** This machine's server or standby: its address, the command that starts it, and its status unless flags name an address. */
 async function findServer(args: DatabaseFlags & { host?: string; port?: string }, console: Console, timeoutMs: number) {
   const config = readCliConfig(args, console);
-  if ((args.host ?? args.port) !== undefined) return { address: addressOf(config) };
   const { readServerStatus } = await import("../../../server/monitoring/control-socket.ts");
   const { readStandbyState } = await import("../../../server/replication/standby.ts");
   const standby = readStandbyState(config.dataDir);
-  if (standby !== undefined) return { address: standby.url };
+  const start = console.command(standby === undefined ? "serve" : `standby --from ${quoteWord(standby.place)}`);
+  if ((args.host ?? args.port) !== undefined) return { address: addressOf(config), start };
+  if (standby !== undefined) return { address: standby.url, start };
   const status = await readServerStatus(config.dataDir, AbortSignal.timeout(timeoutMs));
   // The running server knows its address, also where its flags differ from the settings.
-  return { address: status?.url ?? addressOf(config), status };
+  return { address: status?.url ?? addressOf(config), start, status };
 }
 
 /**
