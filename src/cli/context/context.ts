@@ -11,26 +11,21 @@ import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
 import { type DatabaseFlags, readDatabaseFlags } from "./read-config.ts";
 
+type TenantFlags = DatabaseFlags & { namespace: string };
+type Work<T> = (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>;
+
 /**
  * Runs one service call on the database that flags and environment name.
  * @throws notFound when the data directory has no database, wrongState when its schema is older than this program,
  * unavailable when it is newer or the database cannot be opened.
  */
-export async function withContext<T>(
-  flags: DatabaseFlags,
-  console: Console,
-  work: (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>,
-): Promise<T> {
+export async function withContext<T>(flags: DatabaseFlags, console: Console, work: Work<T>): Promise<T> {
   requireDatabase(flags, console);
   return beginContext(flags, console, work);
 }
 
 /** As `withContext`, for commands that may create the database; a new one gets its schema first. */
-export function beginContext<T>(
-  flags: DatabaseFlags,
-  console: Console,
-  work: (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>,
-): Promise<T> {
+export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Work<T>): Promise<T> {
   return withDatabase(flags, console, async (db, config) => {
     const { migrationStatus } = await import("../../server/db/migrate.ts");
     const migrations = await migrationStatus(db);
@@ -45,11 +40,7 @@ export function beginContext<T>(
 }
 
 /** As `withContext`, within one tenant. Errors: notFound for an unknown one. */
-export function withTenant<T>(
-  flags: DatabaseFlags & { namespace: string },
-  console: Console,
-  work: (ctx: Ctx) => Promise<T>,
-): Promise<T> {
+export function withTenant<T>(flags: TenantFlags, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withContext(flags, console, async (ctx) => {
     const { requireTenant } = await import("../../server/modules/tenants/service.ts");
     return work({ ...ctx, tenant: await requireTenant(ctx, flags.namespace) });
@@ -59,7 +50,7 @@ export function withTenant<T>(
 /** The check of an argument that is found in its tenant, for a prompt. */
 export function checkInTenant(find: (ctx: Ctx, text: string) => Promise<unknown>) {
   return (text: string, values: object, console: Console) =>
-    withTenant(values as DatabaseFlags & { namespace: string }, console, (ctx) => find(ctx, text));
+    withTenant(values as TenantFlags, console, (ctx) => find(ctx, text));
 }
 
 /** The argument that names a record of a store. `find` throws notFound for an unknown one. */
@@ -111,10 +102,7 @@ export async function makeContext(
 }
 
 /** Applies the waiting migrations, and records in the audit log which these were, if any. */
-export async function updateSchema(
-  db: Database,
-  config: DatabaseConfig,
-): Promise<{ ctx: SystemCtx; applied: string[] }> {
+export async function updateSchema(db: Database, config: DatabaseConfig) {
   const { migrate } = await import("../../server/db/migrate.ts");
   const { applied } = await migrate(db);
   const ctx = await makeContext(db, config);

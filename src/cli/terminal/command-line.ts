@@ -17,10 +17,7 @@ export function commandLine(args: Readonly<Record<string, unknown>>): (words: st
 }
 
 /** Splits a sentence into its prose and the command at its end, completed so that it can be pasted. */
-export function splitCommand(
-  text: string,
-  complete: (words: string) => string,
-): { prose: string; command: string | undefined } {
+export function splitCommand(text: string, complete: (words: string) => string) {
   const { prose = text, words } = endsInCommand.exec(text)?.groups ?? {};
   return { prose, command: words === undefined ? undefined : complete(words) };
 }

@@ -70,11 +70,7 @@ export function renderFields(fields: readonly (readonly [label: string, value: s
  * empty ones first; where half would be hidden, each row becomes a block of lines.
  * @returns also the headers of the hidden columns.
  */
-export function layOutTable<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  { width, color }: Layout,
-): { text: string; hidden: string[] } {
+export function layOutTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], { width, color }: Layout) {
   const all = columns.map((column) => readCells(rows, column));
   const shown = width === undefined ? all : fitColumns(all, width);
   if (shown === undefined) {

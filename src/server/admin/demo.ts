@@ -73,10 +73,7 @@ export function isDemoDir(dataDir: string): boolean {
 }
 
 /** The key of the last start, enabled and published again; null when it was removed or revoked. */
-async function findKey(
-  ctx: SystemCtx,
-  { appId, appSecret }: Kept,
-): Promise<{ app_id: string; app_secret: string } | null> {
+async function findKey(ctx: SystemCtx, { appId, appSecret }: Kept) {
   if (appId === undefined || appSecret === undefined) return null;
   try {
     await activateKey(ctx, appId);

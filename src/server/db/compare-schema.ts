@@ -17,10 +17,7 @@ export function isWithoutGaps(applied: ReadonlySet<string>): boolean {
  * @param standing the rows of `selectSchema`.
  * @param applied names of known migrations, without gaps.
  */
-export async function compareSchema(
-  standing: readonly SchemaObject[],
-  applied: ReadonlySet<string>,
-): Promise<SchemaFault[]> {
+export async function compareSchema(standing: readonly SchemaObject[], applied: ReadonlySet<string>) {
   const found = indexObjects(standing);
   const expected = indexObjects(await buildSchema(migrations.filter(({ name }) => applied.has(name))));
   const faults: SchemaFault[] = [];

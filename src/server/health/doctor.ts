@@ -65,7 +65,7 @@ export interface DoctorDeps extends Pick<CheckSubject, "now" | "env" | "version"
 export async function runDoctor(config: Config, options: DoctorOptions): Promise<Report> {
   const { namespace, deps, faults = [] } = options;
   const sound = serverChecks.filter((check) => faults.length === 0 || !configChecks.includes(check));
-  const environment = namespace === undefined ? sound : sound.filter(({ ofStores }) => ofStores);
+  const environment = namespace === undefined ? sound : sound.filter(({ reads }) => reads === "stores");
   const run = new Run(options, environment.length + (namespace === undefined ? directoryChecks.length + 6 : 3));
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
   await reportFaults(run, faults);
@@ -89,23 +89,14 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
 }
 
 /** Checks a database and its records without changing anything, for `db check`. Errors: as `checkDatabase`. */
-export async function runDatabaseCheck(
-  config: Config,
-  options: RunOptions & { deps: Pick<DoctorDeps, "now"> },
-): Promise<Report> {
-  const { now, command, timeoutMs } = options.deps;
+export async function runDatabaseCheck(config: Config, options: RunOptions & { deps: Pick<DoctorDeps, "now"> }) {
+  const { now } = options.deps;
   const run = new Run(options, 6);
   const onUsable = (db: Session) => {
     const vault = closedVault(unavailable());
     return run.runRecords({ db, actor: { kind: "server" }, vault, requestId: randomUUID(), now, clientIp: null });
   };
-  const { size } = await checkDatabase(config, {
-    command,
-    timeoutMs,
-    isQuick: false,
-    step: run.databaseStep,
-    onUsable,
-  });
+  const { size } = await checkDatabase(config, { ...options.deps, isQuick: false, step: run.databaseStep, onUsable });
   return run.report(size);
 }
 
@@ -128,14 +119,12 @@ async function reportFaults(run: Run, faults: readonly AppError[]): Promise<void
 
 /** Where the database cannot be checked at all, that is a finding too. */
 async function checkDatabasePart(run: Run, config: Config, { namespace, deps }: DoctorOptions) {
-  const { command, timeoutMs } = deps;
   try {
-    const isQuick = namespace !== undefined;
-    return await checkDatabase(config, { command, isQuick, step: run.databaseStep, timeoutMs });
+    return await checkDatabase(config, { ...deps, isQuick: namespace !== undefined, step: run.databaseStep });
   } catch (error) {
     // The check of the directory reports a missing one.
     if (config.databaseUrl !== undefined || existsSync(config.dataDir)) {
-      await run.databaseStep("database", async () => describeFailure(config, error, command));
+      await run.databaseStep("database", async () => describeFailure(config, error, deps.command));
     }
     return { isUsable: false, size: null };
   }

@@ -65,11 +65,11 @@ export type StoreSubject = CheckSubject & { ctx: SystemCtx };
 /**
  * A check of the environment of a server. Checks run concurrently, so none may depend on another. An error that it
  * throws becomes a finding. The id is one word, as `doctor` prints it, and `about` what is true without findings;
- * `ofStores` checks also run for a single store (`-n`).
+ * a check that `reads` stores also runs for a single one (`-n`).
  */
-export type EnvironmentCheck = { id: string; about: string; ofStores?: boolean } & (
-  | { needsDatabase?: false; run(subject: CheckSubject): Promise<Finding[]> }
-  | { needsDatabase: true; run(subject: StoreSubject): Promise<Finding[]> }
+export type EnvironmentCheck = { id: string; about: string } & (
+  | { reads?: undefined; run(subject: CheckSubject): Promise<Finding[]> }
+  | { reads: "database" | "stores"; run(subject: StoreSubject): Promise<Finding[]> }
 );
 
 export function finding(severity: Severity, subject: string, message: string, remedy: string | null): Finding {

@@ -71,13 +71,13 @@ export class Run {
     const { ctx } = subject;
     const work = async (check: EnvironmentCheck): Promise<Finding[]> => {
       try {
-        const found = check.needsDatabase ? check.run(subject as StoreSubject) : check.run(subject);
+        const found = check.reads ? check.run(subject as StoreSubject) : check.run(subject);
         return await withTimeout(found, timeoutMs * maxTimeouts);
       } catch (error) {
         return [finding("error", check.id, `This check failed: ${reasonOf(error)}`, command("db check"))];
       }
     };
-    const runnable = checks.filter(({ needsDatabase }) => !needsDatabase || ctx !== null);
+    const runnable = checks.filter(({ reads }) => !reads || ctx !== null);
     await Promise.all(runnable.map((check) => this.add("environment", check.id, () => work(check))));
   }
 

@@ -43,11 +43,7 @@ export interface RebuildOptions {
  * @throws notFound when there is no state to restore; validationFailed naming what is damaged or missing, and the
  * newest state before it; unavailable when the place cannot be read.
  */
-export async function rebuild(
-  place: Place,
-  path: string,
-  options: RebuildOptions,
-): Promise<{ state: ChainState; version: string }> {
+export async function rebuild(place: Place, path: string, options: RebuildOptions) {
   const { until = Number.POSITIVE_INFINITY, onProgress, signal } = options;
   const { setBacks = [] } = (await readHead(place))?.header ?? {};
   // Of a moment that the clock passed twice, the later one is meant.

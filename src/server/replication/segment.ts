@@ -39,10 +39,7 @@ const zstdLevel = 1;
 const lineFeed = 0x0a;
 
 /** Encodes a segment: its header as a line of JSON, its pages compressed, and the SHA-256 of both. */
-export async function encodeSegment(
-  header: SegmentHeader,
-  changed: Map<number, Uint8Array>,
-): Promise<{ bytes: Uint8Array; hash: string }> {
+export async function encodeSegment(header: SegmentHeader, changed: Map<number, Uint8Array>) {
   const numbers = new Uint32Array(changed.size);
   const raw = new Uint8Array(4 + changed.size * (4 + pageBytes));
   let at = 0;

@@ -125,11 +125,7 @@ export class WalTail implements WalObserver {
 }
 
 /** Reads a WAL from a position on, in chunks; returns its commits and whether it ends there, undefined without commits. */
-function* readWal(
-  path: string,
-  position: WalPosition | undefined,
-  limit = maxBytes,
-): Generator<void, { changes: Changes; isEnd: boolean } | "lost" | undefined> {
+function* readWal(path: string, position: WalPosition | undefined, limit = maxBytes) {
   const file = openWal(path);
   if (file === undefined) return position === undefined ? undefined : "lost";
   try {

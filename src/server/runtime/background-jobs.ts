@@ -1,5 +1,6 @@
+import type { BackupRun } from "../backup/run-backup.ts";
 import type { Config } from "../config/config.ts";
-import { type Environment, invalidOption } from "../config/environment.ts";
+import { invalidOption } from "../config/environment.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
 import { readBirth } from "../db/migrate.ts";
@@ -32,14 +33,11 @@ import { startRehearsals } from "./rehearsals.ts";
 const purgeMs = 60_000;
 const checkFileMs = 1000;
 
-interface JobOptions {
+export interface JobOptions extends Pick<BackupRun, "command" | "env"> {
   version: string;
   /** Null when the server's key is not the database's: then nothing is delivered. */
   vault: Vault | null;
   log: LogWriter;
-  /** How this program is started again, without arguments. */
-  command: readonly string[];
-  env: Environment;
   /** Whether to replace the state of a replica that this database does not have. */
   takeOver?: boolean | undefined;
 }

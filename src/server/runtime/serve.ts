@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import { refuseStandby, standbyFile } from "../config/data-dir.ts";
-import type { Environment } from "../config/environment.ts";
 import { findUnknownSettings } from "../config/unknown-settings.ts";
 import { locateFailure } from "../db/failure.ts";
 import { acquireServerLock } from "../db/local/server-lock.ts";
@@ -16,7 +15,7 @@ import { hasTenants } from "../modules/tenants/service.ts";
 import type { Vault } from "../security/vault.ts";
 import type { CertificateWatcher } from "../tls/watch-certificate.ts";
 import { quoteWord } from "../values/shell-quote.ts";
-import { startBackgroundJobs } from "./background-jobs.ts";
+import { type JobOptions, startBackgroundJobs } from "./background-jobs.ts";
 import { listen } from "./listen.ts";
 import { type ServerMonitor, startMonitor, startWorkerMonitor } from "./monitor.ts";
 import { addressOf, othersOf, reservePort } from "./port.ts";
@@ -24,13 +23,7 @@ import { openServerVault, prepareDatabase } from "./prepare-database.ts";
 import { graceMs, lastLinesMs, limitShutdown, nextStopSignal } from "./shutdown.ts";
 import { startWorkers } from "./workers.ts";
 
-export interface ServerProcess {
-  version: string;
-  env: Environment;
-  /** How this program is started again, without arguments. */
-  command: readonly string[];
-  /** Whether to replace the state of a replica that this database does not have. */
-  takeOver?: boolean | undefined;
+export interface ServerProcess extends Omit<JobOptions, "vault" | "log"> {
   /** Writes the announcement to standard output, once requests are answered. */
   print: (text: string) => Promise<unknown>;
   /** Writes the log to standard error. */

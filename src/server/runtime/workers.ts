@@ -1,18 +1,13 @@
 import type { Subprocess } from "bun";
 import { type Config, inheritConfig } from "../config/config.ts";
 import { workingDir } from "../config/data-dir.ts";
-import type { Environment } from "../config/environment.ts";
 import { errnoOf, unavailable } from "../errors.ts";
-import type { LogWriter } from "../logging/logger.ts";
 import { lastWritesMs } from "../modules/views/view-buffer.ts";
 import type { WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { KeyPair } from "../tls/certificate.ts";
+import type { JobOptions } from "./background-jobs.ts";
 
-interface WorkerOptions {
-  /** How this program is started again, without arguments. */
-  command: readonly string[];
-  env: Environment;
-  log: LogWriter;
+interface WorkerOptions extends Pick<JobOptions, "command" | "env" | "log"> {
   registry: WorkerRegistry;
 }
 

@@ -14,10 +14,7 @@ export function findNamespace({ namespace, title }: InitArgs, existing: readonly
 }
 
 /** Asks which store to set up, unless the flags say so. Returns the title too, if it was asked for. */
-export async function askNamespace(
-  args: InitArgs,
-  existing: readonly string[],
-): Promise<{ namespace: string; title: string | undefined }> {
+export async function askNamespace(args: InitArgs, existing: readonly string[]) {
   if (args.namespace !== undefined) return { namespace: args.namespace, title: args.title };
   const isNew = args.title !== undefined || existing.length === 0;
   if (!isNew) {

@@ -8,7 +8,7 @@ import { notFound } from "../../errors.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { countOf, type Finding, finding, limitFindings } from "../finding.ts";
 import { describeDamage, findFileFault, findTruncation } from "./file.ts";
-import { type DatabaseReader, type DatabaseSize, openFileReader, openServerReader } from "./reader.ts";
+import { type DatabaseReader, openFileReader, openServerReader } from "./reader.ts";
 import { checkSchema } from "./schema.ts";
 import { checkTexts } from "./texts.ts";
 
@@ -30,10 +30,7 @@ interface DatabaseCheckOptions {
  * Checks a database without changing it. A server may be running. `size` is null where it cannot be opened, and
  * `isUsable` says whether this program can work with the schema. Errors: notFound, unavailable.
  */
-export async function checkDatabase(
-  config: Config,
-  options: DatabaseCheckOptions,
-): Promise<{ size: ({ kind: string } & DatabaseSize) | null; isUsable: boolean }> {
+export async function checkDatabase(config: Config, options: DatabaseCheckOptions) {
   const reader = config.databaseUrl === undefined ? await openFile(config, options) : await openServerReader(config);
   if (reader === null) return { size: null, isUsable: false };
   const { kind, session } = reader;

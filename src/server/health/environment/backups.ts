@@ -22,7 +22,7 @@ const selectFirst = statement<{ at: string }>(sql`select at from ${auditLog} ord
 export const backups = {
   id: "backups",
   about: "There is a recent backup, its file still exists, and the last attempt succeeded.",
-  needsDatabase: true,
+  reads: "database",
   async run({ ctx, now, config, command }) {
     const subject = config.backupTo ?? backupsFolder(config.dataDir);
     const describe = (message: string, severity: Severity = "warning") =>

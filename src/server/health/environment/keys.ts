@@ -37,8 +37,7 @@ type KeyRule = (key: Key, subject: StoreSubject) => [message: string, remedy: st
 export const keys = {
   id: "keys",
   about: "Published keys are restricted to websites, in use, not expired, and have no old secrets.",
-  ofStores: true,
-  needsDatabase: true,
+  reads: "stores",
   async run(subject) {
     const { ctx, tenant, now } = subject;
     const found = await all(ctx.db, selectKeys, { tenantId: tenant?.id ?? null, now: toTimestamp(now()) });

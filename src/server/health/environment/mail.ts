@@ -37,8 +37,7 @@ export const mail = {
 export const outbox = {
   id: "outbox",
   about: "No mail has failed recently or waits for long.",
-  ofStores: true,
-  needsDatabase: true,
+  reads: "stores",
   async run(subject) {
     const { ctx, tenant, now } = subject;
     const values = { tenantId: tenant?.id ?? null, recent: toTimestamp(now() - recentMs) };

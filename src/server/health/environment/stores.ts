@@ -37,8 +37,7 @@ const selectSuspended = statement<{ namespace: string }>(sql`
 export const stores = {
   id: "stores",
   about: "There is a store, and none is suspended.",
-  ofStores: true,
-  needsDatabase: true,
+  reads: "stores",
   async run(subject) {
     const { ctx, tenant, command } = subject;
     if ((await all(ctx.db, selectAny, { tenantId: tenant?.id ?? null })).length === 0) {
@@ -66,8 +65,7 @@ const selectOwnerless = statement<{ namespace: string }>(sql`
 export const accounts = {
   id: "accounts",
   about: "Staff use two-factor authentication, and stores have an owner.",
-  ofStores: true,
-  needsDatabase: true,
+  reads: "stores",
   async run(subject) {
     const open = await findInStores(subject, selectWithoutTwoFactor, "users", ({ user_id, email, role, namespace }) => {
       const message = `${email} (${role} of store ${namespace}) signs in without two-factor authentication.`;
@@ -95,7 +93,7 @@ const selectDevices = statement<{ platform: keyof typeof variables; devices: num
 export const push = {
   id: "push",
   about: "There are push credentials for all platforms that registered.",
-  needsDatabase: true,
+  reads: "database",
   async run({ ctx, tenant, config }) {
     const { platforms } = pushOptions(config);
     const found = await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null });
@@ -129,8 +127,7 @@ const selectFailing = statement<Webhook>(sql`
 export const webhooks = {
   id: "webhooks",
   about: "No webhook has failed recently or waits for long.",
-  ofStores: true,
-  needsDatabase: true,
+  reads: "stores",
   run: (subject) =>
     findInStores(subject, selectFailing, "webhooks", (row) => {
       const { webhook_id: id, namespace, url, failed, waiting, since, last_error: error } = row;

@@ -49,11 +49,7 @@ export function composeMail(mail: {
 }
 
 /** The store of a mail, and its recipient; null if no active user has the address. */
-export async function findRecipient(
-  db: Executor,
-  tenantId: string,
-  to: MailRecipient,
-): Promise<{ store: MailStore; to: (Addressee & { lang: string | null }) | null } | undefined> {
+export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient) {
   const row = await get(db, selectStore, { tenantId, emailKey: "emailKey" in to ? to.emailKey : null });
   if (!row) return undefined;
   const { email, name, lang, ...store } = row;

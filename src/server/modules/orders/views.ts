@@ -46,11 +46,7 @@ async function viewOrders(ctx: Ctx, json: string): Promise<OrderView[]> {
 }
 
 /** Matching orders, page by page, each a snapshot. Returns at the end whether there are more than `limit`. */
-export async function* readOrderPages(
-  ctx: Ctx,
-  filter: OrderFilter,
-  limit = Number.POSITIVE_INFINITY,
-): AsyncGenerator<OrderView[], boolean> {
+export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Number.POSITIVE_INFINITY) {
   let left = limit;
   let cursor: string | undefined;
   do {
@@ -71,11 +67,7 @@ export async function getOrderView(ctx: Ctx, id: string): Promise<OrderView> {
 }
 
 /** The newest matching orders, at most `limit`, and whether there are more. */
-export async function listOrderViews(
-  ctx: Ctx,
-  filter: OrderFilter,
-  limit: number,
-): Promise<{ views: OrderView[]; hasMore: boolean }> {
+export async function listOrderViews(ctx: Ctx, filter: OrderFilter, limit: number) {
   const pages = readOrderPages(ctx, filter, limit);
   const views: OrderView[] = [];
   for (;;) {

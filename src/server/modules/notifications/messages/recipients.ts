@@ -57,10 +57,7 @@ export function pageRecipients(
   return all(db, pages[kindOf(recipients)], { ...recipients, tenantId, ...page });
 }
 
-export async function countRecipients(
-  ctx: Pick<Ctx, "db" | "tenant">,
-  recipients: Recipients,
-): Promise<Record<PushPlatform, number>> {
+export async function countRecipients(ctx: Pick<Ctx, "db" | "tenant">, recipients: Recipients) {
   const rows = await all(ctx.db, counts[kindOf(recipients)], { ...recipients, tenantId: ctx.tenant.id });
   return { web: 0, ios: 0, android: 0, ...Object.fromEntries(rows.map(({ platform, count }) => [platform, count])) };
 }

@@ -10,9 +10,7 @@ export const noProvider: Record<PushPlatform, string> = {
 };
 
 /** The providers by platform: browsers always, devices with an account. Libraries are loaded with the first message. */
-export function createProviders(
-  deps: WebPushDeps & { accounts: PushProviders },
-): Partial<Record<PushPlatform, PushProvider>> {
+export function createProviders(deps: WebPushDeps & { accounts: PushProviders }) {
   const { accounts, now } = deps;
   const { fcm, apns } = accounts;
   return {
