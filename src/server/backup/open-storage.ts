@@ -37,17 +37,7 @@ function openS3({ bucket, prefix }: S3Location, account: NonNullable<Config["s3"
       });
       return upload(client, `${prefix}${name}`, signal);
     },
-    async list() {
-      const names: string[] = [];
-      for (let startAfter: string | undefined; ; ) {
-        const page = await client.list({ prefix, ...(startAfter !== undefined && { startAfter }) });
-        const keys = (page.contents ?? []).map(({ key }) => key);
-        names.push(...keys.map((key) => key.slice(prefix.length)));
-        startAfter = keys.at(-1);
-        if (!page.isTruncated || startAfter === undefined) break;
-      }
-      return names.filter(isBackupName).sort();
-    },
+    list: async () => (await listObjects(client, prefix)).filter(isBackupName).sort(),
     head: (name) => client.file(`${prefix}${name}`).slice(0, headBytes).bytes(),
     async read(name) {
       const file = client.file(`${prefix}${name}`);
@@ -56,6 +46,18 @@ function openS3({ bucket, prefix }: S3Location, account: NonNullable<Config["s3"
     },
     remove: (name) => client.delete(`${prefix}${name}`),
   };
+}
+
+/** The names behind a prefix of a bucket that begin with `start` and sort behind `after`, in order. */
+export async function listObjects(client: Bun.S3Client, prefix: string, start = "", after = ""): Promise<string[]> {
+  const names: string[] = [];
+  for (let startAfter = after && prefix + after; ; ) {
+    const page = await client.list({ prefix: prefix + start, ...(startAfter && { startAfter }) });
+    const keys = (page.contents ?? []).map(({ key }) => key);
+    for (const key of keys) names.push(key.slice(prefix.length));
+    startAfter = keys.at(-1) ?? "";
+    if (!page.isTruncated || startAfter === "") return names;
+  }
 }
 
 function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupUpload {

@@ -3,7 +3,7 @@ import { invalidOption } from "../config/environment.ts";
 import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes } from "../values/bytes.ts";
-import type { BackupReport, BackupStep } from "./job.ts";
+import type { BackupStep } from "./job.ts";
 import { readLast } from "./last.ts";
 import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
 import { openStorage } from "./open-storage.ts";
@@ -50,8 +50,10 @@ export function startBackups(
       const run = { config, command, env, location, keep, includeKey: false, by: "server" as const };
       const report = await runBackup({ ...run, onStep, signal });
       delayMs = Math.max(0, Date.parse(report.created_at) + everyMs - Date.now());
-      notice("info", describe(report));
-      for (const warning of report.warnings) notice("warn", `the backup ${report.backup} is complete, but ${warning}`);
+      const { backup, bytes, removed, warnings } = report;
+      const old = removed.length === 0 ? "" : `; ${removed.length} older removed`;
+      notice("info", `backup made: ${backup} (${formatBytes(bytes)}${old})`);
+      for (const warning of warnings) notice("warn", `the backup ${backup} is complete, but ${warning}`);
     } catch (error) {
       if (signal.aborted) return;
       delayMs = Math.min(retryMs, everyMs);
@@ -78,9 +80,4 @@ export function startBackups(
       await running;
     },
   };
-}
-
-function describe({ backup, bytes, removed }: BackupReport): string {
-  const old = removed.length === 0 ? "" : `; ${removed.length} older removed`;
-  return `backup made: ${backup} (${formatBytes(bytes)}${old})`;
 }

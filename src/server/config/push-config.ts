@@ -30,7 +30,6 @@ const apnsForms = {
     text: "the app's bundle id, such as com.example.shop",
   },
 } as const;
-type ApnsName = keyof typeof apnsForms;
 
 export const defaultPushOptions: PushOptions = { allowPrivate: false, platforms: ["web"] };
 
@@ -76,7 +75,7 @@ function readApns(env: Environment) {
     if (given === undefined) return undefined;
     throw invalidOption("BODEGA_APNS_KEY", `must be the content of the key's .p8 file, because ${given} is set`);
   }
-  const part = (name: ApnsName): string => {
+  const part = (name: keyof typeof apnsForms): string => {
     const value = readVariable(env, name);
     const { form, text } = apnsForms[name];
     if (value === undefined) throw invalidOption(name, `must be ${text}, because BODEGA_APNS_KEY is set`);

@@ -32,8 +32,6 @@ interface KeysetList {
   id?: SQL;
 }
 
-type ListQuery = Static<TObject<typeof listParts>> & { sort?: string };
-
 interface ListOptions {
   /** Values by name; undefined ones do not filter. */
   filters: Record<string, unknown>;
@@ -60,7 +58,7 @@ export function keysetList(list: KeysetList) {
   const defaultSort = `-${Object.keys(list.sorts)[0]}`;
   return async (
     { db, tenant }: { db: Executor; tenant: { id: string } },
-    query: ListQuery,
+    query: Static<TObject<typeof listParts>> & { sort?: string },
     { filters, values, unindexed = {} }: ListOptions,
   ): Promise<ListPage> => {
     const { limit = defaultLimit, sort = defaultSort, cursor, include_total: isCounted = false } = query;

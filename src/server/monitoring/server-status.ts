@@ -33,15 +33,19 @@ export interface ProcessStatus {
   unready: string | null;
 }
 
+/** Answers by status and by error code, and their times. */
+interface Answers {
+  statuses: Record<string, number>;
+  errors: Record<string, number>;
+  latency: LatencyHistogram;
+}
+
 /** One route. Routes without requests are not listed. */
-export interface RouteStatus {
+export interface RouteStatus extends Answers {
   method: string;
   /** The template, such as `/products/:id/`; `(none)` for requests that match no route. */
   route: string;
   requests: number;
-  statuses: Record<string, number>;
-  errors: Record<string, number>;
-  latency: LatencyHistogram;
 }
 
 /** One of the busiest stores. */
@@ -65,13 +69,7 @@ export interface ServerStatus extends DatabaseFigures {
   /** Processes that should answer requests. */
   workers: number;
   processes: ProcessStatus[];
-  requests: {
-    total: number;
-    in_flight: number;
-    statuses: Record<string, number>;
-    errors: Record<string, number>;
-    latency: LatencyHistogram;
-  };
+  requests: Answers & { total: number; in_flight: number };
   routes: RouteStatus[];
   sign_ins: {
     succeeded: number;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { listObjects } from "../backup/open-storage.ts";
 import { storageError } from "../backup/storage.ts";
 import { backupDestination } from "../config/backup-config.ts";
 import type { Config } from "../config/config.ts";
@@ -132,16 +133,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
       const reading = client.file(prefix + name).bytes();
       return reading.catch((error) => absent(error, "NoSuchKey"));
     },
-    async list(start, after) {
-      const names: string[] = [];
-      for (let startAfter = after && prefix + after; ; ) {
-        const page = await client.list({ prefix: prefix + start, ...(startAfter && { startAfter }) });
-        const keys = (page.contents ?? []).map(({ key }) => key);
-        for (const key of keys) names.push(key.slice(prefix.length));
-        startAfter = keys.at(-1);
-        if (!page.isTruncated || startAfter === undefined) return names;
-      }
-    },
+    list: (start, after) => listObjects(client, prefix, start, after),
     remove: (name) => client.delete(prefix + name),
   };
 }

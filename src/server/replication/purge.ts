@@ -46,8 +46,7 @@ export class Purge {
     }
     const newest = snapshots.at(-1);
     if (newest === undefined) return [];
-    const isOld = ({ generation, sequence }: Link, than: Link) =>
-      generation < than.generation || (generation === than.generation && sequence < than.sequence);
+    const isOld = (link: Link, than: Link) => snapshotName(link) < snapshotName(than);
     const kept = new Set(snapshots.filter((link) => first === undefined || !isOld(link, first)).map(snapshotName));
     const parts = (await this.#place.list(prefixes.part)).filter((name) => {
       const snapshot = name.replace(prefixes.part, prefixes.snapshot).replace(/-\d+$/, "");

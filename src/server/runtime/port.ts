@@ -7,14 +7,11 @@ import type { KeyPair } from "../tls/certificate.ts";
 /** An open port, whose certificate can be replaced while it serves. */
 export type OpenPort = ReturnType<typeof openPort>;
 
-type Server = ReturnType<typeof Bun.serve>;
-type Answer = (request: Request) => Response | Promise<Response>;
-
 interface PortOptions {
   /** Whether several sockets share the port on purpose: those of workers, or of successive certificates. */
   shared: boolean;
   certificate: KeyPair | null;
-  fetch: Answer;
+  fetch: (request: Request) => Response | Promise<Response>;
 }
 
 /** Longer than a body may take, so that a slow one gets an answer before Bun closes the connection. */
@@ -35,7 +32,7 @@ const ciphers = ["ECDSA", "RSA"]
 export function openPort(config: Config, { shared, certificate, fetch }: PortOptions) {
   // Bun's only way to set it, for the whole process; the types declare it as a constant.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
-  const servers = new Set<Server>();
+  const servers = new Set<ReturnType<typeof Bun.serve>>();
   let isStopping = false;
   let current = begin(config.port, certificate);
   const port = current.server.port ?? config.port;

@@ -1,13 +1,10 @@
 import type { Group } from "../../../server/health/finding.ts";
-import type { Report } from "../../../server/health/run.ts";
+import type { Report, RunOptions } from "../../../server/health/run.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { wrapCommand, wrapWords } from "../../terminal/wrap.ts";
-
-type Finding = Report["findings"][number];
-type Progress = (done: number, total: number, running: readonly string[]) => void;
 
 const titles: Record<Group, string> = { environment: "Environment", records: "Records", database: "Database" };
 const marks = { ok: "✓", note: "i", warning: "!", error: "✗" };
@@ -30,7 +27,11 @@ interface View {
 }
 
 /** Runs a check with a progress bar and prints its report. Returns the exit code. */
-export async function runAndPrint(console: Console, view: View, run: (onProgress: Progress) => Promise<Report>) {
+export async function runAndPrint(
+  console: Console,
+  view: View,
+  run: (onProgress: RunOptions["onProgress"]) => Promise<Report>,
+) {
   const report = await withProgress(console, 100, (show) => {
     let state = { percent: 0, note: "" };
     const draw = () => show(state.percent, state.note);
@@ -73,7 +74,7 @@ async function printReport(console: Console, report: Report, { fixCommand, meani
   }
 }
 
-function renderFinding(console: Console, finding: Finding, withRemedy: boolean): string[] {
+function renderFinding(console: Console, finding: Report["findings"][number], withRemedy: boolean): string[] {
   const { check, severity, message, remedy, fixed } = finding;
   const state = fixed ? "ok" : severity;
   const shown = [renderLine(console, state, `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`)];

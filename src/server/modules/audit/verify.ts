@@ -9,9 +9,7 @@ import { auditLog } from "./table.ts";
 
 const pageSize = 1000;
 
-type Row = AuditFacts & { seq: number; hash: string };
-
-const selectPage = statement<Row>(sql`
+const selectPage = statement<AuditFacts & { seq: number; hash: string }>(sql`
   select seq, ${auditColumns}, hash
   from ${auditLog} where seq > ${param("after")} order by seq limit ${pageSize}`);
 // SQLite numbers the rows itself; one statement, so that no row is added between the two reads.

@@ -2,15 +2,13 @@ import { formatMinor } from "../../values/money.ts";
 import type { OrderDocument, OrderView } from "./views.ts";
 
 type Line = OrderDocument["items"][number];
-type Address = NonNullable<OrderDocument["shipping_address"]>;
-type Cell = (view: OrderView, line: Line) => unknown;
-type Column = [name: string, cell: Cell];
+type Column = [name: string, cell: (view: OrderView, line: Line) => unknown];
 type Amount<Of> = Extract<keyof Of, `${string}_minor`> extends `${infer Name}_minor` ? Name : never;
 
 const ofOrder = (...names: (keyof OrderDocument)[]) => names.map((name): Column => [name, ({ order }) => order[name]]);
 const orderAmounts = (...names: Amount<OrderDocument>[]) =>
   names.map((name): Column => [name, ({ order, digits }) => formatMinor(order[`${name}_minor`], digits)]);
-const ofAddress = (...names: (keyof Address)[]) =>
+const ofAddress = (...names: (keyof NonNullable<OrderDocument["shipping_address"]>)[]) =>
   names.map((name): Column => [`ship_${name}`, ({ order }) => order.shipping_address?.[name]]);
 const ofLine = (...names: (keyof Line)[]) => names.map((name): Column => [`line_${name}`, (_, line) => line[name]]);
 const lineAmounts = (...names: Amount<Line>[]) =>

@@ -46,7 +46,6 @@ type WebhookRow = Omit<WebhookRecord, "namespace" | "types" | "allow_private"> &
   types: string;
   allow_private: number;
 };
-type DetailsRow = WebhookRow & Omit<WebhookDetails, keyof WebhookRecord>;
 
 const insertRow = statement(sql`
   insert into ${webhooks} (id, tenant_id, url, types, secret, allow_private, position, created_at)
@@ -56,7 +55,7 @@ const insertRow = statement(sql`
   where (select count(*) from ${webhooks} where tenant_id = ${param("tenantId")}) < ${param("max")}`);
 const shown = sql`w.id as webhook_id, w.url, w.types, w.allow_private, w.created_at`;
 const deliveriesOf = sql`from ${webhookDeliveries} d where d.webhook_id = w.id`;
-const selectWebhooks = statement<DetailsRow>(sql`
+const selectWebhooks = statement<WebhookRow & Omit<WebhookDetails, keyof WebhookRecord>>(sql`
   select ${shown},
     (select count(*) ${deliveriesOf} and d.status = 'waiting') as waiting,
     (select count(*) ${deliveriesOf} and d.status = 'delivered') as delivered,
