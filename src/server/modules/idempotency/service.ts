@@ -10,21 +10,15 @@ import { idempotencyKeys } from "./table.ts";
 /** How long a reply is kept, in milliseconds. Its key can be used again once it is purged. */
 export const keptMs = 24 * 3_600_000;
 
-const selectReply = statement<Row>(sql`
+const selectReply = statement<
+  Pick<typeof idempotencyKeys.$inferSelect, "fingerprint" | "status" | "data" | "etag" | "language">
+>(sql`
   select fingerprint, status, data, etag, language from ${idempotencyKeys}
   where tenant_id = ${param("tenantId")} and caller = ${param("caller")} and key = ${param("key")}`);
 const keepReply = statement(sql`
   insert into ${idempotencyKeys} (tenant_id, caller, key, fingerprint, status, data, etag, language, created_at)
   values (${param("tenantId")}, ${param("caller")}, ${param("key")}, ${param("fingerprint")}, ${param("status")},
     ${param("data")}, ${param("etag")}, ${param("language")}, ${param("now")})`);
-
-interface Row {
-  fingerprint: string;
-  status: number;
-  data: string;
-  etag: number | null;
-  language: string | null;
-}
 
 /** The kept part of a reply; `json` is the text of its `data`. `isReplay`: it answered an earlier request. */
 export interface KeptReply {

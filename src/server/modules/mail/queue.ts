@@ -3,7 +3,7 @@ import type { WorkCtx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import type { ChannelDeps } from "../../delivery/channel.ts";
-import { createPullBack } from "../../delivery/claim.ts";
+import { type Claim, createPullBack } from "../../delivery/claim.ts";
 import type { Vault } from "../../security/vault.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { MailKind } from "./kinds.ts";
@@ -42,14 +42,10 @@ const markSent = statement(sql`
 export const leaseMs = 180_000;
 const keptMs = 30 * 86_400_000;
 
-export interface ClaimedMail {
-  id: string;
+export interface ClaimedMail extends Claim {
   tenant_id: string;
   kind: MailKind;
   sealed: string | null;
-  attempts: number;
-  /** The end of the lease; it also distinguishes this claim from a later one. */
-  lease: string;
   useful_until: string | null;
 }
 
