@@ -55,6 +55,19 @@ export async function compareReads(
   );
 }
 
+/** Reads a second of our server with these headers, beside those without them. */
+export function compareHeaders(bench: Bench, server: Running, path: string, headers: Record<string, string>) {
+  const { seconds, rounds } = bench.effort;
+  const measure = (more: Record<string, string>) => () =>
+    runLoad(bench.workDir, {
+      url: server.url,
+      headers: { ...bench.store.headers, ...more },
+      seconds,
+      send: { paths: [path] },
+    });
+  return comparePairs(rounds, measure(headers), measure({}));
+}
+
 /** How the servers of writes are started, and what is called with each of them after its load. */
 interface WriteHooks {
   start?: (side: Side, copy: string) => Promise<Running>;

@@ -8,6 +8,7 @@ import {
   type Bench,
   compareCommands,
   compareCreates,
+  compareHeaders,
   compareOrders,
   compareReads,
   compareStarts,
@@ -127,6 +128,13 @@ async function measureCommands(bench: Bench, say: (text: string) => void): Promi
   return rows;
 }
 
+/** Ways to ask for the same list. */
+const listForms: [name: string, headers: Record<string, string>][] = [
+  ["list in zstd (left) and uncompressed", { "accept-encoding": "zstd" }],
+  ["list in gzip (left) and uncompressed", { "accept-encoding": "gzip" }],
+  ["list unchanged, 304 (left) and read", { "if-none-match": "*" }],
+];
+
 async function measureReads(
   bench: Bench,
   wanted: ReadonlySet<Part>,
@@ -155,6 +163,11 @@ async function measureReads(
     const both = { bodega: paths, bare: paths.map((path) => prefix + path) };
     await assertSameAnswers(servers, both, bench.store.headers);
     rows.push({ ...row, unit: "/s", ...(await compareReads(bench, servers, both)) });
+  }
+  const [listed] = list as [string];
+  for (const [name, headers] of wanted.has("reads") ? listForms : []) {
+    say(name);
+    rows.push({ name, unit: "/s", ...(await compareHeaders(bench, servers.bodega, listed, headers)) });
   }
   for (const side of ["bodega", "bare"] as const) {
     note(loaded, side, servers[side]);

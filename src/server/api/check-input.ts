@@ -1,6 +1,8 @@
+import { Kind, type TObject } from "@sinclair/typebox";
 import { AppError, invalidField, malformedRequest, preconditionFailed } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { validate, validateQuery } from "../values/validate.ts";
+import type { Query } from "./credentials.ts";
 
 /** The checked parameters of the path. Errors: malformedRequest for invalid encoding, validationFailed. */
 export function checkParams(route: Route, params: Record<string, string>) {
@@ -13,7 +15,7 @@ export function checkParams(route: Route, params: Record<string, string>) {
 }
 
 /** The checked query; without a schema it must be empty. Errors: validationFailed. */
-export function checkQuery(route: Route, query: Record<string, string>) {
+export function checkQuery(route: Route, query: Query) {
   if (route.query) return validateQuery(route.query, query);
   for (const name in query) return refuseUnknown(name);
   return {};
@@ -30,14 +32,12 @@ function refuseUnknown(name: string): never {
   throw invalidField(name.slice(0, 64), "is not a known field");
 }
 
-/** Query parameters by name; without a prototype, so that names such as `constructor` are safe. */
-export type Query = Record<string, string>;
-
 /**
- * Parses the query of a URL. A repeated name is refused, because two readers could use different values.
+ * Parses the query of a URL. A repeated name is refused, because two readers could use different values, unless it is an
+ * array in the schema.
  * @throws malformedRequest for invalid percent-encoding or a repeated name.
  */
-export function parseQuery(url: string): Query {
+export function parseQuery(url: string, schema?: TObject): Query {
   const query = Object.create(null) as Query;
   const start = url.indexOf("?");
   if (start === -1) return query;
@@ -47,12 +47,18 @@ export function parseQuery(url: string): Query {
     if (pair === "") continue;
     const equals = pair.indexOf("=");
     const name = decode(equals === -1 ? pair : pair.slice(0, equals));
-    if (name in query) {
+    const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
+    const known = query[name];
+    if (Array.isArray(known)) known.push(value);
+    else if (known !== undefined) {
       throw malformedRequest(`The query parameter ${JSON.stringify(name.slice(0, 64))} is given more than once.`);
-    }
-    query[name] = equals === -1 ? "" : decode(pair.slice(equals + 1));
+    } else query[name] = isArray(schema, name) ? [value] : value;
   }
   return query;
+}
+
+function isArray(schema: TObject | undefined, name: string): boolean {
+  return schema !== undefined && Object.hasOwn(schema.properties, name) && schema.properties[name]?.[Kind] === "Array";
 }
 
 function decode(text: string): string {
@@ -65,6 +71,8 @@ function decode(text: string): string {
 }
 
 const tagForm = /^(?:W\/)?"([^"]*)"$/;
+/** The tag of a write, or of a read, which goes on with the state of what is no part of the version. */
+const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
 /** More tags than any client needs; each may cost an attempt. */
 export const maxTags = 10;
 
@@ -81,7 +89,8 @@ export function parseIfMatch(header: string | null): number[] | null {
   }
   const versions = new Set<number>();
   for (const [, tag = ""] of tags as RegExpExecArray[]) {
-    if (/^[1-9]\d{0,14}$/.test(tag)) versions.add(Number(tag));
+    const [, version] = versionForm.exec(tag) ?? [];
+    if (version !== undefined) versions.add(Number(version));
   }
   if (versions.size === 0) throw preconditionFailed();
   return [...versions];

@@ -1,7 +1,6 @@
 import { type AppError, invalidAppCredentials, invalidTokenParams } from "../errors.ts";
 import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
-import type { Query } from "./check-input.ts";
 
 /** The six parameters that query or body may contain; the query takes precedence. */
 export const commonParameters = ["namespace", "lang", "app_id", "app_secret", "user_id", "token"] as const;
@@ -10,6 +9,12 @@ type CommonParameter = (typeof commonParameters)[number];
 
 /** The common parameters of a request; undefined for those not sent. */
 export type Common = Partial<Record<CommonParameter, string>>;
+
+/**
+ * Query parameters by name, with all values of one that may be repeated; without a prototype, so that names such as
+ * `constructor` are safe.
+ */
+export type Query = Common & Record<string, string | string[]>;
 
 /**
  * Moves the common parameters out of query and body into one object. A value in the body that is no string becomes an

@@ -41,6 +41,11 @@ export function parametersOf(route: Route): Json[] {
       "request fails with 5303.";
     parameters.push(parameter("header", "If-Match", { description, schema: ifMatchForm }));
   }
+  if (route.readState) {
+    const description =
+      "`ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it.";
+    parameters.push(parameter("header", "If-None-Match", { description }));
+  }
   if (takesKey(route)) {
     const description =
       "A request that is repeated with the same key within 24 hours is not executed again and gets the first reply.";

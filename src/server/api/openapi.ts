@@ -148,7 +148,13 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
         content: { ...json(body), ...(route.plainText && { "text/plain": { schema: body } }) },
       },
     }),
-    responses: { [status]: success, ...notCreated(route, success), ...errorResponses(errorsOf(route)), ...fromParser },
+    responses: {
+      [status]: success,
+      ...notCreated(route, success),
+      ...(route.readState && { 304: { description: "Unchanged since the reply with this `ETag`.", headers } }),
+      ...errorResponses(errorsOf(route)),
+      ...fromParser,
+    },
   };
 }
 

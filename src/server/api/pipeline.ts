@@ -11,18 +11,11 @@ import { parseLanguage } from "../modules/tenants/input.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
+import { type Arrived, answerRead } from "./answer-read.ts";
 import { type AuthDeps, authenticate, authorize } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
-import {
-  answerFirstMatch,
-  checkBody,
-  checkParams,
-  checkQuery,
-  parseIfMatch,
-  parseQuery,
-  type Query,
-} from "./check-input.ts";
-import { mayNameCaller, readSent, type Sent, takeCommon } from "./credentials.ts";
+import { answerFirstMatch, checkBody, checkParams, checkQuery, parseIfMatch, parseQuery } from "./check-input.ts";
+import { mayNameCaller, type Query, readSent, type Sent, takeCommon } from "./credentials.ts";
 import { allowOrigin, requestIdOf } from "./headers.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
 
@@ -34,12 +27,11 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   vault: Vault;
   memory: ProcessMemory;
   push: PushOptions;
+  /** Of the program. */
+  version: string;
 }
 
-interface Incoming {
-  request: Request;
-  requestId: string;
-  route: Route;
+interface Incoming extends Arrived {
   /** Of the path, not yet checked. */
   params: Record<string, string>;
 }
@@ -69,7 +61,7 @@ export async function answerRoute(
   let response: Response;
   deps.meter.inFlight++;
   try {
-    const query = parseQuery(request.url);
+    const query = parseQuery(request.url, route.query);
     const authorization = request.headers.get("authorization");
     if (mayNameCaller(route, query, authorization)) body = await receiveBody(deps, incoming);
     sent = readSent(route, query, authorization, body?.value);
@@ -97,11 +89,12 @@ export async function answerRoute(
     }
     if (body?.error) throw body.error;
     const ctx = createContext(deps, incoming, tenant, actor);
-    const answer = await handle(incoming, checkCall(incoming, ctx, { query, body, common }));
-    if (known.isCurrent) await known.isCurrent;
-
     if (origin !== null) allowOrigin(headers, origin);
-    response = successResponse(requestId, answer, successStatus(route, answer), headers);
+    const call = checkCall(incoming, ctx, { query, body, common });
+    response = await (route.readState
+      ? answerRead(deps, incoming, call, headers)
+      : answerCall(incoming, call, headers));
+    if (known.isCurrent) await known.isCurrent;
   } catch (error) {
     const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
     failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
@@ -188,6 +181,11 @@ function checkCall(
     subject: ctx.actor.kind === "app" ? common.user_id : undefined,
     ifMatch: null,
   };
+}
+
+async function answerCall(incoming: Incoming, call: Call, headers: Record<string, string>): Promise<Response> {
+  const answer = await handle(incoming, call);
+  return successResponse(incoming.requestId, answer, successStatus(incoming.route, answer), { ...headers });
 }
 
 function handle({ route, request }: Incoming, call: Call): Promise<Reply> {

@@ -4,6 +4,7 @@ import type { Route } from "../http/route.ts";
 import { hasToken, metricsType } from "../monitoring/metrics/http.ts";
 import { createReadiness, type ReadinessDeps } from "../monitoring/readiness.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
+import { type Coding, chooseCoding, compress } from "./compression.ts";
 import { describeApi, type systemPages } from "./openapi.ts";
 import { answerElsewhere, type PipelineDeps } from "./pipeline.ts";
 
@@ -21,15 +22,21 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   const { routes, version, metrics, onSeen } = deps;
   const findUnready = createReadiness({ ...deps, db: pipeline.db });
   let description: string | undefined;
+  const compressions: Partial<Record<Coding, ReturnType<typeof compress>>> = {};
   mountPage(server, pipeline, "/health/live", (request) => {
     if (onSeen && request.headers.get("x-request-id")?.startsWith("doctor-")) onSeen(request);
     return answerOk;
   });
   mountPage(server, pipeline, "/health/ready", async () => (await findUnready()) ?? answerOk);
-  mountPage(server, pipeline, "/openapi.json", () => (headers) => {
+  mountPage(server, pipeline, "/openapi.json", async (request) => {
     description ??= JSON.stringify(describeApi(routes, version));
-    headers["Access-Control-Allow-Origin"] = "*";
-    return new Response(description, { headers });
+    const coding = chooseCoding(request.headers.get("accept-encoding"), description);
+    if (coding) compressions[coding] ??= compress(description, coding);
+    const body = coding ? await compressions[coding] : description;
+    return (headers) => {
+      Object.assign(headers, { "Access-Control-Allow-Origin": "*", Vary: "Accept-Encoding" });
+      return new Response(body, { headers: coding ? { ...headers, "Content-Encoding": coding } : headers });
+    };
   });
   if (metrics === undefined) return;
   mountPage(server, pipeline, "/metrics", async (request) => {

@@ -2,6 +2,12 @@ import { AppError, internalError, meaningOf, remedyOf, statusOf } from "../error
 import type { Page } from "../pagination/list-page.ts";
 import { parseFields, pickFields } from "../pagination/list-query.ts";
 
+/** What a reply of the catalogue shows, in a short text that changes with it; `version` is that of a single record. */
+export interface State {
+  state: string;
+  version?: number | undefined;
+}
+
 /** The answer of a handler. `json` is the text of `data`, often written by SQLite and passed through. */
 export interface Reply {
   json: string;
@@ -9,6 +15,8 @@ export interface Reply {
   page?: Page;
   /** Version of the record, sent as `ETag`. */
   version?: number;
+  /** Of a read of the catalogue, as its route's `readState` returns it, in a snapshot that is not newer than the reply's. */
+  state?: string | undefined;
   /** Languages of the texts, sent as `Content-Language`. */
   language?: string;
   /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */
@@ -49,14 +57,18 @@ export function baseHeaders(requestId: string): Record<string, string> {
   };
 }
 
-export function successResponse(requestId: string, answer: Reply, status: number, headers: Record<string, string>) {
-  if (answer.version !== undefined) headers.ETag = `"${answer.version}"`;
+/** The text of a success; `headers` get those that describe it. */
+export function successText(requestId: string, answer: Reply, headers: Record<string, string>): string {
+  if (answer.version !== undefined) headers.ETag ??= `"${answer.version}"`;
   if (answer.language !== undefined) headers["Content-Language"] = answer.language;
   if (answer.isReplay) headers["Idempotency-Replayed"] = "true";
   const page = answer.page ? `,"page":${JSON.stringify(answer.page)}` : "";
   // A request id needs no escaping.
-  const text = `{"request_id":"${requestId}","data":${answer.json}${page}}`;
-  return new Response(text, { status, headers });
+  return `{"request_id":"${requestId}","data":${answer.json}${page}}`;
+}
+
+export function successResponse(requestId: string, answer: Reply, status: number, headers: Record<string, string>) {
+  return new Response(successText(requestId, answer, headers), { status, headers });
 }
 
 /** The envelope of an error; anything but an AppError is answered as internalError without its message. */

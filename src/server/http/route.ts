@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Ctx } from "../context.ts";
 import type { ErrorKind } from "../errors.ts";
 import type { Access } from "./access.ts";
-import type { Reply } from "./envelope.ts";
+import type { Reply, State } from "./envelope.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -31,7 +31,7 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   body?: B;
   /**
    * Schema of `data`, and whether the reply has `page`. `existing` describes the 200 reply of a route that otherwise
-   * answers 201; `single` is the schema of `data`, without `page`, for a call about one record.
+   * answers 201; `single` is the schema of `data`, without `page`, for a call about certain records.
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema };
   /** Errors besides those that access and input imply. */
@@ -49,6 +49,13 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
    * handler runs inside a transaction, where it would block all writers.
    */
   prepare?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<W>;
+  /**
+   * Of a read of the catalogue: reads what its reply would show, in a text that changes with it, without reading the
+   * reply; undefined where there is nothing. Such a reply has a weak `ETag`, with which a client asks whether it has
+   * changed, and is compressed. It must contain no secrets.
+   */
+  readState?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
+  /** Answers. Where there is `readState`, the reply has the same `state`. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 

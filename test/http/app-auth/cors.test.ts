@@ -28,7 +28,7 @@ onDatabase("file", (suite) => {
       });
       expect(reply.status).toBe(200);
       expect(allowed(reply)).toBe(elsewhere);
-      expect(reply.headers.get("vary")).toBe("Origin");
+      expect(reply.headers.get("vary")).toContain("Origin");
       expect(reply.headers.get("access-control-allow-methods")).toBe(methods);
       expect(reply.headers.get("allow")).toBe(methods);
       const names = reply.headers.get("access-control-allow-headers")?.toLowerCase().split(", ");
@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
         ...(request.includes("?") && { query: { limit: 0 } }),
       });
       expect(allowed(reply)).toBe(home);
-      expect(reply.headers.get("vary")).toBe("Origin");
+      expect(reply.headers.get("vary")).toContain("Origin");
       const exposed = reply.headers.get("access-control-expose-headers")?.split(", ");
       expect(exposed).toEqual(
         expect.arrayContaining(["X-Request-Id", "Retry-After", "ETag", "Content-Language", "Idempotency-Replayed"]),

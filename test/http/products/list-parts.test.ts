@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
       const one = await call<object>(`GET /products/${id}/`, { query: { fields } });
       expect(list.data.map((product) => Object.keys(product).toSorted())).toEqual([[...names]]);
       expect(one.data).toEqual(list.data[0] as object);
-      expect(one.headers.get("etag")).toBe('"1"');
+      expect(one.headers.get("etag")).toStartWith('W/"1.');
     }
     const { data } = await call<Record<string, unknown>>(`GET /products/${id}/`, { query: { fields: "metadata" } });
     expect(data.metadata).toEqual({ title: "inner" });

@@ -78,6 +78,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-function tagOf({ headers }: ApiReply): string | null {
-  return headers.get("etag");
+/** The version in the `ETag`, which goes on with the state of the catalogue in some reads. */
+function tagOf({ headers }: ApiReply): string | undefined {
+  return headers.get("etag")?.replace(/^W\/"(\d+)\.[a-z0-9]{13}"$/, '"$1"');
 }

@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
-import { bind, type CompiledStatement, param, run, statement } from "../../db/statement.ts";
+import { bind, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "./table.ts";
@@ -56,6 +56,18 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
     data: JSON.stringify(event.data),
     now: toTimestamp(ctx.now()),
   });
+}
+
+/** SQL for the id of the newest event of the store `tenantId`. */
+export const newestEvent = sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`;
+const selectNewest = statement<{ id: string }>(newestEvent);
+
+/**
+ * The state of a store's catalogue for lists: `newestEvent`, because every change of a product has an event. Likes and
+ * views have none.
+ */
+export async function readCatalogueState({ db, tenant }: Ctx): Promise<{ state: string }> {
+  return { state: (await get(db, selectNewest, { tenantId: tenant.id }))?.id ?? "" };
 }
 
 const dayMs = 86_400_000;

@@ -28,6 +28,11 @@ export const variantJson = sql.raw(`json_object(
   'stock', stock, 'available', ${availableJson}, 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
+/** SQL for a text that changes with all that a product's document shows, except its version and its views. */
+export const productState = sql.raw(
+  "json_array(updated_at, reserved, likes_count, case when has_variants then variants end)",
+);
+
 export interface Rendered {
   json: string;
   version: number;
@@ -36,4 +41,6 @@ export interface Rendered {
 /** A product as JSON text; `language` is that of its title. */
 export interface RenderedProduct extends Rendered {
   language: string;
+  /** `productState`; of a read only. */
+  state?: string;
 }

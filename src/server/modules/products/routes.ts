@@ -3,10 +3,11 @@ import { app, staff, token } from "../../http/access.ts";
 import { reply, replyFields } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
+import { readCatalogueState } from "../events/service.ts";
 import { listProducts } from "./list/list.ts";
 import { ProductListQuery, productFields } from "./list/model.ts";
 import { DeletedProduct, Product, ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
-import { createProduct, deleteProduct, getProduct, patchProduct, replaceProduct } from "./service.ts";
+import { createProduct, deleteProduct, getProduct, getProductState, patchProduct, replaceProduct } from "./service.ts";
 import { ProductParams } from "./variants/variant-model.ts";
 
 const tag = "Products";
@@ -21,6 +22,7 @@ export const productRoutes = [
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
     errors: ["malformedRequest"],
+    readState: ({ ctx }) => readCatalogueState(ctx),
     handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),
   defineRoute("GET", "/products/:id/", "getProduct", {
@@ -30,6 +32,7 @@ export const productRoutes = [
     query: FieldsQuery,
     reply: { data: Product },
     errors: ["notFound"],
+    readState: ({ ctx, params }) => getProductState(ctx, params.id),
     handle: ({ ctx, params, query, lang }) =>
       replyFields(query.fields, productFields, () => getProduct(ctx, params.id, lang)),
   }),

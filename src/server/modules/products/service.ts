@@ -12,7 +12,7 @@ import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts } from "./product-errors.ts";
-import type { RenderedProduct } from "./rendering.ts";
+import { productState, type RenderedProduct } from "./rendering.ts";
 import { findProductId, seesDrafts } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
@@ -29,13 +29,18 @@ const published = sql`${living} and status = 'published'`;
 /** The stored JSON, in the language of creation. */
 const select = (condition: SQL) =>
   statement<RenderedProduct & { is_translated: number }>(sql`
-    select rendered as json, version, lang as language, translations <> '{}' as is_translated
+    select rendered as json, version, lang as language, ${productState} as state,
+      translations <> '{}' as is_translated
     from ${products} where ${condition}`);
 const selectServed = (condition: SQL) =>
   statement<RenderedProduct>(sql`
-    select ${servedJson} as json, version, ${servedLanguage} as language from ${products} where ${condition}`);
+    select ${servedJson} as json, version, ${servedLanguage} as language, ${productState} as state
+    from ${products} where ${condition}`);
+const selectStateOf = (condition: SQL) =>
+  statement<ProductState>(sql`select ${productState} as state, version from ${products} where ${condition}`);
 const selects = { any: select(living), published: select(published) };
 const servedSelects = { any: selectServed(living), published: selectServed(published) };
+const states = { any: selectStateOf(living), published: selectStateOf(published) };
 const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
   select stock, has_variants from ${products} where ${living}`);
 // The end of the id is random and makes slugs from equal titles unique.
@@ -111,6 +116,17 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   const served = await get(ctx.db, servedSelects[which], { ...values, languages });
   if (!served) throw notFound("product", named);
   return served;
+}
+
+interface ProductState {
+  state: string;
+  version: number;
+}
+
+/** The state that `getProduct` would show; undefined without such a product. Errors: notFound for an unknown slug. */
+export async function getProductState(ctx: Ctx, named: string): Promise<ProductState | undefined> {
+  const id = await findProductId(ctx, named);
+  return get(ctx.db, states[seesDrafts(ctx) ? "any" : "published"], { tenantId: ctx.tenant.id, id });
 }
 
 type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;

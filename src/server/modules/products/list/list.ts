@@ -29,7 +29,7 @@ export async function listProducts(
   ctx: Ctx,
   query: ProductListQuery,
   lang?: string,
-): Promise<ListPage & { language?: string }> {
+): Promise<ListPage & { language?: string; state?: string }> {
   const fields = parseFields(query.fields, productFields);
   const limit = query.limit ?? defaultLimit;
   const sort = query.sort ?? "-created_at";
@@ -68,6 +68,7 @@ export async function listProducts(
   const total = isTotalAsked ? (row?.total ?? (await countMatches(ctx, filters, values))) : null;
   return {
     ...toListPage({ ...noRow, ...row, total }, { asked, limit, fields }),
+    state: row?.state ?? "",
     ...(row?.first_language != null && { language: languagesOf(row) }),
   };
 }

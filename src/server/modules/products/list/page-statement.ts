@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
 import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
+import { newestEvent } from "../../events/service.ts";
 import { servedJson, servedLanguage } from "../translation.ts";
 import {
   afterPosition,
@@ -21,6 +22,8 @@ export interface PageRow extends CommonRow {
   last_language: string | null;
   /** 1 if rows are passed through as stored, but some have translations. */
   is_unserved: number | null;
+  /** The state of the catalogue in the same snapshot. */
+  state?: string | null;
 }
 
 /** Page, last position and whether more follow are one statement, and so one snapshot. */
@@ -69,7 +72,7 @@ function joinedRows({ isServed }: ListShape, rows: SQL): SQL {
   // Without the size first, SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut,
-    min(tag) as first_language, max(tag) as last_language, max(other) as is_unserved
+    min(tag) as first_language, max(tag) as last_language, max(other) as is_unserved, (${newestEvent}) as state
     from (select ${bounded}, octet_length(rendered) as size, ${rest} ${rows})) as page`;
 }
 

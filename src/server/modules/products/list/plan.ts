@@ -58,12 +58,15 @@ async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first: Batch
 }
 
 function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
-  if (page.json === null) return next;
+  // Of the first batch: what the page shows is never older than its state.
+  const { state } = page;
+  if (page.json === null) return { ...next, state };
   if (next.json === null) return { ...next, ...page, last: next.last, cut: next.cut, has_more: next.has_more };
   const tags = [page.first_language, page.last_language, next.first_language, next.last_language] as string[];
   tags.sort();
   return {
     ...next,
+    state,
     json: `${page.json},${next.json}`,
     first_language: tags[0] as string,
     last_language: tags[3] as string,

@@ -1,0 +1,45 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+
+/** By preference. Brotli takes several times as long for the same size. */
+const codings = ["zstd", "gzip"] as const;
+export type Coding = (typeof codings)[number];
+type Body = Uint8Array<ArrayBuffer>;
+
+/** Characters of the shortest text for which compression pays. */
+const minLength = 1024;
+/** Up to this many are compressed at once, in a fraction of a millisecond; more in a thread. */
+const maxLengthAtOnce = 64 * 1024;
+/** Higher levels take much longer and save a few percent of a product list. */
+const zstdLevel = { level: 3 } as const;
+const gzipLevel = { level: 1 } as const;
+const gzipInThread = promisify(gzip);
+
+/**
+ * The coding in which a text is sent, by `Accept-Encoding` (RFC 9110, section 12.5.3); undefined for none. For texts
+ * without secrets only: the length of a compressed text tells what parts of it have in common (BREACH).
+ */
+export function chooseCoding(accepted: string | null, text: string): Coding | undefined {
+  if (accepted === null || text.length < minLength) return undefined;
+  const weights = new Map<string, number>();
+  for (const one of accepted.toLowerCase().split(",", 20)) {
+    const [name = "", ...parameters] = one.split(";").map((part) => part.trim());
+    const weight = parameters.find((part) => part.startsWith("q="));
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice("q=".length)) || 0);
+  }
+  const weightOf = (name: string, other: number) => weights.get(name) ?? other;
+  const others = weightOf("*", 0);
+  let best: Coding | undefined;
+  for (const coding of codings) {
+    const weight = weightOf(coding, others);
+    if (weight > (best === undefined ? 0 : weightOf(best, others))) best = coding;
+  }
+  return best !== undefined && weightOf(best, others) >= weightOf("identity", 0) ? best : undefined;
+}
+
+/** The compressed text; a long one is made in a thread, because it would block other requests. */
+export function compress(text: string, coding: Coding): Body | Promise<Body> {
+  const isLong = text.length > maxLengthAtOnce;
+  if (coding === "zstd") return (isLong ? Bun.zstdCompress : Bun.zstdCompressSync)(text, zstdLevel) as Body;
+  return isLong ? (gzipInThread(text, gzipLevel) as Promise<Body>) : Bun.gzipSync(Buffer.from(text), gzipLevel);
+}

@@ -1,0 +1,208 @@
+import { expect, test } from "bun:test";
+import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { openAccount } from "../../support/account.ts";
+import { startTestApp } from "../../support/app.ts";
+import { type Call, type CallOptions, createClient } from "../../support/client.ts";
+import { bearer, type ProductReply, type Shop } from "../../support/factories.ts";
+import { ofProduct } from "../../support/reactions.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { viewProduct } from "../../support/views.ts";
+
+type Change = (shop: Shop, product: ProductReply) => Promise<unknown>;
+
+const order: Change = (shop, { id, variants: [variant] }) =>
+  shop.call("POST /orders/", {
+    body: { items: [{ ...(variant ? { variant_id: variant.id } : { product_id: id }), quantity: 1 }] },
+  });
+
+/** Reads with a tag: the status, and the tag of the reply. */
+async function read(call: Call, request: string, tag: string, options: CallOptions = {}) {
+  const reply = await call(request, { ...options, headers: { ...options.headers, "if-none-match": tag } });
+  return { status: reply.status, tag: reply.headers.get("etag") as string };
+}
+
+onEachDatabase((suite) => {
+  const requests = async (shop: Shop, fields = {}) => {
+    const product = await shop.createProduct({ stock: 5, ...fields });
+    return { product, list: "GET /products/", one: `GET /products/${product.id}/` };
+  };
+
+  test("a read that shows the same again is 304, without a body, and browsers ask before they use what they have", async () => {
+    const shop = await suite.shop();
+    const { list, one, product } = await requests(shop);
+    const bySlug = `GET /products/${product.slug}/`;
+    for (const [request, query] of [
+      [list, {}],
+      [list, { q: "lamp", fields: "title" }],
+      [one, {}],
+      [bySlug, {}],
+    ] as const) {
+      const first = await shop.call(request, { query });
+      const tag = first.headers.get("etag") as string;
+      expect(tag).toMatch(/^W\/"[01]\.[a-z0-9]{13}"$/);
+      expect(first.headers.get("cache-control")).toBe("private, no-cache");
+      for (const method of ["GET", "HEAD"]) {
+        for (const sent of [tag, tag.slice(2), `"x", ${tag}`, "*"]) {
+          const again = await shop.call(request.replace("GET", method), { query, headers: { "if-none-match": sent } });
+          const { status, text, headers } = again;
+          expect([status, text, headers.get("etag")]).toEqual([304, "", tag]);
+          expect(headers.get("cache-control")).toBe("private, no-cache");
+        }
+      }
+      for (const other of ['"1"', 'W/"x"', "x", ""])
+        expect((await read(shop.call, request, other, { query })).status).toBe(200);
+    }
+  });
+
+  const changes: [name: string, Change, fields?: object][] = [
+    ["a change", ({ call }, { id }) => call(`PATCH /products/${id}/`, { body: { price: 3 } })],
+    ["an order that reserves stock", order],
+    [
+      "an order of a variant",
+      order,
+      {
+        stock: undefined,
+        variants: [
+          { options: { size: "S" }, stock: 3 },
+          { options: { size: "M" }, stock: 3 },
+        ],
+      },
+    ],
+    [
+      "a change of a variant",
+      ({ call }, { id, variants: [variant] }) =>
+        call(`PATCH /products/${id}/variants/${variant?.id}/`, { body: { title: "XS" } }),
+      { stock: undefined, variants: [{ options: { size: "S" } }, { options: { size: "M" } }] },
+    ],
+    ["deletion", ({ call }, { id }) => call(`DELETE /products/${id}/`)],
+  ];
+  for (const [name, change, fields] of changes) {
+    test(`after ${name}, product and list are read again`, async () => {
+      const shop = await suite.shop();
+      const { list, one, product } = await requests(shop, fields);
+      const tags = [await read(shop.call, list, ""), await read(shop.call, one, "")];
+      await change(shop, product);
+      expect((await read(shop.call, list, tags[0]?.tag as string)).status).toBe(200);
+      expect((await read(shop.call, one, tags[1]?.tag as string)).status).toBe(name === "deletion" ? 404 : 200);
+    });
+  }
+
+  test("an order and a cancellation that leave the sum of the variants' stock the same change the product", async () => {
+    const shop = await suite.shop();
+    const { one, product } = await requests(shop, {
+      stock: undefined,
+      variants: [
+        { options: { size: "S" }, stock: 3 },
+        { options: { size: "M" }, stock: 3 },
+      ],
+    });
+    const [small, medium] = product.variants;
+    const buy = (id?: string) =>
+      shop.call<{ id: string }>("POST /orders/", { body: { items: [{ variant_id: id, quantity: 1 }] } });
+    const { data } = await buy(small?.id);
+    const { tag } = await read(shop.call, one, "");
+    await shop.call(`POST /orders/${data.id}/cancel/`);
+    await buy(medium?.id);
+    expect((await read(shop.call, one, tag)).status).toBe(200);
+  });
+
+  test("a tag of one process counts in another, and never after a write of any process was acknowledged", async () => {
+    const shop = await suite.shop();
+    const { list, one, product } = await requests(shop);
+    const second = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
+    const there = createClient(second, { namespace: shop.namespace, auth: shop.auth });
+    for (let round = 0; round < 12; round++) {
+      const [here, far] = round % 2 === 0 ? [shop.call, there] : [there, shop.call];
+      for (const request of [list, one]) {
+        const { tag } = await read(here, request, "");
+        expect((await read(far, request, tag)).status).toBe(304);
+        const writes = [0, 1, 2].map((n) =>
+          far(`PATCH /products/${product.id}/`, { body: { price: 10 * round + n + (request === list ? 1 : 5) } }),
+        );
+        // Reads beside the writes: whatever they show, their tag is not newer.
+        const seen = await Promise.all(writes.map(() => here<ProductReply | ProductReply[]>(request)));
+        await Promise.all(writes);
+        const now = await here<ProductReply | ProductReply[]>(request);
+        for (const { data, headers } of seen) {
+          const { status } = await read(here, request, headers.get("etag") as string);
+          if (status === 304) expect(data).toEqual(now.data);
+        }
+        expect((await read(here, request, tag)).status).toBe(200);
+      }
+    }
+    await second.stop();
+  });
+
+  test("a like changes a product at once; views, and the counts in lists, follow within a minute", async () => {
+    const shop = await suite.shop();
+    const { list, one, product } = await requests(shop);
+    const tags = { list: (await read(shop.call, list, "")).tag, one: (await read(shop.call, one, "")).tag };
+    await viewProduct(shop.callAnonymously, product.id);
+    await suite.app.memory.views.flush();
+    expect((await read(shop.call, one, tags.one)).status).toBe(304);
+    await shop.callAnonymously("POST /likes/", { body: ofProduct(product.id) });
+    expect((await read(shop.call, one, tags.one)).status).toBe(200);
+    expect((await read(shop.call, list, tags.list)).status).toBe(304);
+    suite.app.clock.advance(60_000);
+    expect((await read(shop.call, list, tags.list)).status).toBe(200);
+  });
+
+  test("a tag counts only for the same caller, query and store", async () => {
+    const shop = await suite.shop();
+    const other = await suite.shop();
+    const { list, one, product } = await requests(shop);
+    const page = await shop.issueKey({ scopes: ["products:read"] });
+    await setOrigins(suite.app.system, { appId: page.app_id, origins: ["shop.example.com"], allowNoOrigin: true });
+    const reader = await shop.issueKey({ scopes: ["products:read"] });
+    const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
+    const by = ({ id, token }: typeof ann) => ({ auth: null, query: { user_id: id, token } });
+    const ways: CallOptions[] = [
+      {},
+      { auth: bearer(page) },
+      { auth: bearer(reader) },
+      { auth: bearer(reader), headers: { origin: "https://shop.example.com" } },
+      by(ann),
+      by(bob),
+      { query: { lang: "de" } },
+      { query: { fields: "title" } },
+    ];
+    for (const request of [list, one]) {
+      const tags: string[] = [];
+      for (const way of ways) {
+        const { tag } = await read(shop.call, request, "", way);
+        expect((await read(shop.call, request, tag, way)).status).toBe(304);
+        tags.push(tag);
+      }
+      expect(new Set(tags).size).toBe(ways.length);
+      expect((await read(other.call, list, tags.join())).status).toBe(200);
+    }
+    await shop.call(`PATCH /products/${product.id}/`, { body: { status: "draft" } });
+    const hidden = await shop.call(one, { auth: bearer(page), headers: { "if-none-match": "*" } });
+    expect([hidden.code, hidden.headers.get("cache-control")]).toEqual([5301, "no-store"]);
+  });
+
+  test("the tag of a read works in If-Match, until the product has another version", async () => {
+    const shop = await suite.shop();
+    const { one } = await requests(shop);
+    const { tag } = await read(shop.call, one, "");
+    const write = () => shop.call(one.replace("GET", "PATCH"), { body: { price: 4 }, headers: { "if-match": tag } });
+    const [first, second] = [await write(), await write()];
+    expect([first.status, first.headers.get("etag"), second.code]).toEqual([200, '"2"', 5303]);
+  });
+
+  test("errors, and replies about users and orders, are never kept", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    const sent = { headers: { "if-none-match": "*" } };
+    const replies = [
+      await shop.call("GET /products/prod_0/", sent),
+      await shop.call("GET /products/", { ...sent, auth: null }),
+      await shop.call("GET /users/", sent),
+      await shop.call("GET /orders/", sent),
+      await account.call("GET /users/me/"),
+      await shop.callAnonymously("GET /likes/", sent),
+    ];
+    const kept = replies.map(({ status, headers }) => [status, headers.get("cache-control")]);
+    expect(kept).toEqual([404, 401, 200, 200, 200, 200].map((status) => [status, "no-store"]));
+  });
+});
