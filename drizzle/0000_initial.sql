@@ -477,6 +477,15 @@ CREATE TABLE `resource_counts` (
 	CONSTRAINT "resource_counts_positive" CHECK("resource_counts"."likes" >= 0 and "resource_counts"."bookmarks" >= 0 and "resource_counts"."views" >= 0)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `resource_types` (
+	`tenant_id` text NOT NULL,
+	`name` text NOT NULL,
+	`resources` integer DEFAULT 0 NOT NULL,
+	`removed_at` text,
+	PRIMARY KEY(`tenant_id`, `name`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `reward_balances` (
 	`tenant_id` text NOT NULL,
 	`user_id` text NOT NULL,
@@ -844,4 +853,19 @@ CREATE TRIGGER `resource_counts_product_changed` AFTER UPDATE OF `likes`, `views
 WHEN NEW.resource_type = 'product' AND (NEW.likes <> OLD.likes OR NEW.views <> OLD.views) BEGIN
   UPDATE `products` SET `likes_count` = NEW.likes, `views_count` = NEW.views
   WHERE id = NEW.resource_id AND tenant_id = NEW.tenant_id;
+END;
+--> statement-breakpoint
+-- How many resources of a declared type have counts, so that their number can be limited.
+CREATE TRIGGER `resource_counts_declared_added` AFTER INSERT ON `resource_counts` WHEN NEW.resource_type <> 'product' BEGIN
+  UPDATE `resource_types` SET `resources` = `resources` + 1 WHERE tenant_id = NEW.tenant_id AND name = NEW.resource_type;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `resource_counts_declared_removed` AFTER DELETE ON `resource_counts` WHEN OLD.resource_type <> 'product' BEGIN
+  UPDATE `resource_types` SET `resources` = `resources` - 1 WHERE tenant_id = OLD.tenant_id AND name = OLD.resource_type;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `resource_counts_declared_unused` AFTER UPDATE ON `resource_counts`
+WHEN NEW.resource_type <> 'product' AND NEW.likes = 0 AND NEW.bookmarks = 0 AND NEW.views = 0 BEGIN
+  DELETE FROM `resource_counts`
+  WHERE tenant_id = NEW.tenant_id AND resource_type = NEW.resource_type AND resource_id = NEW.resource_id;
 END;

@@ -22,6 +22,7 @@ import { purgeResetCodes } from "../modules/password-reset/service.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
 import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
+import { purgeRemovedTypes } from "../modules/resources/declared-types.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/counts.ts";
@@ -136,7 +137,7 @@ type PurgeJob = (ctx: { db: Database; now: () => number }) => Promise<number>;
  * clock that jumped they would do harm, so they wait until it is steady.
  */
 const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
-  ...[expireDueOrders, expireDuePoints].map((purge) => ({ purge, fullBatch: 1 })),
+  ...[expireDueOrders, expireDuePoints, purgeRemovedTypes].map((purge) => ({ purge, fullBatch: 1 })),
   ...[
     purgeReplies,
     purgeRateLimits,

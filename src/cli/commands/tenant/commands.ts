@@ -76,6 +76,18 @@ const tenantFlags = {
   ),
 } as const satisfies CommandArgs;
 
+const updateFlags = {
+  ...tenantFlags,
+  "resource-type": {
+    ...valueArg("type", "Declare a type of resources that can be liked, bookmarked and viewed, such as article"),
+    multiple: true,
+  },
+  "remove-resource-type": {
+    ...valueArg("type", "Remove a declared type, with the likes, bookmarks and views of its resources"),
+    multiple: true,
+  },
+} as const satisfies CommandArgs;
+
 /** The store's fields for the service, which are named as the flags are. */
 function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {
   const { "token-lifetime": lifetimeMs } = args;
@@ -147,16 +159,25 @@ const show = defineCommand({
 
 const update = defineCommand({
   description: "Update a store",
-  args: { tenant: tenantArg, ...tenantFlags, namespace: namespaceArg },
-  examples: ['bodega tenant update demo --title "The demo store"', "bodega tenant update demo --logo="],
+  args: { tenant: tenantArg, ...updateFlags, namespace: namespaceArg },
+  examples: [
+    'bodega tenant update demo --title "The demo store"',
+    "bodega tenant update demo --logo=",
+    "bodega tenant update demo --resource-type article --resource-type page",
+  ],
   notes: [
     "Fields without a flag keep their value; defaults are those of a new store. An empty --domain=, --url= or --logo= " +
       "clears the field.",
   ],
   done: "Updated store {namespace}.",
-  oneOf: waysToChange(...Object.keys(tenantFlags)),
+  oneOf: waysToChange(...Object.keys(updateFlags)),
   async run(args, console) {
-    const patch = readTenantFlags(args);
+    const { "resource-type": declare = [], "remove-resource-type": remove = [] } = args;
+    const patch = { ...readTenantFlags(args), types: { declare, remove } };
+    if (remove.length > 0) {
+      const lost = "This permanently deletes the likes, bookmarks and views of its resources.";
+      await confirmAction(console, `Remove the resource type ${remove.join(", ")}? ${lost}`);
+    }
     const { updateTenant } = await import("../../../server/modules/tenants/service.ts");
     await printTenant(console, await withContext(args, console, (ctx) => updateTenant(ctx, args.tenant, patch)));
   },

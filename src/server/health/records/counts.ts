@@ -2,13 +2,12 @@ import { type SQL, sql } from "drizzle-orm";
 import { param, statement } from "../../db/statement.ts";
 import { products } from "../../modules/products/table.ts";
 import { reactions } from "../../modules/reactions/table.ts";
-import { resourceTypes } from "../../modules/resources/registry.ts";
-import { resourceCounts } from "../../modules/resources/table.ts";
+import { resourceCounts, resourceTypes } from "../../modules/resources/table.ts";
 import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";
 import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 // The types let SQLite use the primary key.
-const types = sql.raw(resourceTypes.map((type) => `'${type}'`).join(", "));
+const types = sql`select 'product' union all select name from ${resourceTypes} t where t.tenant_id = ${param("tenantId")}`;
 const isNamedResource = (alias: string) =>
   sql`${isNamed(alias, "resource_id")} and ${sql.raw(alias)}.resource_type in (${types})`;
 

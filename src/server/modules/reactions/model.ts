@@ -1,25 +1,25 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts } from "../../pagination/list-query.ts";
 import { closed, input, output, timestamp } from "../../values/schema.ts";
-import { resourceTypes } from "../resources/registry.ts";
+import { namedList, resourceIds, resourceParts } from "../resources/registry.ts";
 import { newVisitor, visitorPart } from "../visitors/actor.ts";
 
 export type ReactionKind = "like" | "bookmark";
 
-const type = Type.String({ maxLength: 40, description: `One of: ${resourceTypes.join(", ")}.` });
-const id = Type.String({ maxLength: 100, description: "Id of the resource, such as `prod_…`." });
+export const ReactionInput = input("ReactionInput", { ...resourceParts, ...visitorPart });
 
-export const ReactionInput = input("ReactionInput", { resource_type: type, resource_id: id, ...visitorPart });
-
-export const ReactionQuery = closed({ resource_type: type, resource_id: id, ...visitorPart });
+export const ReactionQuery = closed({ ...resourceParts, ...visitorPart });
 
 const { fields: _, ...pageParts } = listParts;
 
-/** Query of a GET: one resource, or the caller's own list. */
+/** Query of a GET: resources, or the caller's own list. */
 export const ReactionsQuery = closed({
-  resource_type: Type.Optional(type),
+  resource_type: Type.Optional(resourceParts.resource_type),
   resource_id: Type.Optional(
-    Type.String({ ...id, description: "One resource. Default: all likes or bookmarks of the caller, newest first." }),
+    Type.Array(resourceParts.resource_id, {
+      ...resourceIds,
+      description: `${resourceIds.description} Default: all likes or bookmarks of the caller, newest first.`,
+    }),
   ),
   ...visitorPart,
   ...pageParts,
@@ -35,7 +35,10 @@ const state = {
 export const ReactionState = output("ReactionState", state);
 export type ReactionState = Static<typeof ReactionState>;
 
+/** The caller's reactions to several resources. */
+export const ReactionStates = namedList("ResourceReactionState", state);
+
 export const AddedReaction = output("AddedReaction", { ...state, visitor: newVisitor });
 export type AddedReaction = Static<typeof AddedReaction>;
 
-export const Reaction = output("Reaction", { resource_type: type, resource_id: id, created_at: timestamp });
+export const Reaction = output("Reaction", { ...resourceParts, created_at: timestamp });

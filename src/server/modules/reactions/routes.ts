@@ -10,9 +10,10 @@ import {
   type ReactionKind,
   ReactionQuery,
   ReactionState,
+  ReactionStates,
   ReactionsQuery,
 } from "./model.ts";
-import { getReaction, listReactions, react, unreact } from "./service.ts";
+import { getReactions, listReactions, react, unreact } from "./service.ts";
 
 /** The routes of one kind. `name` is the kind in operation ids and summaries. */
 function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
@@ -22,15 +23,15 @@ function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
   return [
     defineRoute("GET", path, `get${tag}`, {
       tag,
-      summary: `Get the ${kind}s of a resource, or list the caller's own`,
+      summary: `Get the ${kind}s of resources, or list the caller's own`,
       access,
       query: ReactionsQuery,
-      reply: { data: Type.Array(Reaction), page: true, single: ReactionState },
+      reply: { data: Type.Array(Reaction), page: true, single: Type.Union([ReactionState, ReactionStates]) },
       errors: ["notFound"],
       handle: async ({ ctx, query, subject }) => {
         const { resource_id } = query;
         if (resource_id === undefined) return listReactions(ctx, kind, query, subject);
-        return reply(await getReaction(ctx, kind, { ...query, resource_id, subject }));
+        return reply(await getReactions(ctx, kind, { ...query, resource_id, subject }));
       },
     }),
     defineRoute("POST", path, `add${name}`, {

@@ -1,19 +1,20 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { keysetList } from "../../db/keyset-list.ts";
-import { bind, get, param, statement } from "../../db/statement.ts";
-import { invalidField, notFound, wrongState } from "../../errors.ts";
+import { all, bind, get, param, statement } from "../../db/statement.ts";
+import { notFound, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
-  forEachType,
-  isResourceType,
+  forEachKind,
+  hasRoom,
   isRowShown,
   isShown,
   noSuchResource,
   parseResource,
+  parseResources,
   type Resource,
-  resourceTypes,
+  requireType,
 } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 import { users } from "../users/table.ts";
@@ -46,18 +47,24 @@ const hasActor = sql`(${param("isUser")} = 0
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("actor")}))`;
 
 /** A resource, its count, and whether the actor has reacted to it; booleans are 1 and 0. */
-type State = Record<"isShown" | "isActive" | "hasActor" | "count", number>;
-const selectState = forEachType((type) =>
-  statement<State>(sql`select ${isShown(type)} as isShown, exists (select 1 ${own}) as isActive,
-    ${hasActor} as hasActor, coalesce((select case ${param("kind")} when 'like' then likes else bookmarks end
-      from ${resourceCounts} where ${ofResource}), 0) as count`),
+type State = Record<"isShown" | "hasRoom" | "isActive" | "hasActor" | "count", number> & { id: string };
+const asked = sql.raw("asked.value");
+const ofAsked = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")} and resource_id = ${asked}`;
+/** The states of the resources in the JSON array `ids`, in its order. */
+const selectStates = forEachKind((kind) =>
+  statement<State>(sql`select ${asked} as id, ${isShown(kind, { id: asked })} as isShown,
+    ${hasRoom(kind, { id: asked })} as hasRoom, ${hasActor} as hasActor, exists (select 1 from ${reactions}
+      where ${ofAsked} and kind = ${param("kind")} and actor = ${param("actor")}) as isActive,
+    coalesce((select case ${param("kind")} when 'like' then likes else bookmarks end
+      from ${resourceCounts} where ${ofAsked}), 0) as count
+    from json_each(${param("ids")}) as asked order by asked.key`),
 );
 // The statement that writes also checks the resource, the user and the maximum.
-const addReaction = forEachType((type) =>
+const addReaction = forEachKind((kind) =>
   statement(sql`insert into ${reactions} (tenant_id, kind, resource_type, resource_id, actor, created_at)
     select ${param("tenantId")}, ${param("kind")}, ${param("type")}, ${param("resourceId")}, ${param("actor")},
       ${param("now")}
-    where ${isShown(type)} and ${hasActor}
+    where ${isShown(kind)} and ${hasRoom(kind)} and ${hasActor}
       and not exists (select 1 ${ofActor} limit 1 offset ${sql.raw(String(maxOfActor - 1))})
     on conflict do nothing`),
 );
@@ -73,12 +80,13 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
   await countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [, selected] = await ctx.db.batch([
-    bind(addReaction[resource.type], { ...values, now: toTimestamp(ctx.now()) }),
-    bind(selectState[resource.type], values),
+    bind(addReaction[resource.kind], { ...values, now: toTimestamp(ctx.now()) }),
+    bind(selectStates[resource.kind], values),
   ]);
   const state = selected?.rows[0] as unknown as State;
   if (!state.isShown) throw noSuchResource(resource);
   if (!state.hasActor) throw notFound("user");
+  if (!state.hasRoom) throw wrongState(`The store has too many resources of the type ${resource.type}.`);
   if (!state.isActive) throw wrongState(`You have ${maxOfActor} ${kind}s, the maximum.`);
   return visitor === undefined ? toReply(state) : { ...toReply(state), visitor };
 }
@@ -96,7 +104,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   const values = valuesOf(ctx, kind, resource, actor);
   const [removed, selected] = await ctx.db.batch([
     bind(removeReaction, values),
-    bind(selectState[resource.type], values),
+    bind(selectStates[resource.kind], values),
   ]);
   const state = selected?.rows[0] as unknown as State;
   if (!state.isShown && removed?.rowsAffected === 0) throw noSuchResource(resource);
@@ -104,12 +112,34 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
 }
 
 /** Whether the caller likes or has bookmarked a resource, and how many do. Errors: validationFailed, notFound. */
-export async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
+async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
   const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
-  const state = await get(ctx.db, selectState[resource.type], values);
+  const state = await get(ctx.db, selectStates[resource.kind], values);
   if (!state?.isShown) throw noSuchResource(resource);
   return toReply(state);
+}
+
+/**
+ * Whether the caller likes or has bookmarked resources, and how many do: the state of one, or the list of several, which
+ * leaves out those that are not public. Errors: validationFailed, notFound for one that is not public.
+ */
+export async function getReactions(
+  ctx: Ctx,
+  kind: ReactionKind,
+  { resource_id: ids, ...input }: Omit<ReactionTarget, "resource_id"> & { resource_id: string[] },
+) {
+  const [first = "", second] = ids;
+  if (second === undefined) return getReaction(ctx, kind, { ...input, resource_id: first });
+  refuseSubject(input.subject);
+  const resources = parseResources(input.resource_type, ids);
+  const [resource] = resources;
+  if (resource === undefined) return [];
+  const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
+  const wanted = JSON.stringify(resources.map(({ id }) => id));
+  const states = await all(ctx.db, selectStates[resource.kind], { ...values, ids: wanted });
+  if (resource.kind === "declared" && !states[0]?.isShown) throw noSuchResource(resource);
+  return states.filter((state) => state.isShown).map((state) => ({ resource_id: state.id, ...toReply(state) }));
 }
 
 function readTarget(input: ReactionTarget): Resource {
@@ -119,7 +149,8 @@ function readTarget(input: ReactionTarget): Resource {
 
 function valuesOf({ tenant, actor }: Ctx, kind: ReactionKind, resource: Resource, id: string | null) {
   const isUser = actor.kind === "user" ? 1 : 0;
-  return { tenantId: tenant.id, kind, type: resource.type, resourceId: resource.id, actor: id, isUser };
+  const of = { type: resource.type, resourceId: resource.id, ids: JSON.stringify([resource.id]) };
+  return { tenantId: tenant.id, kind, ...of, actor: id, isUser };
 }
 
 function toReply({ isActive, count }: State): ReactionState {
@@ -166,8 +197,6 @@ const readPage = keysetList({
 export async function listReactions(ctx: Ctx, kind: ReactionKind, query: ReactionsQuery, subject?: string) {
   refuseSubject(subject);
   const { resource_type } = query;
-  if (resource_type !== undefined && !isResourceType(resource_type)) {
-    throw invalidField("resource_type", `must be one of ${resourceTypes.join(", ")}`);
-  }
+  if (resource_type !== undefined) await requireType(ctx, resource_type);
   return readPage(ctx, query, { filters: { actor: findActor(ctx, query.visitor), kind, resource_type } });
 }

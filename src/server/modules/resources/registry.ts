@@ -1,67 +1,151 @@
+import { type TProperties, Type } from "@sinclair/typebox";
 import { type SQL, sql } from "drizzle-orm";
-import { param } from "../../db/statement.ts";
+import type { Ctx } from "../../context.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
+import { output } from "../../values/schema.ts";
+import { requireText } from "../../values/text.ts";
 import { products } from "../products/table.ts";
+import { resourceCounts, resourceTypes } from "./table.ts";
+
+/** SQL of the tenant, type and id of a resource. */
+interface ResourceSql {
+  tenantId: SQL;
+  type: SQL;
+  id: SQL;
+}
+
+const placeholders: ResourceSql = {
+  tenantId: sql`${param("tenantId")}`,
+  type: sql`${param("type")}`,
+  id: sql`${param("resourceId")}`,
+};
+const columnsOf = (alias: string): ResourceSql => ({
+  tenantId: sql.raw(`${alias}.tenant_id`),
+  type: sql.raw(`${alias}.resource_type`),
+  id: sql.raw(`${alias}.resource_id`),
+});
+
+const maxId = 128;
+/** Resources with counts of one declared type: anyone may name new ones, so that they must not become more and more. */
+const maxDeclared = 100_000;
+const declared = ({ tenantId, type }: ResourceSql) =>
+  sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type} and t.removed_at is null`;
 
 /**
- * All types: the table, whose rows have `tenant_id` and `id`, and a condition of public rows, in SQL. A type with counts
- * in its own rows needs triggers, as products have.
+ * Both kinds of types: products, and those that a store declares, whose resources are kept elsewhere. `isShown` is the
+ * condition of public resources, `hasRoom` that of those that may get counts.
  */
 const kinds = {
-  product: { idPrefix: "prod", table: sql`${products}`, isShown: sql`status = 'published' and deleted_at is null` },
-} as const satisfies Record<string, { idPrefix: string; table: SQL; isShown: SQL }>;
+  product: {
+    isShown: ({ tenantId, id }: ResourceSql) => sql`exists (select 1 from ${products}
+      where tenant_id = ${tenantId} and id = ${id} and status = 'published' and deleted_at is null)`,
+    hasRoom: () => sql`1`,
+  },
+  declared: {
+    isShown: (of: ResourceSql) => sql`exists (select 1 ${declared(of)})`,
+    hasRoom: (
+      of: ResourceSql,
+    ) => sql`exists (select 1 ${declared(of)} and (t.resources < ${sql.raw(String(maxDeclared))}
+      or exists (select 1 from ${resourceCounts} c where c.tenant_id = ${of.tenantId} and c.resource_type = ${of.type}
+        and c.resource_id = ${of.id})))`,
+  },
+};
 
-export type ResourceType = keyof typeof kinds;
-
-export const resourceTypes = Object.keys(kinds) as ResourceType[];
+type ResourceKind = keyof typeof kinds;
 
 /** A record that can be liked, bookmarked and viewed. */
 export interface Resource {
-  type: ResourceType;
+  kind: ResourceKind;
+  /** `product`, or the name of a declared type. */
+  type: string;
   id: string;
 }
 
-/**
- * SQL condition: the resource of a type exists and is public.
- * @param of SQL of its tenant and id; default the parameters `tenantId` and `resourceId`.
- */
-export function isShown(type: ResourceType, of: { tenantId: SQL; id: SQL } = placeholders): SQL {
-  const { table, isShown } = kinds[type];
-  return sql`exists (select 1 from ${table} where tenant_id = ${of.tenantId} and id = ${of.id} and ${isShown})`;
+/** The fields of a call that name a resource. */
+export const resourceParts = {
+  resource_type: Type.String({ maxLength: 40, description: "`product`, or a type that the store has declared." }),
+  resource_id: Type.String({ maxLength: maxId, description: "Id of the resource, such as `prod_…`." }),
+};
+
+/** As many resources are read at once. */
+const maxRead = 100;
+export const resourceIds = Type.Array(resourceParts.resource_id, {
+  minItems: 1,
+  maxItems: maxRead,
+  description: `One resource; or at most ${maxRead}, by repeating the parameter.`,
+});
+
+/** The schema of a reply about several resources, which leaves out those that do not exist. */
+export function namedList<P extends TProperties>($id: string, state: P) {
+  return Type.Array(output($id, { resource_id: resourceParts.resource_id, ...state }));
 }
 
-const placeholders = { tenantId: sql`${param("tenantId")}`, id: sql`${param("resourceId")}` };
+/**
+ * SQL condition: the resource exists and is public.
+ * @param of default the parameters `tenantId`, `type` and `resourceId`.
+ */
+export function isShown(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL {
+  return kinds[kind].isShown({ ...placeholders, ...of });
+}
+
+/** SQL condition: the resource has counts, or may get them. */
+export function hasRoom(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL {
+  return kinds[kind].hasRoom({ ...placeholders, ...of });
+}
 
 /** SQL condition: the resource of a row with `tenant_id`, `resource_type` and `resource_id` exists and is public. */
-export function isRowShown(alias: string): SQL {
-  const of = { tenantId: sql.raw(`${alias}.tenant_id`), id: sql.raw(`${alias}.resource_id`) };
-  const each = resourceTypes.map(
-    (type) => sql`(${sql.raw(`${alias}.resource_type`)} = ${sql.raw(`'${type}'`)} and ${isShown(type, of)})`,
-  );
-  return sql`(${sql.join(each, sql` or `)})`;
+export function isRowShown(alias: string, condition: typeof isShown = isShown): SQL {
+  const of = columnsOf(alias);
+  return sql`case when ${of.type} = 'product' then ${condition("product", of)} else ${condition("declared", of)} end`;
 }
 
-export function forEachType<T>(make: (type: ResourceType) => T): Record<ResourceType, T> {
-  return Object.fromEntries(resourceTypes.map((type) => [type, make(type)])) as Record<ResourceType, T>;
+export function forEachKind<T>(make: (kind: ResourceKind) => T): Record<ResourceKind, T> {
+  return { product: make("product"), declared: make("declared") };
 }
 
 /**
  * A resource by its type and id, which need not exist.
- * @throws validationFailed naming `resource_type` if it is missing or unknown, notFound for a malformed id.
+ * @throws validationFailed naming the invalid parameter, notFound for a malformed id of a product.
  */
 export function parseResource(type: string | undefined, id: string): Resource {
   if (type === undefined) throw invalidField("resource_type", "is required");
-  if (!isResourceType(type)) throw invalidField("resource_type", `must be one of ${resourceTypes.join(", ")}`);
-  if (!isId(kinds[type].idPrefix, id)) throw noSuchResource();
-  return { type, id };
+  if (type === "product") {
+    if (!isId("prod", id)) throw notFound("resource");
+    return { kind: "product", type, id };
+  }
+  return { kind: "declared", type: parseTypeName(type), id: requireText("resource_id", id, maxId) };
 }
 
-export function isResourceType(text: string): text is ResourceType {
-  return Object.hasOwn(kinds, text);
+/** The resources of the same type with these ids, once each; those whose ids are malformed are left out. */
+export function parseResources(type: string | undefined, ids: readonly string[]): Resource[] {
+  const wanted = [...new Set(ids)].filter((id) => type !== "product" || isId("prod", id));
+  return wanted.map((id) => parseResource(type, id));
+}
+
+const nameForm = /^[a-z][a-z0-9_-]{0,39}$/;
+
+/** The name of a type that a store has declared, or may. Errors: validationFailed naming `resource_type`. */
+export function parseTypeName(name: string): string {
+  if (!nameForm.test(name) || name === "product") throw unknownType();
+  return name;
+}
+
+const selectType = statement<{ isDeclared: number }>(sql`select ${isShown("declared")} as isDeclared`);
+
+/** Checks that a store has resources of a type. Errors: validationFailed naming `resource_type`. */
+export async function requireType({ db, tenant }: Pick<Ctx, "db" | "tenant">, type: string): Promise<void> {
+  if (type === "product") return;
+  const found = await get(db, selectType, { tenantId: tenant.id, type });
+  if (!found?.isDeclared) throw unknownType();
 }
 
 /** The error for a resource that does not exist or is not public. */
-export function noSuchResource(resource?: Resource): AppError {
-  return notFound(resource?.type ?? "resource", resource?.id);
+export function noSuchResource({ kind, type, id }: Resource): AppError {
+  return kind === "product" ? notFound(type, id) : unknownType();
+}
+
+function unknownType(): AppError {
+  return invalidField("resource_type", "must be product, or a type that the store has declared");
 }

@@ -18,3 +18,17 @@ export const resourceCounts = sqliteTable(
     check("resource_counts_positive", sql`${t.likes} >= 0 and ${t.bookmarks} >= 0 and ${t.views} >= 0`),
   ],
 );
+
+/** The types of resources that a store declares besides products. Their records are kept elsewhere. */
+export const resourceTypes = sqliteTable(
+  "resource_types",
+  {
+    tenantId: tenantIdColumn(),
+    name: text("name").notNull(),
+    /** How many resources of it have counts; maintained by triggers. */
+    resources: integer("resources").notNull().default(0),
+    /** Since when its rows are being deleted; the type no longer exists then. */
+    removedAt: text("removed_at"),
+  },
+  (t) => [primaryKey({ columns: [t.tenantId, t.name] })],
+);

@@ -18,27 +18,34 @@ export interface TenantDetails extends TenantRecord, Record<LimitColumn, number>
   points_rate: number;
   point_value: number;
   points_days: number | null;
+  /** Types of resources besides products that can be liked, bookmarked and viewed. */
+  resource_types: string[];
   updated_at: string;
 }
+
+/** As stored: the types are a JSON array. */
+export type TenantRow = Omit<TenantDetails, "resource_types"> & { resource_types: string };
 
 export const shown = sql.raw(
   "namespace, title, domain, url, currency, currency_sign, logo, status, created_at, language, token_lifetime, " +
     "points_rate, point_value, points_days, address_writes, visitor_writes, pending_orders, stock_share, " +
-    "orders_per_minute, updated_at",
+    "orders_per_minute, updated_at, (select json_group_array(name) from resource_types r " +
+    "where r.tenant_id = tenants.id and r.removed_at is null) as resource_types",
 );
 
 /** The names of changed fields, without their values, which may be confidential. */
 export function changedFields(before: TenantDetails, after: TenantDetails): string[] {
   const names = Object.keys(after) as (keyof TenantDetails)[];
-  return names.filter((name) => name !== "updated_at" && before[name] !== after[name]);
+  return names.filter((name) => name !== "updated_at" && String(before[name]) !== String(after[name]));
 }
 
-/** Converts stored values (thousandths of a rate, minor units) to those that people read. */
-export function toDetails(row: TenantDetails): TenantDetails {
+/** Converts stored values (thousandths of a rate, minor units, JSON) to those that people read. */
+export function toDetails(row: TenantRow): TenantDetails {
   return {
     ...row,
     points_rate: showPointsRate(row.points_rate),
     point_value: showPointValue(row.point_value, row.currency),
+    resource_types: (JSON.parse(row.resource_types) as string[]).sort(),
   };
 }
 

@@ -11,6 +11,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
+import { changeTypes, purgeRemovedTypes, type TypeChanges } from "../resources/declared-types.ts";
 import {
   checkFields,
   currencySign,
@@ -20,7 +21,15 @@ import {
   parsePointValue,
   type TenantInput,
 } from "./input.ts";
-import { changedFields, shown, type TenantDetails, type TenantRecord, toDetails, toRecord } from "./record.ts";
+import {
+  changedFields,
+  shown,
+  type TenantDetails,
+  type TenantRecord,
+  type TenantRow,
+  toDetails,
+  toRecord,
+} from "./record.ts";
 import { tenants, workColumns } from "./table.ts";
 
 /** The columns that `tenant add` and `tenant update` write. */
@@ -47,11 +56,11 @@ const insertTenant = statement(
     .insert(tenants)
     .values(Object.assign({ id: param("id"), namespace: param("namespace"), createdAt: param("updatedAt") }, params)),
 );
-const selectTenant = statement<TenantDetails>(sql`select ${shown} from ${tenants} where ${byNamespace}`);
+const selectTenant = statement<TenantRow>(sql`select ${shown} from ${tenants} where ${byNamespace}`);
 const selectForWork = statement<Tenant>(sql`select ${workColumns} from ${tenants} where ${byNamespace}`);
 const selectNamespaces = statement<{ namespace: string }>(sql`
   select namespace from ${tenants} order by namespace limit ${param("most")}`);
-const selectTenants = statement<TenantDetails>(sql`select ${shown} from ${tenants} order by namespace`);
+const selectTenants = statement<TenantRow>(sql`select ${shown} from ${tenants} order by namespace`);
 const changeTenant = statement(
   build
     .update(tenants)
@@ -113,7 +122,7 @@ export async function getTenant(ctx: SystemCtx, namespace: string): Promise<Tena
   return toDetails(await requireRow(ctx, namespace));
 }
 
-async function requireRow(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
+async function requireRow(ctx: SystemCtx, namespace: string): Promise<TenantRow> {
   const row = await get(ctx.db, selectTenant, { namespace });
   if (!row) throw await noSuchTenant(ctx, namespace);
   return row;
@@ -128,11 +137,16 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
 
 /**
  * Changes the given fields; `null` clears one. Errors: notFound, validationFailed for an invalid field, wrongState for
- * another currency while there are products, because their prices could not be compared.
+ * another currency while there are products, because their prices could not be compared. What resources of removed types
+ * have is deleted afterwards, in batches.
  */
-export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantDetails> {
+export async function updateTenant(
+  ctx: SystemCtx,
+  namespace: string,
+  { types, ...patch }: TenantInput & { types?: TypeChanges },
+): Promise<TenantDetails> {
   const given = readFields(patch);
-  return inTransaction(ctx, async (tx) => {
+  const updated = await inTransaction(ctx, async (tx) => {
     const before = await requireRow(tx, namespace);
     const currency = String(given.currency ?? before.currency);
     if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
@@ -143,11 +157,15 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
     if (changed === 0) {
       throw wrongState(`Store "${namespace}" has products, so its currency cannot change. Delete them first.`);
     }
+    if (types) await changeTypes(tx, namespace, types);
     const after = await getTenant(tx, namespace);
     const details = { fields: changedFields(toDetails(before), after) };
     await recordAudit(tx, { event: "tenant.updated", namespace, details });
     return after;
   });
+  // A running server goes on with what an interruption leaves.
+  if (types?.remove.length) while ((await purgeRemovedTypes(ctx)) > 0);
+  return updated;
 }
 
 /** Suspends a store: every request is answered with storeNotFound until it is resumed. Nothing is deleted. */

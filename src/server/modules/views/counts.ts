@@ -2,23 +2,23 @@ import { sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
 import type { Database, Executor, Session } from "../../db/session.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
-import { forEachType, isRowShown, isShown, type Resource } from "../resources/registry.ts";
+import { forEachKind, hasRoom, isRowShown, isShown, type Resource } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 import { dayOf } from "./dedup-key.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
 
 const maxCached = 1000;
 
-const select = forEachType((type) =>
+const select = forEachKind((kind) =>
   statement<{ views: number }>(sql`
     select coalesce((select views from ${resourceCounts} where tenant_id = ${param("tenantId")}
       and resource_type = ${param("type")} and resource_id = ${param("resourceId")}), 0) as views
-    where ${isShown(type)}`),
+    where ${isShown(kind)}`),
 );
 
 /** The views of a resource in the database, no row for a hidden one; for `batch`. */
-export function bindCount(tenantId: string, { type, id }: Resource) {
-  return bind(select[type], { tenantId, type, resourceId: id });
+export function bindCount(tenantId: string, { kind, type, id }: Resource) {
+  return bind(select[kind], { tenantId, type, resourceId: id });
 }
 
 /** Reads the views of a resource, undefined for a hidden one. Those of a file are cached until anyone commits. */
@@ -33,7 +33,7 @@ export function createCountReader(db: Database) {
       cached.clear();
       version = present;
     }
-    const key = tenantId + resource.id;
+    const key = `${tenantId}\n${resource.type}\n${resource.id}`;
     if (cached.has(key)) return cached.get(key);
     return read(db, tenantId, resource).then((views) => {
       if (version === present) cached.set(key, views);
@@ -42,17 +42,17 @@ export function createCountReader(db: Database) {
   };
 }
 
-async function read(db: Executor, tenantId: string, { type, id }: Resource): Promise<number | undefined> {
-  return (await get(db, select[type], { tenantId, type, resourceId: id }))?.views;
+async function read(db: Executor, tenantId: string, { kind, type, id }: Resource): Promise<number | undefined> {
+  return (await get(db, select[kind], { tenantId, type, resourceId: id }))?.views;
 }
 
 const resource = sql`(select ${param("tenantId")} as tenant_id, ${param("resourceType")} as resource_type,
   ${param("resourceId")} as resource_id) r`;
-// Leaves out resources that were hidden or deleted meanwhile.
+// Leaves out resources that were hidden or deleted meanwhile, and those beyond the maximum.
 const addKeys = statement(sql`
   insert into ${viewDedupKeys} (day, tenant_id, resource_type, resource_id, dedup_key)
   select ${param("day")}, r.tenant_id, r.resource_type, r.resource_id, m.value
-  from ${resource}, json_each(${param("dedupKeys")}) m where ${isRowShown("r")}
+  from ${resource}, json_each(${param("dedupKeys")}) m where ${isRowShown("r")} and ${isRowShown("r", hasRoom)}
   on conflict do nothing`);
 const rows = sql`(select key as place, value ->> 0 as tenant_id, value ->> 1 as resource_type,
   value ->> 2 as resource_id, value ->> 3 as day, value ->> 4 as views from json_each(${param("groups")})) r`;

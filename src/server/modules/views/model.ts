@@ -1,27 +1,24 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, input, output } from "../../values/schema.ts";
+import { namedList, resourceIds, resourceParts } from "../resources/registry.ts";
 import { visitorPart } from "../visitors/actor.ts";
 
 /** Default and maximum number of days in a series. */
 export const usualDays = 30;
 export const maxDays = 366;
 
-const resource = {
-  resource_type: Type.String({ maxLength: 50, description: "Always `product`." }),
-  resource_id: Type.String({ maxLength: 100 }),
-};
-
-export const ViewInput = input("ViewInput", { ...resource, ...visitorPart });
+export const ViewInput = input("ViewInput", { ...resourceParts, ...visitorPart });
 
 export const ViewsQuery = closed({
-  ...resource,
+  resource_type: resourceParts.resource_type,
+  resource_id: resourceIds,
   ...visitorPart,
   days: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: maxDays,
       default: usualDays,
-      description: "Number of days in the series, including today.",
+      description: "Number of days in the series of one resource, including today.",
     }),
   ),
 });
@@ -45,3 +42,6 @@ export const Views = output("Views", {
   ),
 });
 export type Views = Static<typeof Views>;
+
+/** The views of several resources. */
+export const ViewStates = namedList("ResourceViewState", state);

@@ -2,20 +2,24 @@ import { anyone } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { VisitorQuery } from "../visitors/actor.ts";
-import { ViewInput, ViewState, Views, ViewsQuery } from "./model.ts";
-import { getViews, noteView } from "./service.ts";
+import { ViewInput, ViewState, ViewStates, Views, ViewsQuery } from "./model.ts";
+import { getManyViews, getViews, noteView } from "./service.ts";
 
 const tag = "Views";
 
 export const viewRoutes = [
   defineRoute("GET", "/views/", "getViews", {
     tag,
-    summary: "Get the views of a resource, in total and by day",
+    summary: "Get the views of resources, of one also by day",
     access: [anyone],
     query: ViewsQuery,
-    reply: { data: Views },
+    reply: { data: Views, single: ViewStates },
     errors: ["notFound"],
-    handle: async ({ ctx, query, subject }) => reply(await getViews(ctx, { ...query, subject })),
+    handle: async ({ ctx, query: { resource_id: ids, days, ...query }, subject }) => {
+      const [resource_id = "", second] = ids;
+      if (second !== undefined) return reply(await getManyViews(ctx, { ...query, ids, subject }));
+      return reply(await getViews(ctx, { ...query, resource_id, days, subject }));
+    },
   }),
   defineRoute("POST", "/views/", "noteView", {
     tag,

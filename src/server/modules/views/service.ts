@@ -1,10 +1,18 @@
 import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, param, statement } from "../../db/statement.ts";
+import { all, bind, param, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
-import { noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
+import {
+  forEachKind,
+  isShown,
+  noSuchResource,
+  parseResource,
+  parseResources,
+  type Resource,
+} from "../resources/registry.ts";
+import { resourceCounts } from "../resources/table.ts";
 import { findActor, refuseSubject } from "../visitors/actor.ts";
 import { isBot } from "./bots.ts";
 import { bindCount } from "./counts.ts";
@@ -37,7 +45,7 @@ export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState>
   if (!buffer) throw new Error("Views are counted by a server.");
   const found = buffer.count(tenant.id, resource);
   const count = found instanceof Promise ? await found : found;
-  if (count === undefined) throw noSuchResource();
+  if (count === undefined) throw noSuchResource(resource);
   if (isBot(ctx.userAgent ?? "")) return { active: false, count };
   const day = dayOf(ctx.now());
   const actorId = findActor(ctx, input.visitor);
@@ -48,6 +56,34 @@ export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState>
     buffer.add({ tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, dedupKey });
   }
   return { active: true, count };
+}
+
+const asked = sql.raw("asked.value ->> 0");
+const ofAsked = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")} and resource_id = ${asked}`;
+/** The resources in the JSON array `asked` of pairs: the id, and the caller's dedup key. */
+const selectStates = forEachKind((kind) =>
+  statement<{ id: string; views: number; isCounted: number }>(sql`
+    select ${asked} as id, coalesce((select views from ${resourceCounts} where ${ofAsked}), 0) as views,
+      exists (select 1 from ${viewDedupKeys}
+        where day = ${param("day")} and ${ofAsked} and dedup_key = asked.value ->> 1) as isCounted
+    from json_each(${param("asked")}) as asked where ${isShown(kind, { id: asked })} order by asked.key`),
+);
+
+/** The views of several resources, without those that are not public, and whether the caller's count today. */
+export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visitor }: ManyViews) {
+  refuseSubject(subject);
+  const resources = parseResources(resource_type, ids);
+  const [first] = resources;
+  if (first === undefined) return [];
+  const day = dayOf(ctx.now());
+  const keys = new Map(resources.map((resource) => [resource.id, findKey(ctx, resource, day, visitor)]));
+  const values = { tenantId: ctx.tenant.id, type: first.type, day, asked: JSON.stringify([...keys]) };
+  const found = await all(ctx.db, selectStates[first.kind], values);
+  if (first.kind === "declared" && found.length === 0) throw noSuchResource(first);
+  return found.map(({ id, views, isCounted }) => {
+    const key = keys.get(id) ?? "";
+    return { resource_id: id, active: isCounted === 1 || ctx.memory?.views.isKnown(key) === true, count: views };
+  });
 }
 
 /**
@@ -67,7 +103,7 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
   const statements = [bindCount(ctx.tenant.id, resource), bind(selectDays, values), bind(selectKey, values)];
   const [counts, series, keys] = await ctx.db.batch(statements, "read");
   const found = counts?.rows[0];
-  if (!found) throw noSuchResource();
+  if (!found) throw noSuchResource(resource);
   const byDay = new Map((series?.rows ?? []).map(({ day, views }) => [day, Number(views)]));
   return {
     active: dedupKey !== null && (keys?.rows.length === 1 || ctx.memory?.views.isKnown(dedupKey) === true),
@@ -75,6 +111,8 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
     days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })),
   };
 }
+
+type ManyViews = Omit<ViewRequest, "resource_id"> & { ids: readonly string[] };
 
 function readInput({ resource_type, resource_id, subject }: ViewRequest): Resource {
   refuseSubject(subject);
