@@ -393,6 +393,7 @@ CREATE TABLE `products` (
 	`metadata` text DEFAULT '{}' NOT NULL,
 	`translations` text DEFAULT '{}' NOT NULL,
 	`variants` text DEFAULT '[]' NOT NULL,
+	`catalog_variants` text DEFAULT '[]' NOT NULL,
 	`has_variants` integer DEFAULT false NOT NULL,
 	`variants_stock` integer,
 	`variants_available` integer,
@@ -411,12 +412,13 @@ CREATE TABLE `products` (
     else json(printf('%d.%0*d', price_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, price_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'price_minor', price_minor,
   'compare_at_price', case when compare_at_minor is null or currency_digits = 0 then compare_at_minor
     else json(printf('%d.%0*d', compare_at_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, compare_at_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'currency', currency,
-  'sku', case when has_variants then null else sku end, 'stock', case when has_variants then variants_stock else stock end,
-  'available', case when has_variants then variants_available else case when stock is null then null else stock - reserved end end,
+  'sku', case when has_variants then null else sku end, 'images', json(images), 'tags', json(tags),
+  'translations', json(translations), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
+  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at,
   'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),
-  'images', json(images), 'tags', json(tags), 'metadata', json(metadata), 'translations', json(translations),
-  'variants', json(variants), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
-  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at)) STORED,
+  'available', case when has_variants then variants_available else case when stock is null then null else stock - reserved end end, 'variants', json(variants),
+  'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))) STORED,
+	`catalog_bytes` integer GENERATED ALWAYS AS (instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1) STORED,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "products_status" CHECK("products"."status" in ('draft', 'published', 'archived')),
 	CONSTRAINT "products_price" CHECK("products"."price_minor" between 0 and 9007199254740991),
@@ -763,11 +765,12 @@ CREATE TRIGGER `audit_log_kept` BEFORE DELETE ON `audit_log` BEGIN SELECT raise(
 -- A product's row holds a summary of its variants, so that reading a product reads one row. It is computed when the
 -- product's row in `stale_summaries` is deleted: at once, or at the end of a batch, which is open while there is a row ''.
 CREATE TRIGGER `stale_summaries_ended` AFTER DELETE ON `stale_summaries` WHEN OLD.product_id <> '' BEGIN
-  UPDATE `products` SET (`variants`, `has_variants`, `variants_stock`, `variants_available`) = (
-    SELECT json_group_array(json(rendered)), count(*) > 0,
+  UPDATE `products` SET (`variants`, `catalog_variants`, `has_variants`, `variants_stock`, `variants_available`) = (
+    SELECT json_group_array(json(rendered)), json_group_array(json(catalog)), count(*) > 0,
       CASE WHEN count(*) = count(stock) THEN sum(stock) END,
       CASE WHEN count(*) = count(stock) THEN sum(stock - reserved) END
-    FROM (SELECT rendered, stock, reserved FROM `product_variants`
+    FROM (SELECT rendered, stock, reserved, json_set(json_remove(rendered, '$.stock'), '$.available',
+        min(max(stock - reserved, 0), 10)) AS catalog FROM `product_variants`
       WHERE product_id = OLD.product_id AND deleted_at IS NULL ORDER BY position, id))
   WHERE id = OLD.product_id;
 END;

@@ -1,5 +1,6 @@
 import type { PushOptions } from "./config/push-config.ts";
 import type { Session } from "./db/session.ts";
+import { hasScope } from "./security/scopes.ts";
 import type { Vault } from "./security/vault.ts";
 
 /** A store as requests need it; cached by the server. */
@@ -42,6 +43,18 @@ export type Actor =
   | { kind: "server" }
   /** `account` is the operating system account. `endsOwners`: a person agreed to lose the last active owner. */
   | { kind: "terminal"; account?: string; endsOwners?: boolean };
+
+/**
+ * Whether a caller sees of the catalogue only what any visitor of the shop may see: published records, without the exact
+ * stock or data of the store's own. That is so for customers, for keys without `products:read`, and for keys of pages,
+ * which each visitor can read, unless they may also write products.
+ */
+export function isCatalogOnly({ actor }: { actor: Actor }): boolean {
+  if (actor.kind !== "app") return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");
+  return (
+    !hasScope(actor.scopes, "products:write") && (actor.isWeb === true || !hasScope(actor.scopes, "products:read"))
+  );
+}
 
 /**
  * State that a server's process keeps between requests. A module adds its own part by declaration merging (views,

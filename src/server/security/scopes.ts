@@ -3,6 +3,7 @@ import { invalidField } from "../errors.ts";
 /** Scopes of app keys; `*` is all of them, also future ones. */
 export const knownScopes = [
   "*",
+  "catalog:read",
   "products:read",
   "products:write",
   "orders:read",
@@ -15,6 +16,8 @@ export const knownScopes = [
   "users:write",
   "events:read",
   "notifications:write",
+  "customers:sign-up",
+  "auth:forward",
 ] as const;
 
 /** A scope that a route requires. */

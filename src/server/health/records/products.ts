@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { all, bind, type CompiledStatement, param, statement } from "../../db/statement.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { indexProduct } from "../../modules/products/list/search.ts";
-import { productJson, variantJson } from "../../modules/products/rendering.ts";
+import { productJson, variantJson, variantViews } from "../../modules/products/rendering.ts";
 import { type StockItem, stockChanged } from "../../modules/products/stock.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
 import { beginBatch, endBatch } from "../../modules/products/variants/summaries.ts";
@@ -56,7 +56,8 @@ export const reservedStock: RecordCheck = {
 const fields = ["variants", "has_variants", "variants_stock", "variants_available"] as const;
 
 // Computed as the triggers on the variants do.
-const living = (product: string) => sql`(select rendered, stock, reserved from ${productVariants}
+const living = (product: string) => sql`(select rendered, ${variantViews.catalog} as catalog, stock, reserved
+  from ${productVariants}
   where product_id = ${sql.raw(product)} and deleted_at is null order by position, id)`;
 const sums = sql`select product_id, count(*) as pieces,
   case when count(*) = count(stock) then sum(stock) end as stock,
@@ -69,14 +70,15 @@ const selectVariants = statement<Inconsistency>(sql`
       p.variants_stock, s.stock as right_variants_stock,
       p.variants_available, s.available as right_variants_available,
       json_array_length(p.variants) || ' variants' || case when p.variants
-        is (select json_group_array(json(rendered)) from ${living("p.id")}) then '' else ', out of date' end as variants,
+        is (select json_group_array(json(rendered)) from ${living("p.id")}) and p.catalog_variants
+        is (select json_group_array(json(catalog)) from ${living("p.id")}) then '' else ', out of date' end as variants,
       coalesce(s.pieces, 0) || ' variants' as right_variants
     from ${products} p left join sums s on s.product_id = p.id where p.deleted_at is null and ${inScope("p")})
   ${differences("compared", fields)}`);
 const updateVariants: CompiledStatement<{ id: string }> = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")},
-    (variants, has_variants, variants_stock, variants_available) = (
-      select json_group_array(json(rendered)), count(*) > 0, case when count(*) = count(stock) then sum(stock) end,
+    (variants, catalog_variants, has_variants, variants_stock, variants_available) = (
+      select json_group_array(json(rendered)), json_group_array(json(catalog)), count(*) > 0, case when count(*) = count(stock) then sum(stock) end,
         case when count(*) = count(stock) then sum(stock - reserved) end from ${living('"products".id')})
   where ${isNamed('"products"')} and deleted_at is null returning id`);
 

@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { fieldFault, outOfStock, tooManyRequests } from "../../errors.ts";
+import { maxShownStock } from "../products/rendering.ts";
 import { products, productVariants } from "../products/table.ts";
 import { addressSubject, countHit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
@@ -68,6 +69,7 @@ export async function requireShare(tx: Ctx, buyer: string, id: string): Promise<
   if (share === 100) return;
   const excess = await get(tx.db, selectExcess, { tenantId, buyer, id, share });
   if (!excess) return;
-  const message = `unpaid orders of one customer can reserve at most ${excess.most}`;
+  const most = excess.most > maxShownStock && isCatalogOnly(tx) ? "only part of the stock" : `at most ${excess.most}`;
+  const message = `unpaid orders of one customer can reserve ${most}`;
   throw fieldFault(outOfStock, `items.${excess.position}.quantity`, message);
 }

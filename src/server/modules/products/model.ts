@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, deleted, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
-import { maxStock, Variant, VariantInput } from "./variants/variant-model.ts";
+import { availableText, maxStock, notShown, Variant, VariantInput } from "./variants/variant-model.ts";
 
 export const productStatus = oneOf(["draft", "published", "archived"], {
-  description: "Customers and the keys of pages see published products only.",
+  description: "Customers and storefront keys see published products only.",
 });
 const image = closed({
   url: Type.String({ minLength: 1, maxLength: 2048, expects: "an http or https address" }),
@@ -99,8 +99,11 @@ export const Product = output("Product", {
   id: Type.String({ description: "`prod_…`; sorts by creation time." }),
   ...fields,
   price_minor: Type.Integer({ minimum: 0, description: "The price in minor units of `currency`." }),
-  stock: stockCount("Stock on hand, the sum of all variants; null if not counted."),
-  available: stockCount("Stock minus what unpaid orders reserve; null if not counted."),
+  stock: Type.Optional(stockCount(`Stock on hand, the sum of all variants; null if not counted. ${notShown}`)),
+  available: stockCount(availableText),
+  metadata: Type.Record(Type.String(), Type.Unknown(), {
+    description: "The store's own data. Customers and storefront keys see its member `public` only.",
+  }),
   translations: Type.Record(languageTag, texts, { description: "The texts in languages other than `lang`." }),
   variants: Type.Array(Variant),
   likes_count: count,

@@ -1,23 +1,32 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
+import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { moneyJson } from "../../values/money.ts";
 
+/** Catalogue readers see at most this much stock, so that nobody can follow what a store sells. */
+export const maxShownStock = 10;
+
 /** SQL for the stock that can be ordered; null when it is not counted. */
-const availableJson = "case when stock is null then null else stock - reserved end";
+const ofRow = "case when stock is null then null else stock - reserved end";
+const ofProduct = `case when has_variants then variants_available else ${ofRow} end`;
+const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
 /**
- * SQL for a product as JSON text, in the order of the API. The stock of a product with variants is their sum, or null
- * if one of them is not counted. Its own stock and SKU are hidden.
+ * SQL for a product as JSON text. It begins with what every caller sees as it is stored. The stock of a product with
+ * variants is their sum, or null if one of them is not counted. Its own stock and SKU are hidden.
  */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
   'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
-  'sku', case when has_variants then null else sku end, 'stock', case when has_variants then variants_stock else stock end,
-  'available', case when has_variants then variants_available else ${availableJson} end,
+  'sku', case when has_variants then null else sku end, 'images', json(images), 'tags', json(tags),
+  'translations', json(translations), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
+  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at,
   'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),
-  'images', json(images), 'tags', json(tags), 'metadata', json(metadata), 'translations', json(translations),
-  'variants', json(variants), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
-  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at)`);
+  'available', ${ofProduct}, 'variants', json(variants),
+  'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))`);
+
+/** SQL for the bytes of a product's stored JSON that every caller sees. No other key contains an underscore there. */
+export const catalogBytes = sql.raw(`instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1`);
 
 /** SQL for a variant as JSON text, in the order of the API. */
 export const variantJson = sql.raw(`json_object(
@@ -25,13 +34,40 @@ export const variantJson = sql.raw(`json_object(
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
   'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
   'has_own_price', json(case when has_own_price then 'true' else 'false' end),
-  'stock', stock, 'available', ${availableJson}, 'position', position,
+  'stock', stock, 'available', ${ofRow}, 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** SQL for a text that changes with all that a product's document shows, except its version and its views. */
-export const productState = sql.raw(
-  "json_array(updated_at, reserved, likes_count, case when has_variants then variants end)",
-);
+/** The parts of a record that a caller sees: those that `isCatalogOnly` describes, or all. */
+export type View = "catalog" | "whole";
+
+export function viewOf(ctx: Pick<Ctx, "actor">): View {
+  return isCatalogOnly(ctx) ? "catalog" : "whole";
+}
+
+/** SQL for the JSON of a stored product. Of `metadata`, the catalogue has the member `public`. */
+export const productViews: Record<View, SQL> = {
+  whole: sql`rendered`,
+  // In this form it costs a tenth of `json_remove`. The long text is joined last, because each joint copies.
+  catalog: sql.raw(`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
+    ',"allow_backorder":' || case when allow_backorder then 'true' else 'false' end ||
+    ',"available":' || coalesce(${shown(ofProduct)}, 'null') || ',"variants":' || catalog_variants ||
+    ',"metadata":' || case when metadata = '{}' or json_type(metadata, '$.public') is null then '{}'
+      else json_object('public', json(metadata -> '$.public')) end || '}')`),
+};
+
+/** SQL for the JSON of a stored variant. */
+export const variantViews: Record<View, SQL> = {
+  whole: sql`rendered`,
+  catalog: sql.raw(`json_set(json_remove(rendered, '$.stock'), '$.available', ${shown("stock - reserved")})`),
+};
+
+/** SQL for a text that changes with all that a product's document shows in a view, except its version and its views. */
+export const productStates: Record<View, SQL> = {
+  whole: sql.raw("json_array(updated_at, reserved, likes_count, case when has_variants then variants end)"),
+  catalog: sql.raw(
+    `json_array(updated_at, ${shown(ofProduct)}, likes_count, case when has_variants then catalog_variants end)`,
+  ),
+};
 
 export interface Rendered {
   json: string;
@@ -41,6 +77,6 @@ export interface Rendered {
 /** A product as JSON text; `language` is that of its title. */
 export interface RenderedProduct extends Rendered {
   language: string;
-  /** `productState`; of a read only. */
+  /** One of `productStates`; of a read only. */
   state?: string;
 }

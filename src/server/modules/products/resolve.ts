@@ -1,8 +1,7 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
-import { hasScope } from "../../security/scopes.ts";
 import { isId } from "../../values/ids.ts";
 import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { isSlug } from "./slug.ts";
@@ -31,19 +30,10 @@ const selectNames = statement<{ slug: string; sku: string | null }>(sql`
   where tenant_id = ${param("tenantId")} and deleted_at is null order by created_at desc, id desc
   limit ${param("max")}`);
 
-/**
- * Whether the caller may see drafts and archived products. Each visitor of a page can read its key, so the key of a page
- * shows them only if it may also write products.
- */
-export function seesDrafts({ actor }: Ctx): boolean {
-  if (actor.kind === "app") return !actor.isWeb || hasScope(actor.scopes, "products:write");
-  return actor.kind !== "visitor" && !(actor.kind === "user" && actor.role === "customer");
-}
-
 /** The id of the product that a path names by id, or by the slug of one that the caller may see. Errors: notFound. */
 export async function findProductId(ctx: Ctx, named: string): Promise<string> {
   if (isId("prod", named)) return named;
-  const values = { tenantId: ctx.tenant.id, slug: named, seesDrafts: seesDrafts(ctx) ? 1 : 0 };
+  const values = { tenantId: ctx.tenant.id, slug: named, seesDrafts: isCatalogOnly(ctx) ? 0 : 1 };
   const found = isSlug(named) ? await get(ctx.db, selectBySlug, values) : undefined;
   if (!found) throw notFound("product", named);
   return found.id;

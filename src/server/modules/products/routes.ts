@@ -5,13 +5,13 @@ import { defineRoute } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
 import { readCatalogueState } from "../events/service.ts";
 import { listProducts } from "./list/list.ts";
-import { ProductListQuery, productFields } from "./list/model.ts";
+import { ProductListQuery, readableFields } from "./list/model.ts";
 import { DeletedProduct, Product, ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { createProduct, deleteProduct, getProduct, getProductState, patchProduct, replaceProduct } from "./service.ts";
 import { ProductParams } from "./variants/variant-model.ts";
 
 const tag = "Products";
-const read = { tag, access: [app("products:read"), token] } as const;
+const read = { tag, access: [app("products:read"), app("catalog:read"), token] } as const;
 const write = { tag, access: [app("products:write"), staff], errors: ["notFound", "conflict"] } as const;
 const change = { ...write, params: ProductParams, reply: { data: Product }, conditional: true } as const;
 
@@ -34,7 +34,7 @@ export const productRoutes = [
     errors: ["notFound"],
     readState: ({ ctx, params }) => getProductState(ctx, params.id),
     handle: ({ ctx, params, query, lang }) =>
-      replyFields(query.fields, productFields, () => getProduct(ctx, params.id, lang)),
+      replyFields(query.fields, readableFields(ctx), () => getProduct(ctx, params.id, lang)),
   }),
   defineRoute("POST", "/products/", "createProduct", {
     ...write,

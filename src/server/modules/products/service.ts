@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Result } from "../../db/session.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
@@ -12,8 +12,8 @@ import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts } from "./product-errors.ts";
-import { productState, type RenderedProduct } from "./rendering.ts";
-import { findProductId, seesDrafts } from "./resolve.ts";
+import { productStates, productViews, type RenderedProduct, type View, viewOf } from "./rendering.ts";
+import { findProductId } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
@@ -25,22 +25,24 @@ import { followPrice } from "./variants/variant-statement.ts";
 
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
-const published = sql`${living} and status = 'published'`;
+const seen = { whole: living, catalog: sql`${living} and status = 'published'` };
 /** The stored JSON, in the language of creation. */
-const select = (condition: SQL) =>
+const select = (view: View) =>
   statement<RenderedProduct & { is_translated: number }>(sql`
-    select rendered as json, version, lang as language, ${productState} as state,
+    select ${productViews[view]} as json, version, lang as language, ${productStates[view]} as state,
       translations <> '{}' as is_translated
-    from ${products} where ${condition}`);
-const selectServed = (condition: SQL) =>
+    from ${products} where ${seen[view]}`);
+const selectServed = (view: View) =>
   statement<RenderedProduct>(sql`
-    select ${servedJson} as json, version, ${servedLanguage} as language, ${productState} as state
-    from ${products} where ${condition}`);
-const selectStateOf = (condition: SQL) =>
-  statement<ProductState>(sql`select ${productState} as state, version from ${products} where ${condition}`);
-const selects = { any: select(living), published: select(published) };
-const servedSelects = { any: selectServed(living), published: selectServed(published) };
-const states = { any: selectStateOf(living), published: selectStateOf(published) };
+    select ${servedJson(productViews[view])} as json, version, ${servedLanguage} as language,
+      ${productStates[view]} as state
+    from ${products} where ${seen[view]}`);
+const selectStateOf = (view: View) =>
+  statement<ProductState>(sql`
+    select ${productStates[view]} as state, version from ${products} where ${seen[view]}`);
+const selects = { whole: select("whole"), catalog: select("catalog") };
+const servedSelects = { whole: selectServed("whole"), catalog: selectServed("catalog") };
+const states = { whole: selectStateOf("whole"), catalog: selectStateOf("catalog") };
 const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
   select stock, has_variants from ${products} where ${living}`);
 // The end of the id is random and makes slugs from equal titles unique.
@@ -103,17 +105,17 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   });
 }
 
-/** One product by id or slug, with its texts in `lang`. Customers get published products only. Errors: notFound. */
+/** One product by id or slug, with its texts in `lang`. Catalogue readers get published products only. Errors: notFound. */
 export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
   const id = await findProductId(ctx, named);
-  const which = seesDrafts(ctx) ? "any" : "published";
+  const view = viewOf(ctx);
   const values = { tenantId: ctx.tenant.id, id };
-  const written = await get(ctx.db, selects[which], values);
+  const written = await get(ctx.db, selects[view], values);
   if (!written) throw notFound("product", named);
   const { is_translated: isTranslated, ...product } = written;
   if (!isTranslated) return product;
   const languages = languageChain(lang, ctx.tenant.language);
-  const served = await get(ctx.db, servedSelects[which], { ...values, languages });
+  const served = await get(ctx.db, servedSelects[view], { ...values, languages });
   if (!served) throw notFound("product", named);
   return served;
 }
@@ -126,7 +128,7 @@ interface ProductState {
 /** The state that `getProduct` would show; undefined without such a product. Errors: notFound for an unknown slug. */
 export async function getProductState(ctx: Ctx, named: string): Promise<ProductState | undefined> {
   const id = await findProductId(ctx, named);
-  return get(ctx.db, states[seesDrafts(ctx) ? "any" : "published"], { tenantId: ctx.tenant.id, id });
+  return get(ctx.db, states[viewOf(ctx)], { tenantId: ctx.tenant.id, id });
 }
 
 type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;

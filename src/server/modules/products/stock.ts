@@ -1,12 +1,13 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { type AppError, fieldFault, invalidField, outOfStock } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
 import { notForSale } from "./product-errors.ts";
+import { maxShownStock } from "./rendering.ts";
 import { products, productVariants } from "./table.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
 import { maxStock } from "./variants/variant-model.ts";
@@ -92,16 +93,17 @@ const variantAvailability = statement<Availability>(sql`
  * Reserves stock of an item in the transaction of an order, which records `stockChanged`. `field` is `items.0`.
  * @throws validationFailed for items that cannot be ordered (or only by variant), outOfStock.
  */
-export async function reserve(tx: StockCtx, wanted: WantedItem, field = "items.0"): Promise<ReservedItem> {
+export async function reserve(tx: Ctx, wanted: WantedItem, field = "items.0"): Promise<ReservedItem> {
   const { productId, variantId, quantity } = wanted;
   const values = { tenantId: tx.tenant.id, productId, variantId, quantity, currency: tx.tenant.currency };
   const item = await get(tx.db, variantId === null ? reserveProduct : reserveVariant, values);
   if (item) return { ...item, isCounted: item.isCounted === 1 };
   const found = await get(tx.db, variantId === null ? productAvailability : variantAvailability, values);
-  throw cannotReserve(found, wanted, field, tx.tenant.currency);
+  throw cannotReserve(tx, found, wanted, field);
 }
 
-function cannotReserve(found: Availability | undefined, wanted: WantedItem, field: string, currency: string): AppError {
+function cannotReserve(tx: Ctx, found: Availability | undefined, wanted: WantedItem, field: string): AppError {
+  const { currency } = tx.tenant;
   const name = `${field}.${wanted.variantId === null ? "product_id" : "variant_id"}`;
   if (!found && wanted.variantId !== null && wanted.productId !== null)
     return invalidField(name, "is not a variant of this product, or the product is not published");
@@ -110,7 +112,9 @@ function cannotReserve(found: Availability | undefined, wanted: WantedItem, fiel
   if (found.currency !== currency)
     return invalidField(name, `has a price in ${found.currency}, but the store sells in ${currency}`);
   const left = Math.max(found.available ?? 0, 0);
-  return fieldFault(outOfStock, `${field}.quantity`, left === 0 ? "is out of stock" : `only ${left} in stock`);
+  const isHidden = left > maxShownStock && isCatalogOnly(tx);
+  const message = left === 0 ? "is out of stock" : isHidden ? "is more than the stock" : `only ${left} in stock`;
+  return fieldFault(outOfStock, `${field}.quantity`, message);
 }
 
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
-import { productJson, variantJson } from "./rendering.ts";
+import { catalogBytes, productJson, variantJson } from "./rendering.ts";
 
 const living = sql`deleted_at is null`;
 
@@ -35,6 +35,8 @@ export const products = sqliteTable(
     translations: text("translations").notNull().default("{}"),
     /** Maintained by triggers on the variants: their JSON in order, whether there are any, and their sums. */
     variants: text("variants").notNull().default("[]"),
+    /** The variants as catalogue readers see them. */
+    catalogVariants: text("catalog_variants").notNull().default("[]"),
     hasVariants: integer("has_variants", { mode: "boolean" }).notNull().default(false),
     variantsStock: integer("variants_stock"),
     variantsAvailable: integer("variants_available"),
@@ -50,6 +52,7 @@ export const products = sqliteTable(
     deletedAt: text("deleted_at"),
     /** The product's JSON, computed when the row is written. Reading it is four times faster than rendering a page. */
     rendered: text("rendered").generatedAlwaysAs(productJson, { mode: "stored" }),
+    catalogBytes: integer("catalog_bytes").generatedAlwaysAs(catalogBytes, { mode: "stored" }),
   },
   (t) => [
     uniqueIndex("products_slug").on(t.tenantId, t.slug).where(living),

@@ -44,11 +44,13 @@ export const servedTitle = sql`case when translations = '{}' then title
   else (select ${served("title")} from (select ${languages} as chain)) end`;
 
 /**
- * SQL for a product's JSON with each text in the first of the `languages` that has it, otherwise in the language of
- * creation. Rows without translations are returned as stored, as are those in the only language asked for.
+ * SQL for a product's JSON in a view, with each text in the first of the `languages` that has it, otherwise in the language
+ * of creation. Rows without translations are returned as stored, as are those in the only language asked for.
  */
-export const servedJson = sql`case when translations = '{}' or ${languages} = json_array(lang) then rendered else (
-  select json_set(rendered, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,
+export const servedJson = (
+  document: SQL,
+) => sql`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (
+  select json_set(${document}, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,
     '$.translations', json(case when tag = lang then translations else json_remove(
       json_set(translations, ${pathOf(sql.raw("lang"))},
         json_patch('{}', json_object('title', title, 'description', description))),

@@ -5,7 +5,7 @@ import { type AppError, invalidField, notFound, preconditionFailed } from "../..
 import { toTimestamp } from "../../values/timestamp.ts";
 import { columnName, columnsOf, maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";
 import { explainConflicts } from "./product-errors.ts";
-import type { RenderedProduct } from "./rendering.ts";
+import { productViews, type RenderedProduct } from "./rendering.ts";
 import { products } from "./table.ts";
 import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
 
@@ -86,7 +86,7 @@ function compileUpdate(names: (keyof ProductColumns)[], own: readonly string[], 
     : sql``;
   return statement<RenderedProduct>(sql`${start}
     update ${products} set ${sql.join(changes, sql`, `)} where ${sql.join(guards, sql` and `)}
-    returning ${servedJson} as json, version, ${servedLanguage} as language`);
+    returning ${servedJson(productViews.whole)} as json, version, ${servedLanguage} as language`);
 }
 
 /** SQL for whether a given text is in the product's own language, or is the text that readers without a language see. */

@@ -15,7 +15,7 @@ export interface ListShape {
   descending: boolean;
   filters: ProductFilters;
   isContinued: boolean;
-  /** Whether the caller may see drafts. */
+  /** Whether the caller sees whole products, and drafts. */
   isOpen: boolean;
   /** Whether the statement counts all matches; only for few. */
   isCounted: boolean;

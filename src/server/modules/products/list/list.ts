@@ -1,15 +1,14 @@
 import type { Static } from "@sinclair/typebox";
-import type { Ctx } from "../../../context.ts";
+import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { invalidField } from "../../../errors.ts";
 import { decodeCursor } from "../../../pagination/cursor.ts";
 import { type ListPage, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
 import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
 import type { Product } from "../model.ts";
-import { seesDrafts } from "../resolve.ts";
 import { languageChain } from "../translation.ts";
 import { readFilters } from "./filters.ts";
-import { type ProductListQuery, type ProductSortKey, productFields } from "./model.ts";
+import { type ProductListQuery, type ProductSortKey, readableFields } from "./model.ts";
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, namedBy } from "./plan.ts";
 
@@ -21,16 +20,15 @@ const noRow = { json: null, last: null, has_more: 0, bytes: null, is_cut: null }
 export type ProductDocument = Static<typeof Product>;
 
 /**
- * One page of the store's products by keyset. Customers see published products only. Texts prefer `lang`; `language`
+ * One page of the store's products by keyset. Catalogue readers see published products only. Texts prefer `lang`; `language`
  * has the languages of the titles, separated by commas, and is undefined for an empty page.
- * @throws malformedRequest, validationFailed, forbidden for a customer who asks for products that are not published.
+ * @throws malformedRequest, validationFailed, forbidden for a catalogue reader who asks for products that are not published.
  */
 export async function listProducts(
   ctx: Ctx,
   query: ProductListQuery,
   lang?: string,
 ): Promise<ListPage & { language?: string; state?: string }> {
-  const fields = parseFields(query.fields, productFields);
   const limit = query.limit ?? defaultLimit;
   const sort = query.sort ?? "-created_at";
   const descending = sort.startsWith("-");
@@ -38,7 +36,8 @@ export async function listProducts(
   if (query.q !== undefined && key !== "created_at") {
     throw invalidField("sort", "must be created_at or -created_at when q is sent");
   }
-  const isOpen = seesDrafts(ctx);
+  const isOpen = !isCatalogOnly(ctx);
+  const fields = parseFields(query.fields, readableFields(ctx));
   const filters = readFilters(ctx, query, isOpen);
   const asked = [ctx.tenant.id, "products", sort, filters && Object.entries(filters).sort()];
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);

@@ -1,9 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { idsPart, listParts, rangeParts, sortPart, timeRangeParts } from "../../../pagination/list-query.ts";
 import { closed } from "../../../values/schema.ts";
 import { Product, productStatus } from "../model.ts";
 
-export const productFields = Object.keys(Product.properties);
+const productFields = Object.keys(Product.properties);
+const catalogFields = productFields.filter((name) => name !== "stock");
+
+/** The fields of a product that the caller may see. */
+export function readableFields(ctx: Pick<Ctx, "actor">): readonly string[] {
+  return isCatalogOnly(ctx) ? catalogFields : productFields;
+}
 
 const productSortKeys = ["created_at", "updated_at", "price", "title"] as const;
 export type ProductSortKey = (typeof productSortKeys)[number];

@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
 import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
 import { newestEvent } from "../../events/service.ts";
+import { productViews } from "../rendering.ts";
 import { servedJson, servedLanguage } from "../translation.ts";
 import {
   afterPosition,
@@ -28,8 +29,9 @@ export interface PageRow extends CommonRow {
 
 /** Page, last position and whether more follow are one statement, and so one snapshot. */
 export function pageStatement(shape: ListShape, source: Source): CompiledStatement<PageRow> {
-  const { key, descending, filters, isContinued, isCounted, isServed } = shape;
-  const name = `page ${key} ${descending} ${source} ${Object.keys(filters)} ${isContinued} ${isCounted} ${isServed}`;
+  const { key, descending, filters, isContinued, isCounted, isServed, isOpen } = shape;
+  const flags = [isContinued, isCounted, isServed, isOpen].join(" ");
+  const name = `page ${key} ${descending} ${source} ${Object.keys(filters)} ${flags}`;
   return compiledOnce(name, () => (source === "walk" ? compileWalk(shape) : compileSorted(shape, source)));
 }
 
@@ -65,10 +67,11 @@ export function joinedFound(shape: ListShape): SQL {
 }
 
 /** The JSON of rows, joined by commas, and the first and last of their languages by name. */
-function joinedRows({ isServed }: ListShape, rows: SQL): SQL {
+function joinedRows({ isServed, isOpen }: ListShape, rows: SQL): SQL {
+  const document = productViews[isOpen ? "whole" : "catalog"];
   const { json, rest } = isServed
-    ? { json: servedJson, rest: sql`${servedLanguage} as tag, 0 as other` }
-    : { json: sql`rendered`, rest: sql`lang as tag, translations <> '{}' as other` };
+    ? { json: servedJson(document), rest: sql`${servedLanguage} as tag, 0 as other` }
+    : { json: document, rest: sql`lang as tag, translations <> '{}' as other` };
   // Without the size first, SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut,

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { deleted, nullable, output, timestamp } from "../../../values/schema.ts";
+import { maxShownStock } from "../rendering.ts";
 
 /** Highest stock of one product or variant; the sum of all variants of a product is still exact in JSON. */
 export const maxStock = 1_000_000_000_000;
@@ -42,6 +43,10 @@ export type VariantPatch = Static<typeof VariantPatch>;
 
 const stockCount = (description: string) => nullable(Type.Integer({ description }));
 
+/** Parts of descriptions. */
+export const notShown = "Not shown to customers and storefront keys.";
+export const availableText = `Stock minus what unpaid orders reserve; null if not counted. Customers and storefront keys see at most ${maxShownStock}.`;
+
 export const Variant = output("Variant", {
   id: Type.String({ description: "`var_…`" }),
   ...fields,
@@ -49,8 +54,8 @@ export const Variant = output("Variant", {
   price_minor: Type.Integer({ minimum: 0 }),
   has_own_price: Type.Boolean({ description: "False if `price` and `compare_at_price` are the product's." }),
   currency: Type.String({ description: "ISO 4217." }),
-  stock: stockCount("Stock on hand; null if not counted."),
-  available: stockCount("Stock minus what unpaid orders reserve; null if not counted."),
+  stock: Type.Optional(stockCount(`Stock on hand; null if not counted. ${notShown}`)),
+  available: stockCount(availableText),
   version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
   created_at: timestamp,
   updated_at: timestamp,

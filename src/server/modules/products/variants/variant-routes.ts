@@ -7,7 +7,7 @@ import { DeletedVariant, ProductParams, Variant, VariantInput, VariantParams, Va
 import { addVariant, deleteVariant, getVariant, listVariants, patchVariant, replaceVariant } from "./variants.ts";
 
 const tag = "Products";
-const read = { tag, access: [app("products:read"), token], errors: ["notFound"] } as const;
+const read = { tag, access: [app("products:read"), app("catalog:read"), token], errors: ["notFound"] } as const;
 const write = { tag, access: [app("products:write"), staff] } as const;
 const change = {
   ...write,

@@ -9,8 +9,8 @@ import { compileEvent } from "../../events/service.ts";
 import { columnsOf } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
 import { explainConflicts } from "../product-errors.ts";
-import type { Rendered } from "../rendering.ts";
-import { findProductId, seesDrafts } from "../resolve.ts";
+import { type Rendered, type View, variantViews, viewOf } from "../rendering.ts";
+import { findProductId } from "../resolve.ts";
 import { stockChanged, touchProduct } from "../stock.ts";
 import { products, productVariants } from "../table.ts";
 import {
@@ -24,13 +24,17 @@ import { insertVariant, maxVariants } from "./variant-insert.ts";
 import type { VariantInput, VariantPatch } from "./variant-model.ts";
 import { livingVariant as living, ofProduct, updateVariantStatement } from "./variant-statement.ts";
 
-const seen = sql`(${param("seesDrafts")} or status = 'published')`;
-
-const selectVariants = statement<{ json: string }>(sql`
-  select variants as json from ${products} where ${ofProduct} and ${seen}`);
-const selectVariant = statement<Rendered>(sql`
-  select rendered as json, version from ${productVariants} where ${living}
-    and exists (select 1 from ${products} where ${ofProduct} and ${seen})`);
+const seen = { whole: sql`true`, catalog: sql`status = 'published'` };
+const columns = { whole: sql`variants`, catalog: sql`catalog_variants` };
+const selectAll = (view: View) =>
+  statement<{ json: string }>(sql`
+    select ${columns[view]} as json from ${products} where ${ofProduct} and ${seen[view]}`);
+const selectOne = (view: View) =>
+  statement<Rendered>(sql`
+    select ${variantViews[view]} as json, version from ${productVariants} where ${living}
+      and exists (select 1 from ${products} where ${ofProduct} and ${seen[view]})`);
+const selectVariants = { whole: selectAll("whole"), catalog: selectAll("catalog") };
+const selectVariant = { whole: selectOne("whole"), catalog: selectOne("catalog") };
 const selectStock = statement<{ stock: number | null; version: number }>(sql`
   select stock, version from ${productVariants} where ${living}
     and exists (select 1 from ${products} where ${ofProduct})`);
@@ -56,15 +60,15 @@ interface VariantIds {
 /** The variants of a product in order, as a JSON array. Errors: notFound. */
 export async function listVariants(ctx: Ctx, named: string): Promise<string> {
   const productId = await findProductId(ctx, named);
-  const row = await get(ctx.db, selectVariants, { ...idsOf(ctx, { productId }), seesDrafts: seesDrafts(ctx) ? 1 : 0 });
+  const row = await get(ctx.db, selectVariants[viewOf(ctx)], idsOf(ctx, { productId }));
   if (!row) throw notFound("product", named);
   return row.json;
 }
 
-/** One variant. Customers see those of published products only. Errors: notFound. */
+/** One variant. Catalogue readers see those of published products only. Errors: notFound. */
 export async function getVariant(ctx: Ctx, named: VariantIds): Promise<Rendered> {
   const ids = await findIds(ctx, named);
-  const variant = await get(ctx.db, selectVariant, { ...idsOf(ctx, ids), seesDrafts: seesDrafts(ctx) ? 1 : 0 });
+  const variant = await get(ctx.db, selectVariant[viewOf(ctx)], idsOf(ctx, ids));
   if (!variant) throw notFound("variant", ids.variantId);
   return variant;
 }
@@ -81,7 +85,7 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
       await indexProduct(tx, productId);
       return variant;
     }
-    const product = await get(tx.db, selectVariants, { ...idsOf(tx, { productId }), seesDrafts: 1 });
+    const product = await get(tx.db, selectVariants.whole, idsOf(tx, { productId }));
     if (!product) throw notFound("product", productId);
     throw wrongState(`Product ${productId} already has ${maxVariants} variants, the maximum.`);
   });
