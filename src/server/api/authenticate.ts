@@ -1,6 +1,15 @@
+import ipaddr from "ipaddr.js";
 import type { Actor, ProcessMemory, Tenant } from "../context.ts";
 import type { Session } from "../db/session.ts";
-import { AppError, appAuthFailed, type ErrorKind, forbidden, notAuthenticated, userTokenInvalid } from "../errors.ts";
+import {
+  AppError,
+  appAuthFailed,
+  type ErrorKind,
+  forbidden,
+  malformedRequest,
+  notAuthenticated,
+  userTokenInvalid,
+} from "../errors.ts";
 import { type Access, asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import type { KnownKey } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
@@ -69,17 +78,39 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
   throw error;
 }
 
+/**
+ * The customer's address that a server names in `X-Client-Address`, so that limits count it instead of the server's own.
+ * Null without the header, and for callers who may not name one: they need a key with the scope `auth:forward`, and no
+ * page may, because each visitor can read its key.
+ * @throws malformedRequest unless it is one address.
+ */
+export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | null {
+  const { request, sent } = attempt;
+  const named = request.headers.get("x-client-address");
+  if (named === null || !sent.key || !("value" in sent.key)) return null;
+  let actor: ReturnType<typeof verifyApp>;
+  try {
+    actor = verifyApp(deps, sent.key.value, attempt);
+  } catch (error) {
+    requireAuthError(error);
+    return null;
+  }
+  if (actor.isWeb || !hasScope(actor.scopes, "auth:forward")) return null;
+  const address = named.trim();
+  if (!ipaddr.isValid(address)) throw malformedRequest("X-Client-Address must be one IP address.");
+  return ipaddr.process(address).toString();
+}
+
+function admits(way: Access, actor: Actor): boolean {
+  if (way.kind === "public") return true;
+  if (way.kind === "app") return actor.kind === "app" && hasScope(actor.scopes, way.scope);
+  return actor.kind === "user" && (way.role === undefined || actor.role !== "customer");
+}
+
 /** Checks that an authenticated caller may use a route. Errors: forbidden naming the lacking scope, or who may. */
 export function authorize(access: readonly Access[], actor: Actor): void {
-  let missing: string | undefined;
-  for (const way of access) {
-    if (way.kind === "public") return;
-    if (way.kind === "app" && actor.kind === "app") {
-      if (hasScope(actor.scopes, way.scope)) return;
-      missing = way.scope;
-    }
-    if (way.kind === "token" && actor.kind === "user" && (way.role === undefined || actor.role !== "customer")) return;
-  }
+  if (access.some((way) => admits(way, actor))) return;
+  const missing = actor.kind === "app" && access.find((way) => way.kind === "app")?.scope;
   if (missing) throw forbidden(`The key lacks the scope ${missing}.`);
   const callers = access.some(({ kind }) => kind === "token") ? "staff and app keys" : "app keys";
   throw forbidden(`Only ${actor.kind === "app" ? "users" : callers} may do this.`);
@@ -93,8 +124,10 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
   if (app && "error" in app) failures.push(app.error);
   try {
     const actor = app && "value" in app && verifyApp(deps, app.value, attempt);
-    // On a public route a user token names the user that the key acts for, so a wrong one is refused.
-    if (actor && !(isOpen(access) && user.token !== undefined)) return actor;
+    // On a public route a user token names the user that the key acts for, so a wrong one is refused. On others the key
+    // comes first, unless only the user can be admitted: a page sends its key with every call.
+    const isEnough = !isOpen(access) && actor && access.some((way) => admits(way, actor));
+    if (actor && (user.token === undefined || isEnough)) return actor;
   } catch (error) {
     failures.push(requireAuthError(error));
   }
@@ -113,7 +146,7 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
   throw notAuthenticated("No credentials were sent.");
 }
 
-function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }: Attempt): Actor {
+function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }: Attempt) {
   const now = deps.now();
   const hash = Bun.SHA256.hash(sent.appSecret) as Uint8Array;
   const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
@@ -127,7 +160,7 @@ function verifyApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }
   }
   deps.noteUse(secret, now);
   const isWeb = origin !== null || (key.enforceOrigins && key.patterns.length > 0);
-  return { kind: "app", appId: key.appId, scopes: key.scopes, isWeb };
+  return { kind: "app", appId: key.appId, scopes: key.scopes, isWeb } as const;
 }
 
 async function verifyUser(deps: AuthDeps, tenant: Tenant, sent: TokenCredentials): Promise<Actor> {

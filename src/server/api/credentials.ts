@@ -49,18 +49,34 @@ type SentApp = { value: AppCredentials } | { error: AppError } | null;
 
 const bearer = /^bearer(?: +|$)/i;
 
+interface BearerPair {
+  id: string;
+  /** Undefined without the colon. */
+  secret: string | undefined;
+  /** Whether it is a user with a token, instead of an app key. */
+  isUser: boolean;
+}
+
+/** The pair of `Authorization: Bearer <id>:<secret>`; null without this scheme. Only ids of users begin with `usr_`. */
+function readBearer(authorization: string | null): BearerPair | null {
+  const scheme = bearer.exec(authorization ?? "");
+  if (!scheme) return null;
+  const value = scheme.input.slice(scheme[0].length).trim();
+  const colon = value.indexOf(":");
+  const isUser = value.startsWith("usr_");
+  if (colon === -1) return { id: value, secret: undefined, isUser };
+  return { id: value.slice(0, colon), secret: value.slice(colon + 1), isUser };
+}
+
 /**
  * The app credentials of a request: the header `Authorization: Bearer <app_id>:<app_secret>`, else the parameters
  * (specification, section 5). The error is invalidAppCredentials when one of the two is missing or malformed.
  */
-function readAppCredentials(authorization: string | null, common: Common): SentApp {
-  const scheme = bearer.exec(authorization ?? "");
-  if (scheme) {
-    const value = scheme.input.slice(scheme[0].length).trim();
-    const colon = value.indexOf(":");
+function readAppCredentials(header: BearerPair | null, common: Common): SentApp {
+  if (header && !header.isUser) {
     const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";
-    if (colon === -1) return { error: invalidAppCredentials(form) };
-    return checkForm(value.slice(0, colon), value.slice(colon + 1));
+    if (header.secret === undefined) return { error: invalidAppCredentials(form) };
+    return checkForm(header.id, header.secret);
   }
   if (common.app_id === undefined && common.app_secret === undefined) return null;
   return checkForm(common.app_id ?? "", common.app_secret ?? "");
@@ -98,7 +114,10 @@ export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCre
 
 export interface Sent {
   common: Common;
+  /** Null where the route ignores app credentials. */
   app: SentApp;
+  /** The app credentials, also where the route ignores them. */
+  key: SentApp;
   user: SentUser;
 }
 
@@ -107,9 +126,11 @@ export function mayNameCaller(route: Route, query: Query, authorization: string 
   if (route.method === "GET") return false;
   if (query.namespace === undefined) return true;
   if (isUnsigned(route.access)) return false;
-  if ((isOpen(route.access) || asksOwnToken(route.access)) && !("user_id" in query && "token" in query)) return true;
-  // Beside a user token in the query, the body may hold app credentials, and one valid method is enough.
-  return !bearer.test(authorization ?? "") && !("app_id" in query && "app_secret" in query);
+  const header = readBearer(authorization);
+  const namesUser = header?.isUser || ("user_id" in query && "token" in query);
+  if ((isOpen(route.access) || asksOwnToken(route.access)) && !namesUser) return true;
+  // Beside a user token in the query or header, the body may hold app credentials, and one valid method is enough.
+  return (header === null || header.isUser) && !("app_id" in query && "app_secret" in query);
 }
 
 /** Takes the common parameters and the credentials out of a request's query, header and body. */
@@ -119,10 +140,19 @@ export function readSent(
   authorization: string | null,
   body: Record<string, unknown> | undefined,
 ): Sent {
+  const header = readBearer(authorization);
   const { user_id, token } = query;
   const common = takeCommon(query, body, route.ownField);
-  // User credentials belong in the query. A body may contain them where the call is about the token itself, and on
-  // public routes, where ignoring them would attribute the request to another caller.
-  const user = asksOwnToken(route.access) || isOpen(route.access) ? common : { user_id, token };
-  return { common, app: isUnsigned(route.access) ? null : readAppCredentials(authorization, common), user };
+  const key = readAppCredentials(header, common);
+  // The query takes precedence over the header. A body may contain user credentials where the call is about the token
+  // itself, and on public routes, where ignoring them would attribute the request to another caller.
+  const inHeader = header?.isUser ? { user_id: header.id, token: header.secret ?? "" } : {};
+  const inBody = asksOwnToken(route.access) || isOpen(route.access) ? common : {};
+  const user = {
+    ...inBody,
+    ...inHeader,
+    ...(user_id !== undefined && { user_id }),
+    ...(token !== undefined && { token }),
+  };
+  return { common, app: isUnsigned(route.access) ? null : key, key, user };
 }

@@ -12,7 +12,7 @@ import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { type Arrived, answerRead } from "./answer-read.ts";
-import { type AuthDeps, authenticate, authorize } from "./authenticate.ts";
+import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
 import { answerFirstMatch, checkBody, checkParams, checkQuery, parseIfMatch, parseQuery } from "./check-input.ts";
 import { mayNameCaller, type Query, readSent, type Sent, takeCommon } from "./credentials.ts";
@@ -59,6 +59,8 @@ export async function answerRoute(
   let authenticatedAt: number | undefined;
   let failure: unknown;
   let response: Response;
+  /** With the address that a server names for its customer. */
+  let own = deps;
   deps.meter.inFlight++;
   try {
     const query = parseQuery(request.url, route.query);
@@ -67,7 +69,8 @@ export async function answerRoute(
     sent = readSent(route, query, authorization, body?.value);
 
     const namespace = requireNamespace(sent, body);
-    const appId = sent.app && "value" in sent.app ? sent.app.value.appId : undefined;
+    const app = request.headers.has("x-client-address") ? sent.key : sent.app;
+    const appId = app && "value" in app ? app.value.appId : undefined;
     const found = deps.lookup(namespace, appId, route.method === "GET");
     known = found instanceof Promise ? await found : found;
     const { tenant: store, key } = known;
@@ -76,8 +79,13 @@ export async function answerRoute(
     tenant = store;
 
     const isCounted = route.path.startsWith("/auth/");
-    if (isCounted) await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
-    const verdict = authenticate(deps, route.access, { request, requestId, origin, sent, tenant, key, isCounted });
+    const attempt = { request, requestId, origin, sent, tenant, key, isCounted };
+    if (isCounted) {
+      const address = forwardedAddress(deps, attempt);
+      if (address !== null) own = { ...deps, clientIpOf: () => address };
+      await deps.countAttempt({ clientIp: own.clientIpOf(request), namespace, requestId });
+    }
+    const verdict = authenticate(deps, route.access, attempt);
     actor = verdict instanceof Promise ? await verdict : verdict;
     if (deps.logFrom === 0) authenticatedAt = performance.now();
     authorize(route.access, actor);
@@ -88,7 +96,7 @@ export async function answerRoute(
       common = { ...takeCommon({}, body.value, route.ownField), ...common };
     }
     if (body?.error) throw body.error;
-    const ctx = createContext(deps, incoming, tenant, actor);
+    const ctx = createContext(own, incoming, tenant, actor);
     if (origin !== null) allowOrigin(headers, origin);
     const call = checkCall(incoming, ctx, { query, body, common });
     response = await (route.readState
@@ -108,7 +116,7 @@ export async function answerRoute(
   const isStale = known?.isCurrent && !(await known.isCurrent.catch(() => true));
   if (isStale) return answerRoute(deps, { route, meter }, request, params);
   const namespace = sent?.common.namespace || undefined;
-  logAnswer(deps, { request, response, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor });
+  logAnswer(own, { request, response, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor });
   return response;
 }
 

@@ -45,8 +45,10 @@ onEachDatabase((suite) => {
     readers["a catalogue key of a server"] = await asKey(["catalog:read"]);
     readers["a page with a key that reads products"] = await asKey(["products:read"], { headers });
     const [customer, owner] = [await openAccount(shop), await openAccount(shop, { role: "owner" })];
-    const ofUser = (account: typeof owner) => (request: string, query: Record<string, string> = {}) =>
-      account.call(request, { query: { user_id: account.id, token: account.token, ...query } });
+    const ofUser =
+      (account: typeof owner) =>
+      (request: string, query: Record<string, string> = {}) =>
+        account.call(request, { query: { user_id: account.id, token: account.token, ...query } });
     readers["a customer"] = ofUser(customer);
     insiders["an owner"] = ofUser(owner);
     insiders["a key that reads products"] = await asKey(["products:read"]);

@@ -1,0 +1,104 @@
+import { beforeAll, expect, test } from "bun:test";
+import { routes } from "../../../src/server/api/routes.ts";
+import { isUnsigned } from "../../../src/server/http/access.ts";
+import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { type CallOptions, newAddress } from "../../support/client.ts";
+import { nameOf, rowsOf } from "../../support/isolation.ts";
+import { callsOf, openWorld, type RouteCall, type World } from "../../support/route-calls.ts";
+import { onDatabase } from "../../support/suite.ts";
+
+const origin = "https://shop.example.com";
+/** All that the key of a page may call because it is a key; routes without credentials are open to everyone. */
+const allowed = [
+  "GET /products/",
+  "GET /products/:id/",
+  "GET /products/:id/variants/",
+  "GET /products/:id/variants/:variant_id/",
+];
+const isPublic = (route: (typeof routes)[number]) => route.access.some(({ kind }) => kind === "public");
+
+onDatabase("file", (suite) => {
+  let world: World;
+  let page: CallOptions;
+  beforeAll(async () => {
+    world = await openWorld(await suite.shop());
+    const key = await world.shop.issueKey({ scopes: ["catalog:read", "customers:sign-up"] });
+    await setOrigins(suite.app.system, { appId: key.app_id, origins: [origin] });
+    page = { query: { app_id: key.app_id, app_secret: key.app_secret }, headers: { origin } };
+  });
+  /** A call that succeeds with the store's key, made with the page's. */
+  const send = ({ request, query, body }: RouteCall) =>
+    world.shop.callAnonymously(request, {
+      address: newAddress(),
+      query: { ...query, ...(page.query as object) },
+      headers: { origin },
+      ...(body && { body }),
+    });
+
+  /** The rows of the store, without those that record the last use of a key. */
+  const contents = async () => (await rowsOf(suite, world)).filter((row) => !row.startsWith("app_key_secrets"));
+
+  test("the key of a page may call exactly the routes of the catalogue", () => {
+    const scopes = ["catalog:read", "customers:sign-up"];
+    const open = routes.filter(({ access }) => access.some((way) => way.kind === "app" && scopes.includes(way.scope)));
+    expect(open.map(nameOf).toSorted()).toEqual(allowed.toSorted());
+  });
+
+  for (const route of routes.filter((one) => !isPublic(one))) {
+    const name = nameOf(route);
+    if (allowed.includes(name)) {
+      test(`${name} answers the key of a page, and changes nothing`, async () => {
+        for (const make of callsOf(route)) {
+          const call = await make(world);
+          const before = await contents();
+          const { status, headers } = await send(call);
+          expect([status, headers.get("access-control-allow-origin")]).toEqual([200, origin]);
+          expect(await contents()).toEqual(before);
+        }
+      });
+    } else {
+      test(`${name} refuses the key of a page, and changes nothing`, async () => {
+        for (const make of callsOf(route)) {
+          const call = await make(world);
+          const before = await contents();
+          const { code, text } = await send(call);
+          expect(code).toBe(5300);
+          expect(text).not.toContain("Contraband");
+          expect(await contents()).toEqual(before);
+        }
+      });
+    }
+  }
+
+  for (const route of routes.filter((one) => isPublic(one) && !isUnsigned(one.access))) {
+    test(`${nameOf(route)} gives the key of a page no more than a visitor gets`, async () => {
+      for (const make of callsOf(route)) {
+        const { code } = await send(await make(world));
+        const call = await make(world);
+        const { code: alone } = await world.shop.callAnonymously(call.request, {
+          address: newAddress(),
+          ...(call.query && { query: call.query }),
+          ...(call.body && { body: call.body }),
+        });
+        expect(code).toBe(alone as number);
+      }
+    });
+  }
+
+  test("a page reads with the key in the query without a preflight, and no log contains the secret", async () => {
+    const { app_id, app_secret } = page.query as Record<string, string>;
+    // A simple request: the headers that a browser adds by itself, and no others.
+    const url = `${suite.app.url}/products/?namespace=${world.shop.namespace}&app_id=${app_id}&app_secret=${app_secret}`;
+    const ok = await fetch(url, { headers: { origin } });
+    expect([ok.status, ok.headers.get("access-control-allow-origin")]).toEqual([200, origin]);
+    const bad = await fetch(`${url}&limit=0`, { headers: { origin } });
+    expect([bad.status, bad.headers.get("access-control-allow-origin")]).toEqual([422, origin]);
+    const elsewhere = await fetch(url, { headers: { origin: "https://elsewhere.example" } });
+    expect([elsewhere.status, elsewhere.headers.get("access-control-allow-origin")]).toEqual([401, null]);
+    const told = (await Promise.all([ok, bad, elsewhere].map((reply) => reply.text()))).join("\n");
+    const secret = (app_secret as string).slice(3);
+    expect(told + suite.app.lines.join("\n")).not.toContain(secret);
+    const { rows } = await suite.app.db.execute("select * from audit_log");
+    expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+});
