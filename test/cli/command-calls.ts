@@ -109,7 +109,10 @@ export const commandCalls: Record<string, CommandCall> = {
     asks: () => [["Type demo to continue:", "demo\r"]],
     instead: () => ["--confirm", "demo"],
   }),
-  "key issue": record(() => [...demo, "--name", "backend"], { makesSecret: true, quiet: /^app_\w{26}:\S{40,}$/ }),
+  "key issue": record(() => [...demo, "--name", "backend", "--for", "backend"], {
+    makesSecret: true,
+    quiet: /^app_\w{26}:\S{40,}$/,
+  }),
   "key list": list(() => demo),
   "key show": record(({ appId }) => [appId]),
   "key update": record(({ appId }) => [appId, "--name", "storefront"]),

@@ -113,7 +113,7 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     (shop) => runHere(["origin", "set", shop.appId, "--any"], shop),
   ],
   [
-    "a published key for web pages that can do more than read products",
+    "a published key for web pages with more rights than a storefront key",
     { check: "keys", severity: "warning", namespace: "demo" },
     (shop) => tamper(shop, `update app_keys set scopes = '["products:read","orders:write"]'`),
   ],

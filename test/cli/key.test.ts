@@ -69,6 +69,41 @@ test("issue sets publication, scopes and expiry by its flags", async () => {
   expect(exact).toBe("2090-01-30T23:00:00.000Z");
 });
 
+test.each([
+  ["storefront", ["catalog:read", "customers:sign-up"], ["--origin", "shop.example.com"]],
+  ["backend", ["*"], []],
+  ["import", ["products:read", "products:write"], []],
+] as const)("the purpose %s sets the scopes", async (purpose, scopes, more) => {
+  const key = await issue("--for", purpose, ...more);
+  const isOfPages = purpose === "storefront";
+  expect(key).toMatchObject({ scopes, enforce_origins: isOfPages, origins: isOfPages ? ["shop.example.com"] : [] });
+  expect(Object.keys(key)).toEqual(Object.keys(await issue()));
+});
+
+test("a storefront key needs its sites, or --allow-no-origin", async () => {
+  for (const scopes of [
+    ["--for", "storefront"],
+    ["--scope", "customers:*", "--scope", "catalog:*"],
+  ]) {
+    const { code, error } = await failure("key", "issue", "-n", "demo", "--name", "page", ...scopes);
+    expect([code, error.details]).toEqual([2, [{ field: "--origin", message: "is required for a storefront key" }]]);
+    const key = await issue(...scopes, "--allow-no-origin");
+    expect(key).toMatchObject({ origins: [], enforce_origins: true, allow_no_origin: true });
+  }
+});
+
+test("a purpose and scopes cannot be combined, and a wrong origin issues nothing", async () => {
+  const before = (await json<unknown[]>("key", "list", "-n", "demo")).length;
+  for (const more of [
+    ["--for", "backend", "--scope", "catalog:read"],
+    ["--for", "shop"],
+    ["--for", "storefront", "--origin", "shop.example.com/path"],
+  ]) {
+    expect((await failure("key", "issue", "-n", "demo", "--name", "page", ...more)).code).toBe(2);
+  }
+  expect(await json<unknown[]>("key", "list", "-n", "demo")).toHaveLength(before);
+});
+
 test("people see the secret once, with a warning", async () => {
   const { stdout, stderr } = await run(["key", "issue", "-n", "demo", "--name", "web"]);
   expect(stdout).toMatch(/^App id +app_\S+\nApp secret +\S{40,}\n/);

@@ -23,6 +23,17 @@ test("set replaces the allowlist and enforces it", async () => {
   expect((await run(["origin", "list", id, "-q"])).stdout).toBe("*.example.org\nshop.example.com\n");
 });
 
+test("without a terminal, a warning says what visitors could do with a key of more rights", async () => {
+  const warned = async (...line: string[]) => (await run(["origin", ...line, id, "a.example.com"])).stderr;
+  expect(await warned("set")).toContain(
+    'warning: Every visitor of a.example.com can read key "web" and then do everything',
+  );
+  expect(await warned("add")).not.toContain("visitor");
+  await json("key", "update", id, "--scope", "catalog:read", "--scope", "customers:sign-up", "--scope", "auth:forward");
+  await json("origin", "remove", id, "a.example.com");
+  expect(await warned("add")).not.toContain("visitor");
+});
+
 test("add and remove change single entries, and an empty list stays enforced", async () => {
   await json("origin", "set", id, "a.example.com");
   expect(await json("origin", "add", id, "b.example.com")).toMatchObject({

@@ -24,6 +24,7 @@ test("missing arguments are prompted for one after the other", async () => {
   const steps: [string, string][] = [
     ["(--namespace)", "demo\r"],
     ["(--name)", "web\r"],
+    ["What is the key for?", `${down}\r`],
   ];
   const { code, screen } = await answerHere(["key", "issue", "--publish"], steps, env);
   expect(code).toBe(0);
@@ -73,6 +74,7 @@ test("an answer is judged at once, and asked for again", async () => {
   const origins: [string, string][] = [
     ["<origin...>", "a.example.com https://b.example.com/x\r"],
     ["is not a host", `${eraseLine}a.example.com b.example.com\r`],
+    ["Let these sites use the key?", "y\r"],
   ];
   expect((await ask(["origin", "add", app_id], origins))[0]).toBe(0);
 });
@@ -96,7 +98,7 @@ test.each<[line: string, ...answers: [prompt: string, answer: string][]]>([
   ],
   ["product update LAMP-1", ["What should change?", down], ["(--price)", "x"], ["Must be a number such as 1.5.", "9"]],
   ["order show", ["(<order>)", "99"], ['Order "99" not found', "1"]],
-  ["key issue", ["(--name)", "x".repeat(101)], ["at most 100 characters", "web"]],
+  ["key issue --for backend", ["(--name)", "x".repeat(101)], ["at most 100 characters", "web"]],
   ["key show", ["(<app_id>)", "nil"], ["not found", "web"]],
   ["user show", ["(<user>)", "nil"], ["not found", "ada@example.com"]],
   ["webhook add", ["(--url)", "http://example.com/"], ["Must be an https address", "https://example.com/"]],
@@ -121,6 +123,7 @@ test("prompts can be read and answered in 40 columns", async () => {
   const steps: [string, string][] = [
     ["(--namespace)", "demo\r"],
     ["(--name)", "web\r"],
+    ["What is the key for?", `${down}\r`],
   ];
   const { code, screen } = await runAtTerminal(["key", "issue"], steps, { env, columns: 40 });
   expect(code).toBe(0);
@@ -133,12 +136,53 @@ test("prompts can be read and answered in 40 columns", async () => {
 });
 
 test("list arguments and choices can be prompted for", async () => {
-  const { app_id } = await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web");
+  const line = ["key", "issue", "-n", "demo", "--name", "web", "--scope", "catalog:read"];
+  const { app_id } = await cli.json<{ app_id: string }>(...line);
   const steps: [string, string][] = [["<origin...>", "a.example.com  *.example.org\r"]];
   expect(await answerHere(["origin", "add", app_id], steps, env)).toMatchObject({ code: 0 });
   expect(await cli.json<string[]>("origin", "list", app_id)).toEqual(["*.example.org", "a.example.com"]);
   const { code, screen } = await answerHere(["completion"], [["<shell>", `${down}\r`]], env);
   expect({ code, isZsh: screen.includes("#compdef bodega") }).toEqual({ code: 0, isZsh: true });
+});
+
+test("a storefront key is issued by choosing its purpose and naming its sites", async () => {
+  const steps: [string, string][] = [
+    ["What is the key for?", "\r"],
+    ["Sites whose pages may use the key", "shop.example.com/x\r"],
+    ["is not a host such as", `${eraseLine}shop.example.com *.example.org\r`],
+  ];
+  expect(await answerHere(["key", "issue", "-n", "demo", "--name", "page"], steps, env)).toMatchObject({ code: 0 });
+  expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toMatchObject([
+    { scopes: ["catalog:read", "customers:sign-up"], origins: ["*.example.org", "shop.example.com"] },
+  ]);
+});
+
+test("before pages get a key with more rights, the question says what each visitor could do with it", async () => {
+  const issue = ["key", "issue", "-n", "demo", "--name", "wide"];
+  const refused: [string, string][] = [
+    ["then do everything in the store.", ""],
+    ["Let these sites use the key?", "n\r"],
+  ];
+  const wide = [...issue, "--for", "backend", "--origin", "shop.example.com"];
+  expect(await answerHere(wide, refused, env)).toMatchObject({ code: 130 });
+  expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toEqual([]);
+  const { app_id } = await cli.json<{ app_id: string }>(...issue, "--scope", "orders:read", "--scope", "catalog:read");
+  for (const verb of ["add", "set"]) {
+    const asked: [string, string][] = [
+      ["then read all orders", ""],
+      ["Let these sites use the key?", "n\r"],
+    ];
+    const { code, screen } = await answerHere(["origin", verb, app_id, "shop.example.com"], asked, env);
+    expect([code, stripEscapes(screen)]).toEqual([
+      130,
+      expect.stringContaining("Every visitor of shop.example.com can"),
+    ]);
+    expect(await cli.json<unknown[]>("origin", "list", app_id)).toEqual([]);
+  }
+  const agreed: [string, string][] = [["Let these sites use the key?", "y\r"]];
+  expect(await answerHere(["origin", "add", app_id, "shop.example.com"], agreed, env)).toMatchObject({ code: 0 });
+  // Sites that are on the list already are not asked for again.
+  expect(await answerHere(["origin", "set", app_id, "shop.example.com"], [], env)).toMatchObject({ code: 0 });
 });
 
 describe("a command that needs one of several flags asks which one, and then for its value", () => {
@@ -150,6 +194,7 @@ describe("a command that needs one of several flags asks which one, and then for
     const set: [string, string][] = [
       ["Who may use the key?", "\r"],
       ["<origin...>", "a.example.com\r"],
+      ["Let these sites use the key?", "y\r"],
     ];
     expect(await answerHere(["origin", "set", ...line], set, env)).toMatchObject({ code: 0 });
     const check: [string, string][] = [

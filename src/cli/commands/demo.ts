@@ -34,7 +34,9 @@ export default defineCommand({
         },
         onReady: async (url) => {
           const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
-          const answer = { url, data_dir: config.dataDir, namespace, app_id, app_secret, product_id, email, password };
+          const page = { page_app_id: store.pageId, page_app_secret: store.pageSecret };
+          const keys = { app_id, app_secret, ...page };
+          const answer = { url, data_dir: config.dataDir, namespace, ...keys, product_id, email, password };
           if (console.json) await printJson(console, answer);
           else await console.write(formatGuide(store, url, config.dataDir));
         },
@@ -48,14 +50,17 @@ function formatGuide(store: DemoStore, url: string, dataDir: string): string {
   const { namespace, appId, appSecret, productId: product_id, email, password } = store;
   const curl = `curl -H 'Authorization: Bearer ${appId}:${appSecret}'`;
   const address = (path: string) => `'${url}${path}?namespace=${namespace}'`;
+  const asPage = (path: string, query = "") =>
+    `'${url}${path}?namespace=${namespace}&app_id=${store.pageId}&app_secret=${store.pageSecret}${query}'`;
   const json = "-H 'Content-Type: application/json'";
   const send = (body: object) => `${json} -d '${JSON.stringify(body)}'`;
   const steps: [string, string][] = [
-    ["List its products", `${curl} ${address("/products/")}`],
-    ["Read one of them", `${curl} ${address(`/products/${product_id}/`)}`],
+    ["List its products, as a page does with its storefront key", `curl ${asPage("/products/")}`],
+    ["Read one of them, as a page", `curl ${asPage(`/products/${product_id}/`)}`],
+    ["Read it as a server, with its stock", `${curl} ${address(`/products/${product_id}/`)}`],
     ["Add one", `${curl} ${send({ title: "Blue mug", price: 12.5 })} ${address("/products/")}`],
     ["Change its price", `${curl} -X PATCH ${send({ price: 9.99 })} ${address(`/products/${product_id}/`)}`],
-    ["Find some", `${curl} '${url}/products/?namespace=${namespace}&q=shirt&lang=de'`],
+    ["Find some, as a page", `curl ${asPage("/products/", "&q=shirt&lang=de")}`],
     ["Order one", `${curl} ${send({ items: [{ product_id, quantity: 1 }] })} ${address("/orders/")}`],
     [
       "Like one, without an account",

@@ -1,13 +1,14 @@
 import type { SystemCtx } from "../context.ts";
 import { inTransaction } from "../db/transaction.ts";
+import { issueKeyWithOrigins } from "../modules/app-keys/issue.ts";
 import type { AppKey, IssuedAppKey } from "../modules/app-keys/model.ts";
-import { setOrigins } from "../modules/app-keys/origins.ts";
-import { issueKey, listKeys } from "../modules/app-keys/service.ts";
+import { getKey, listKeys } from "../modules/app-keys/service.ts";
 import type { TenantDetails } from "../modules/tenants/record.ts";
 import { createTenant, getTenant, listTenants, requireTenant } from "../modules/tenants/service.ts";
 import { listUsers } from "../modules/users/list.ts";
 import type { User } from "../modules/users/model.ts";
 import { addUser, type NewUser } from "../modules/users/service.ts";
+import { keyPurposes } from "../security/scopes.ts";
 import { claimDatabase } from "../security/secret-key.ts";
 
 /** The parts of a shop to create; null leaves a part out. */
@@ -17,8 +18,8 @@ interface ShopPlan {
   /** Prepared before the transaction, because that hashes the password. */
   owner: NewUser | null;
   /**
-   * With origins the key only reads products, because each visitor of a page can read its key. Without any it works
-   * only for clients that send no `Origin`, and so in no browser.
+   * With origins it is a storefront key, because each visitor of a page can read its key. Without any it works only for
+   * clients that send no `Origin`, and so in no browser.
    */
   key: { name: string; publish: boolean; origins: string[] } | null;
 }
@@ -67,9 +68,10 @@ export async function setUpShop(ctx: SystemCtx, plan: ShopPlan) {
   });
 }
 
-async function makeKey(tx: SystemCtx, namespace: string, { name, publish, origins }: NonNullable<ShopPlan["key"]>) {
-  const scopes = origins.length > 0 ? ["products:read"] : ["*"];
-  const { app_id: appId, app_secret } = await issueKey(tx, { namespace, name, publish, scopes });
-  const { app_id, ...rest } = await setOrigins(tx, { appId, origins, allowNoOrigin: origins.length === 0 });
-  return { app_id, app_secret, ...rest };
+async function makeKey(tx: SystemCtx, namespace: string, key: NonNullable<ShopPlan["key"]>) {
+  const isOfPages = key.origins.length > 0;
+  const scopes = [...keyPurposes[isOfPages ? "storefront" : "backend"]];
+  const issued = await issueKeyWithOrigins(tx, { namespace, ...key, scopes, allowNoOrigin: !isOfPages });
+  const { app_id, ...details } = await getKey(tx, issued.app_id);
+  return { app_id, app_secret: issued.app_secret, ...details };
 }

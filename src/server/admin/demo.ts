@@ -5,6 +5,7 @@ import type { Ctx, SystemCtx } from "../context.ts";
 import type { Database } from "../db/session.ts";
 import { inTransaction } from "../db/transaction.ts";
 import { AppError, conflict } from "../errors.ts";
+import { issueKeyWithOrigins } from "../modules/app-keys/issue.ts";
 import { activateKey, issueKey, publishKey } from "../modules/app-keys/service.ts";
 import { verifyPassword } from "../modules/passwords/password-hash.ts";
 import { listProducts } from "../modules/products/list/list.ts";
@@ -14,6 +15,7 @@ import { slugFrom } from "../modules/products/slug.ts";
 import { createTenant, listTenants, requireTenant } from "../modules/tenants/service.ts";
 import { findSignInUser } from "../modules/users/credentials.ts";
 import { createUser, setPassword } from "../modules/users/service.ts";
+import { keyPurposes } from "../security/scopes.ts";
 import type { Vault } from "../security/vault.ts";
 import demoProducts from "./demo-products.json" with { type: "json" };
 
@@ -21,12 +23,21 @@ export const demoNamespace = "demo";
 const namespace = demoNamespace;
 const email = "ada@example.com";
 const keyFile = "demo-key.json";
+/** A page on this machine may use it, and so may the printed requests, which send no `Origin`. */
+const pageKey = {
+  namespace,
+  name: "Demo pages",
+  publish: true,
+  scopes: [...keyPurposes.storefront],
+  origins: ["localhost", "127.0.0.1"],
+  allowNoOrigin: true,
+};
 
 /**
- * Fills an empty data directory with a sample store: a tenant, about twenty products, a customer and a published key. On
- * later starts the data stays, and a missing key is replaced. The key's secret and the customer's password are kept in
+ * Fills an empty data directory with a sample store: a tenant, about twenty products, a customer and two published keys, one
+ * of them for pages. On later starts the data stays, and a missing key is replaced. Their secrets and the customer's password are kept in
  * `demo-key.json`, readable by its owner only, because each start prints working requests.
- * @returns the store, with the credentials of its key and its customer, the id of a product, and whether it is new.
+ * @returns the store, with the credentials of its keys and its customer, the id of a product, and whether it is new.
  * @throws conflict when the directory contains stores that the demo did not create.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string) {
@@ -43,17 +54,32 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
       throw conflict(`${dataDir} contains other stores. Choose another --data-dir for the demo.`);
     }
     if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR" });
-    const kept = isNew ? null : await findKey(tx, before);
-    const key = kept ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
+    const {
+      appId: keptId,
+      appSecret: keptSecret,
+      pageId: keptPageId,
+      pageSecret: keptPageSecret,
+    } = isNew ? {} : before;
+    const key =
+      (await findKey(tx, keptId, keptSecret)) ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
+    const page = (await findKey(tx, keptPageId, keptPageSecret)) ?? (await issueKeyWithOrigins(tx, pageKey));
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
     const { app_id: appId, app_secret: appSecret } = key;
+    const { app_id: pageId, app_secret: pageSecret } = page;
+    const kept = { appId, appSecret, pageId, pageSecret, password };
     // Before the commit: a stray file can be replaced, but a lost secret cannot be read again.
-    if (!kept || !before.password) {
-      writeFileSync(path, `${JSON.stringify({ appId, appSecret, password }, null, 2)}\n`, { mode: 0o600 });
-    }
+    if (!Bun.deepEquals(kept, before)) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
     const { json } = await listProducts(work, { limit: 1, status: "published" });
     const [product] = JSON.parse(json) as { id: string }[];
-    return { namespace, appId, appSecret, productId: product?.id ?? (await fillShelves(work)), isNew };
+    return {
+      namespace,
+      appId,
+      appSecret,
+      pageId,
+      pageSecret,
+      productId: product?.id ?? (await fillShelves(work)),
+      isNew,
+    };
   });
   // Hashing a password would block the transaction.
   await welcomeCustomer({ ...ctx, tenant: await requireTenant(ctx, namespace) }, password);
@@ -73,7 +99,7 @@ export function isDemoDir(dataDir: string): boolean {
 }
 
 /** The key of the last start, enabled and published again; null when it was removed or revoked. */
-async function findKey(ctx: SystemCtx, { appId, appSecret }: Kept) {
+async function findKey(ctx: SystemCtx, appId: string | undefined, appSecret: string | undefined) {
   if (appId === undefined || appSecret === undefined) return null;
   try {
     await activateKey(ctx, appId);
@@ -86,7 +112,7 @@ async function findKey(ctx: SystemCtx, { appId, appSecret }: Kept) {
 }
 
 /** The content of the demo's file; a damaged file counts as empty. */
-type Kept = Partial<Record<"appId" | "appSecret" | "password", string>>;
+type Kept = Partial<Record<"appId" | "appSecret" | "pageId" | "pageSecret" | "password", string>>;
 
 function readKept(path: string): Kept {
   try {

@@ -49,3 +49,31 @@ export function parseScope(field: string, scope: string): string[] {
 export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
   return scopes.has("*") || scopes.has(scope);
 }
+
+/** The scopes of a key by its purpose: for pages in browsers, for a server of the store, and for a program that imports. */
+export const keyPurposes: Record<"storefront" | "backend" | "import", readonly (typeof knownScopes)[number][]> = {
+  storefront: ["catalog:read", "customers:sign-up"],
+  backend: ["*"],
+  import: ["products:read", "products:write"],
+};
+
+/** The acts that a visitor could do with the key of a page, by scope. Other scopes do no harm there. */
+const visitorActs: Partial<Record<(typeof knownScopes)[number], string>> = {
+  "*": "do everything in the store",
+  "products:write": "read drafts and change or delete products",
+  "orders:read": "read all orders with names and addresses",
+  "orders:write": "create, cancel and refund orders",
+  "wishlist:read": "read all wishlists",
+  "wishlist:write": "change all wishlists",
+  "rewards:read": "read all reward points",
+  "rewards:write": "give away reward points",
+  "users:read": "read all users",
+  "users:write": "change and delete customers",
+  "events:read": "read all events",
+  "notifications:write": "send notifications to all customers",
+};
+
+/** The acts that a visitor could do with a key of these scopes on a page; none for those of a storefront key. */
+export function listVisitorActs(scopes: readonly string[]): string[] {
+  return knownScopes.flatMap((scope) => (scopes.includes(scope) ? (visitorActs[scope] ?? []) : []));
+}

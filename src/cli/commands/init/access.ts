@@ -4,6 +4,7 @@ import { planSecretFile } from "../../secrets/deliver.ts";
 import { askStrongPassword, makePassword, readSecretFile, readSecretLine } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
 import { askChoice, askText, askYesNo, introduce } from "../../terminal/prompt.ts";
+import { askOrigins } from "../key/args.ts";
 import { checks, type InitArgs, wantsRandomPassword } from "./flags.ts";
 
 /** The owner's account. Errors: validationFailed for a weak password. */
@@ -36,6 +37,8 @@ async function takePassword(args: InitArgs, console: Console): Promise<{ passwor
   return { password: isRandom ? makePassword() : await askStrongPassword(), isRandom };
 }
 
+const pages = "Sites whose pages may use the key, such as shop.example.com; it is then a storefront key (optional)";
+
 /** The first app key. When it cannot ask, it stays unpublished unless --publish is given. */
 export async function takeKey(args: InitArgs, console: Console) {
   const { "key-name": name, publish, origin } = args;
@@ -45,14 +48,8 @@ export async function takeKey(args: InitArgs, console: Console) {
   return {
     name: name ?? (await askText("Name of the first app key", keyName)),
     publish: publish ?? (await askYesNo("Publish the key now? Requests with an unpublished key fail.", true)),
-    origins: origin.length > 0 || !args.origins ? origin : await askOrigins(),
+    origins: origin.length > 0 || !args.origins ? origin : await askOrigins(pages, true),
   };
-}
-
-async function askOrigins(): Promise<string[]> {
-  const split = (text: string) => text.split(/[\s,]+/).filter((entry) => entry !== "");
-  const message = "Sites whose pages may use the key, such as shop.example.com; it then only reads products (optional)";
-  return split(await askText(message, { optional: true, check: (text) => split(text).map(checks.origin) }));
 }
 
 /** Returns the path of the file for the key's secret; undefined to print it, also when no file can be created. */

@@ -42,7 +42,7 @@ export const initFlags = {
   origin: {
     ...valueArg(
       "host",
-      "Site whose pages may use the key, which then only reads products: shop.example.com or *.example.com",
+      "Site whose pages may use the key, which is then a storefront key: shop.example.com or *.example.com",
     ),
     multiple: true,
     field: "origins",

@@ -1,4 +1,5 @@
 import type { SystemCtx } from "../../../server/context.ts";
+import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import { withContext } from "../../context/context.ts";
 import {
   type FlagArg,
@@ -9,6 +10,7 @@ import {
   valueArg,
 } from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
+import { askText } from "../../terminal/prompt.ts";
 
 /** The key that a command works on. */
 export const appIdArg = {
@@ -39,4 +41,10 @@ export function withKey<T>(args: KeyArgs, console: Console, work: (ctx: SystemCt
     const { resolveKeyId } = await import("../../../server/modules/app-keys/resolve.ts");
     return work(ctx, await resolveKeyId(ctx, args.app_id, args.namespace));
   });
+}
+
+/** Asks for a list of origins. */
+export async function askOrigins(message: string, optional = false): Promise<string[]> {
+  const split = (text: string) => text.split(/[\s,]+/).filter((entry) => entry !== "");
+  return split(await askText(message, { optional, check: (text) => split(text).map(parseOriginPattern) }));
 }

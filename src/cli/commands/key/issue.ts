@@ -1,11 +1,19 @@
+import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
+import { keyPurposes, parseScopes } from "../../../server/security/scopes.ts";
 import { requireText } from "../../../server/values/text.ts";
-import { valueArg } from "../../framework/args.ts";
+import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseFutureTime } from "../../framework/parse-values.ts";
+import { parseFutureTime, refuseTogether } from "../../framework/parse-values.ts";
+import type { Console } from "../../terminal/console.ts";
 import { info } from "../../terminal/output.ts";
-import { saveSecretArg, scopeArg } from "./args.ts";
+import { askChoice } from "../../terminal/prompt.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
+import { askOrigins, saveSecretArg, scopeArg } from "./args.ts";
+import { confirmPages } from "./pages.ts";
 import { deliverKey } from "./print.ts";
+
+const purposes = ["storefront", "backend", "import"] as const;
 
 export default defineCommand({
   description: "Issue an app key for a store",
@@ -16,7 +24,15 @@ export default defineCommand({
       required: true,
       check: (text) => requireText("name", text, 100),
     },
-    scope: scopeArg("Permission, such as products:read (default: all)"),
+    for: choiceArg(purposes, "Purpose, which sets the permissions (default: backend)"),
+    scope: scopeArg("Permission, such as products:read, instead of a purpose"),
+    origin: {
+      ...valueArg("host", "Site whose pages may use the key: shop.example.com or *.example.com"),
+      multiple: true,
+      field: "origins",
+      check: parseOriginPattern,
+    },
+    "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, as servers send" },
     publish: { type: "boolean", description: "Publish the key now" },
     expires: {
       ...valueArg("duration|time", "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)"),
@@ -26,23 +42,54 @@ export default defineCommand({
     "save-secret-to": saveSecretArg,
   },
   examples: [
-    "bodega key issue -n demo --name web --publish",
-    "bodega key issue -n demo --name import --scope products:read --scope products:write --expires 90d",
+    "bodega key issue -n demo --name page --for storefront --origin shop.example.com --publish",
+    "bodega key issue -n demo --name import --for import --expires 90d",
+    "bodega key issue -n demo --name sign-in --scope auth:forward --allow-no-origin",
     "bodega key issue -n demo --name backend --save-secret-to backend.secret --json",
   ],
-  notes: ["Requests with an unpublished key fail. The secret is shown once and stored only as a hash."],
+  notes: [
+    "Requests with an unpublished key fail. The secret is shown once and stored only as a hash.",
+    "A storefront key is for pages in browsers, where every visitor can read it: it reads the published catalogue and signs " +
+      "customers up. It needs --origin, or --allow-no-origin for apps that are not pages. A backend key can do everything. An " +
+      "import key reads and writes products.",
+  ],
   done: "Issued key {name}.",
   async run(args, console) {
-    const { issueKey, listKeys } = await import("../../../server/modules/app-keys/service.ts");
-    const { namespace, name, publish, expires: expiresAt } = args;
-    const scopes = args.scope.length > 0 ? args.scope : undefined;
+    const { issueKeyWithOrigins } = await import("../../../server/modules/app-keys/issue.ts");
+    const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
+    const { namespace, name, publish, expires: expiresAt, "allow-no-origin": allowNoOrigin } = args;
+    refuseTogether(args, [["--for", "--scope"]]);
+    const scopes = parseScopes(args.scope.length > 0 ? args.scope : keyPurposes[await takePurpose(args.for, console)]);
+    const isStorefront = keyPurposes.storefront.every((scope) => scopes.includes(scope));
+    const origins = isStorefront && !allowNoOrigin ? await takeOrigins(args.origin, console) : args.origin;
+    await confirmPages(console, { name, scopes }, origins);
     let hasNamesake = false;
     const key = await deliverKey(args, console, async (ctx) => {
       const alike = await listKeys(ctx, { namespace, name });
       hasNamesake = alike.some((other) => other.name === name && other.revoked_at === null);
-      return issueKey(ctx, { namespace, name, scopes, publish, expiresAt });
+      return issueKeyWithOrigins(ctx, { namespace, name, scopes, publish, expiresAt, origins, allowNoOrigin });
     });
     if (hasNamesake) await info(console, "Another key has the same name. Use the ids of both keys instead.");
     if (!publish) await info(console, `The key is not published. Publish it: bodega key publish ${key.app_id}`);
   },
 });
+
+type Purpose = (typeof purposes)[number];
+
+async function takePurpose(given: Purpose | undefined, console: Console): Promise<Purpose> {
+  if (given !== undefined || !console.canAsk) return given ?? "backend";
+  return askChoice("What is the key for?", [
+    { value: "storefront", name: "pages in browsers: read the published catalogue, sign customers up" },
+    { value: "backend", name: "a server: everything" },
+    { value: "import", name: "an import: read and write products" },
+  ]);
+}
+
+/** The origins of a storefront key. Errors: UsageError without any, where it cannot ask. */
+async function takeOrigins(given: string[], console: Console): Promise<string[]> {
+  if (given.length > 0) return given;
+  if (console.canAsk) return askOrigins("Sites whose pages may use the key, such as shop.example.com");
+  throw new UsageError("A storefront key needs --origin, or --allow-no-origin for apps that send no Origin header.", {
+    details: [{ field: "--origin", message: "is required for a storefront key" }],
+  });
+}

@@ -9,6 +9,7 @@ import { fitSentence, info, printJson, printList } from "../../terminal/output.t
 import { formatTime } from "../../terminal/relative-time.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
+import { confirmPages } from "../key/pages.ts";
 import { type AppKeyDetails, printKey } from "../key/print.ts";
 
 const originsArg = {
@@ -19,6 +20,18 @@ const originsArg = {
   check: parseOriginPattern,
   description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
 } as const satisfies PositionalArg;
+
+/** Asks before sites that are not on the list get a key with which visitors could do harm. */
+async function confirmOrigins(args: Parameters<typeof withKey>[0] & { origin: string[] }, console: Console) {
+  const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+  const key = await withKey(args, console, getKey);
+  const patterns = args.origin.map((entry) => parseOriginPattern(entry).text);
+  await confirmPages(
+    console,
+    key,
+    patterns.filter((pattern) => !key.origins.includes(pattern)),
+  );
+}
 
 /** Prints the key of a changed list; `-q` prints the list. */
 async function printOrigins(console: Console, key: AppKeyDetails): Promise<void> {
@@ -60,6 +73,7 @@ function defineChange(name: "add" | "remove", description: string, note: string)
     done: name === "add" ? "Added origins to key {name}." : "Removed origins from key {name}.",
     async run(args, console) {
       const change = (await import("../../../server/modules/app-keys/origins.ts"))[`${name}Origins` as const];
+      if (name === "add") await confirmOrigins(args, console);
       const key = await withKey(args, console, (ctx, appId) => change(ctx, { appId, origins: args.origin }));
       await printOrigins(console, key);
     },
@@ -137,6 +151,7 @@ const set = defineCommand({
     const { any, origin: origins, "allow-no-origin": allowNoOrigin } = args;
     if (any && (origins.length > 0 || allowNoOrigin))
       throw new UsageError("--any cannot be combined with origins or --allow-no-origin.");
+    await confirmOrigins(args, console);
     const { setOrigins } = await import("../../../server/modules/app-keys/origins.ts");
     const input = { origins, allowNoOrigin, enforce: !any };
     await printOrigins(console, await withKey(args, console, (ctx, appId) => setOrigins(ctx, { appId, ...input })));

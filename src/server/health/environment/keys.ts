@@ -3,6 +3,7 @@ import { all, param, statement } from "../../db/statement.ts";
 import { describeSecrets, type KeySecret } from "../../modules/app-keys/model.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "../../modules/app-keys/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
+import { listVisitorActs } from "../../security/scopes.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -56,19 +57,14 @@ export const keys = {
 
 const isExpired = ({ expires_at }: Key, now: number) => expires_at !== null && Date.parse(expires_at) <= now;
 
-/** Whether a key may do more than a page, which shows its key to every visitor, needs. */
-const isWide = ({ scopes }: Key) => JSON.parse(scopes).some((scope: string) => scope !== "products:read");
-
 const checkOrigins: KeyRule = (key, { now, command }) => {
   const isOpen = !key.enforce_origins;
   if ((!isOpen && key.origins === 0) || isExpired(key, now())) return null;
   const serversOnly = command(`origin set ${key.app_id} --allow-no-origin`);
-  if (isWide(key)) {
+  const acts = listVisitorActs(JSON.parse(key.scopes));
+  if (acts.length > 0) {
     const pages = isOpen ? "can be used from any website" : "can be used by web pages";
-    return [
-      `${pages}, whose visitors can read it, and it can do more than read products. Give pages another.`,
-      serversOnly,
-    ];
+    return [`${pages}, whose visitors can read it and ${acts.join(", ")}. Give pages a storefront key.`, serversOnly];
   }
   if (!isOpen) return null;
   const address = key.url !== null && URL.canParse(key.url) ? new URL(key.url).hostname : key.domain;
