@@ -159,23 +159,21 @@ test("a storefront key is issued by choosing its purpose and naming its sites", 
 
 test("before pages get a key with more rights, the question says what each visitor could do with it", async () => {
   const issue = ["key", "issue", "-n", "demo", "--name", "wide"];
-  const refused: [string, string][] = [
-    ["then do everything in the store.", ""],
-    ["Let these sites use the key?", "n\r"],
-  ];
+  const refused: [string, string][] = [["Let these sites use the key?", "n\r"]];
   const wide = [...issue, "--for", "backend", "--origin", "shop.example.com"];
-  expect(await answerHere(wide, refused, env)).toMatchObject({ code: 130 });
+  const { code: cancelled, screen: warning } = await answerHere(wide, refused, env);
+  expect([cancelled, stripEscapes(warning)]).toEqual([
+    130,
+    expect.stringContaining("then do everything in the store."),
+  ]);
   expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toEqual([]);
   const { app_id } = await cli.json<{ app_id: string }>(...issue, "--scope", "orders:read", "--scope", "catalog:read");
   for (const verb of ["add", "set"]) {
-    const asked: [string, string][] = [
-      ["then read all orders", ""],
-      ["Let these sites use the key?", "n\r"],
-    ];
+    const asked: [string, string][] = [["Let these sites use the key?", "n\r"]];
     const { code, screen } = await answerHere(["origin", verb, app_id, "shop.example.com"], asked, env);
     expect([code, stripEscapes(screen)]).toEqual([
       130,
-      expect.stringContaining("Every visitor of shop.example.com can"),
+      expect.stringMatching(/Every visitor of shop\.example\.com can .*read all orders/),
     ]);
     expect(await cli.json<unknown[]>("origin", "list", app_id)).toEqual([]);
   }

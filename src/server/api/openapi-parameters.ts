@@ -46,6 +46,11 @@ export function parametersOf(route: Route): Json[] {
       "`ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it.";
     parameters.push(parameter("header", "If-None-Match", { description }));
   }
+  if (route.path.startsWith("/auth/")) {
+    const description =
+      "The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others.";
+    parameters.push(parameter("header", "X-Client-Address", { description }));
+  }
   if (takesKey(route)) {
     const description =
       "A request that is repeated with the same key within 24 hours is not executed again and gets the first reply.";

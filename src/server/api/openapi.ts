@@ -116,8 +116,18 @@ export function describeApi(routes: readonly Route[], version: string): Json {
           description:
             "`Authorization: Bearer <app_id>:<app_secret>`. Preferred over the query, because URLs are logged.",
         },
-        appId: { type: "apiKey", in: "query", name: "app_id", description: "Only where the header cannot be sent." },
+        appId: {
+          type: "apiKey",
+          in: "query",
+          name: "app_id",
+          description: "For storefront keys, and where the header cannot be sent.",
+        },
         appSecret: { type: "apiKey", in: "query", name: "app_secret" },
+        user: {
+          type: "http",
+          scheme: "bearer",
+          description: "`Authorization: Bearer <user_id>:<token>`. The query takes precedence.",
+        },
         userId: { type: "apiKey", in: "query", name: "user_id" },
         token: { type: "apiKey", in: "query", name: "token" },
         metrics: { type: "http", scheme: "bearer", description: "The value of `BODEGA_METRICS_TOKEN`." },
@@ -217,7 +227,7 @@ function describeAccess(access: Access): string {
 /** The security requirements of a route; any one of them suffices. */
 function security(access: Access): Json[] {
   if (access.kind === "app") return [{ app: [] }, { appId: [], appSecret: [] }];
-  return [access.kind === "token" ? { userId: [], token: [] } : {}];
+  return access.kind === "token" ? [{ user: [] }, { userId: [], token: [] }] : [{}];
 }
 
 function json(schema: unknown): Json {
