@@ -32,6 +32,9 @@ test("without a terminal, a warning says what visitors could do with a key of mo
   await json("key", "update", id, "--scope", "catalog:read", "--scope", "customers:sign-up", "--scope", "auth:forward");
   await json("origin", "remove", id, "a.example.com");
   expect(await warned("add")).not.toContain("visitor");
+  const widened = await run(["key", "update", id, "--scope", "users:read"]);
+  expect(widened.stderr).toContain('Every visitor of a.example.com can read key "web" and then read all users.');
+  expect((await run(["origin", "set", id, "--any"])).stderr).toContain("Every visitor of any website can");
 });
 
 test("add and remove change single entries, and an empty list stays enforced", async () => {

@@ -80,8 +80,8 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query"):
 
 const inQuery = "Can be sent in the query instead, which takes precedence.";
 const commonHelp: Record<string, string> = {
-  user_id: `With app credentials: the user that the call is about. ${inQuery} With a user token, send it in the query.`,
-  token: "Send a user token in the query. Refresh and logout accept it here as well.",
+  user_id: `With app credentials: the user that the call is about. ${inQuery} With a user token, send both in the header.`,
+  token: "Send a user token in the `Authorization` header. Refresh and logout accept it here as well.",
 };
 
 /** The schema of a body, with the common parameters that any body may contain. */

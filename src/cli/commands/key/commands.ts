@@ -1,4 +1,5 @@
 import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
+import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import { choiceArg, durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
@@ -8,6 +9,7 @@ import { formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import { appIdArg, expectedNamespaceArg, saveSecretArg, scopeArg, withKey } from "./args.ts";
+import { confirmPages } from "./pages.ts";
 import { deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
 
 const keyArgs = { app_id: appIdArg, namespace: expectedNamespaceArg };
@@ -94,6 +96,11 @@ const update = defineCommand({
     const { name, scope, expires } = args;
     const patch = { name, scopes: scope.length > 0 ? scope : undefined, expiresAt: expires };
     const { updateKey } = await import("../../../server/modules/app-keys/change.ts");
+    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+    if (scope.length > 0) {
+      const key = await withKey(args, console, getKey);
+      await confirmPages(console, { name: key.name, scopes: parseScopes(scope) }, key.origins);
+    }
     await printKey(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)));
   },
 });

@@ -22,15 +22,15 @@ const originsArg = {
 } as const satisfies PositionalArg;
 
 /** Asks before sites that are not on the list get a key with which visitors could do harm. */
-async function confirmOrigins(args: Parameters<typeof withKey>[0] & { origin: string[] }, console: Console) {
+async function confirmOrigins(
+  args: Parameters<typeof withKey>[0] & { origin: string[]; any?: boolean },
+  console: Console,
+) {
   const { getKey } = await import("../../../server/modules/app-keys/service.ts");
   const key = await withKey(args, console, getKey);
-  const patterns = args.origin.map((entry) => parseOriginPattern(entry).text);
-  await confirmPages(
-    console,
-    key,
-    patterns.filter((pattern) => !key.origins.includes(pattern)),
-  );
+  const patterns = args.any ? ["any website"] : args.origin.map((entry) => parseOriginPattern(entry).text);
+  const added = patterns.filter((pattern) => !key.origins.includes(pattern));
+  await confirmPages(console, key, added);
 }
 
 /** Prints the key of a changed list; `-q` prints the list. */
