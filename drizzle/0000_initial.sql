@@ -125,6 +125,40 @@ CREATE INDEX `mail_outbox_due` ON `mail_outbox` (`next_attempt_at`) WHERE status
 CREATE INDEX `mail_outbox_by_subject` ON `mail_outbox` (`tenant_id`,`subject_key`) WHERE status = 'queued';--> statement-breakpoint
 CREATE INDEX `mail_outbox_by_tenant` ON `mail_outbox` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `mail_outbox_done` ON `mail_outbox` (`updated_at`) WHERE status <> 'queued';--> statement-breakpoint
+CREATE TABLE `media` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`source_hash` text NOT NULL,
+	`width` integer NOT NULL,
+	`height` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`in_s3` integer NOT NULL,
+	`uses` integer DEFAULT 0 NOT NULL,
+	`unused_since` text NOT NULL,
+	`created_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `media_source` ON `media` (`tenant_id`,`source_hash`);--> statement-breakpoint
+CREATE INDEX `media_sizes` ON `media` (`tenant_id`,`bytes`);--> statement-breakpoint
+CREATE INDEX `media_unused` ON `media` (`unused_since`) WHERE uses = 0;--> statement-breakpoint
+CREATE TABLE `media_blobs` (
+	`tenant_id` text NOT NULL,
+	`media_id` text NOT NULL,
+	`width` integer NOT NULL,
+	`bytes` blob NOT NULL,
+	PRIMARY KEY(`media_id`, `width`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`media_id`) REFERENCES `media`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `media_blobs_by_tenant` ON `media_blobs` (`tenant_id`);--> statement-breakpoint
+CREATE TABLE `media_trash` (
+	`folder` text PRIMARY KEY NOT NULL,
+	`removed_at` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `media_trash_by_age` ON `media_trash` (`removed_at`);--> statement-breakpoint
 CREATE TABLE `push_deliveries` (
 	`id` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,
@@ -346,6 +380,7 @@ CREATE TABLE `product_variants` (
 	`currency_digits` integer NOT NULL,
 	`stock` integer,
 	`reserved` integer DEFAULT 0 NOT NULL,
+	`images` text DEFAULT '[]' NOT NULL,
 	`position` integer DEFAULT 0 NOT NULL,
 	`version` integer DEFAULT 1 NOT NULL,
 	`created_at` text NOT NULL,
@@ -358,7 +393,7 @@ CREATE TABLE `product_variants` (
   'compare_at_price', case when compare_at_minor is null or currency_digits = 0 then compare_at_minor
     else json(printf('%d.%0*d', compare_at_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, compare_at_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'currency', currency,
   'has_own_price', json(case when has_own_price then 'true' else 'false' end),
-  'stock', stock, 'available', case when stock is null then null else stock - reserved end, 'position', position,
+  'stock', stock, 'available', case when stock is null then null else stock - reserved end, 'images', json(images), 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)) STORED,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE cascade,
@@ -366,7 +401,7 @@ CREATE TABLE `product_variants` (
 	CONSTRAINT "product_variants_compare_at" CHECK("product_variants"."compare_at_minor" is null or "product_variants"."compare_at_minor" between 0 and 9007199254740991),
 	CONSTRAINT "product_variants_stock" CHECK("product_variants"."stock" is null or abs("product_variants"."stock") <= 9007199254740991),
 	CONSTRAINT "product_variants_reserved" CHECK("product_variants"."reserved" between 0 and 9007199254740991),
-	CONSTRAINT "product_variants_json" CHECK(json_valid("product_variants"."options"))
+	CONSTRAINT "product_variants_json" CHECK(json_valid("product_variants"."options") and json_valid("product_variants"."images"))
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `product_variants_sku` ON `product_variants` (`tenant_id`,`sku`) WHERE sku is not null and deleted_at is null;--> statement-breakpoint
@@ -573,6 +608,7 @@ CREATE TABLE `tenants` (
 	`pending_orders` integer DEFAULT 5 NOT NULL,
 	`stock_share` integer DEFAULT 50 NOT NULL,
 	`orders_per_minute` integer DEFAULT 10 NOT NULL,
+	`media_quota` integer DEFAULT 1073741824 NOT NULL,
 	`status` text DEFAULT 'active' NOT NULL,
 	`created_at` text NOT NULL,
 	`updated_at` text NOT NULL,
@@ -807,6 +843,50 @@ CREATE TRIGGER `product_variants_sku_changed` BEFORE UPDATE OF `sku` ON `product
 WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
   SELECT 1 FROM `products` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
 BEGIN SELECT raise(abort, 'UNIQUE constraint failed: product_variants.sku'); END;
+--> statement-breakpoint
+-- Pictures count the products and variants that show them. None can show a picture that its store does not have.
+CREATE TRIGGER `products_pictures_given` AFTER INSERT ON `products` WHEN instr(NEW.images, '"media_id"') BEGIN
+  SELECT raise(abort, 'CHECK constraint failed: known_pictures') FROM json_each(NEW.images)
+  WHERE value ->> 'media_id' IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM `media` WHERE id = value ->> 'media_id' AND tenant_id = NEW.tenant_id);
+  UPDATE `media` SET `uses` = `uses` + 1 WHERE tenant_id = NEW.tenant_id AND id IN (SELECT value ->> 'media_id' FROM json_each(NEW.images));
+END;
+--> statement-breakpoint
+CREATE TRIGGER `products_pictures_changed` AFTER UPDATE OF `images`, `deleted_at` ON `products`
+WHEN instr(OLD.images || NEW.images, '"media_id"')
+  AND (NEW.images <> OLD.images OR (NEW.deleted_at IS NULL) <> (OLD.deleted_at IS NULL)) BEGIN
+  SELECT raise(abort, 'CHECK constraint failed: known_pictures') FROM json_each(NEW.images)
+  WHERE value ->> 'media_id' IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM `media` WHERE id = value ->> 'media_id' AND tenant_id = NEW.tenant_id);
+  UPDATE `media` SET `uses` = `uses` - 1, `unused_since` = NEW.updated_at
+  WHERE OLD.deleted_at IS NULL AND tenant_id = OLD.tenant_id AND id IN (SELECT value ->> 'media_id' FROM json_each(OLD.images));
+  UPDATE `media` SET `uses` = `uses` + 1
+  WHERE NEW.deleted_at IS NULL AND tenant_id = NEW.tenant_id AND id IN (SELECT value ->> 'media_id' FROM json_each(NEW.images));
+END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_pictures_given` AFTER INSERT ON `product_variants` WHEN instr(NEW.images, '"media_id"') BEGIN
+  SELECT raise(abort, 'CHECK constraint failed: known_pictures') FROM json_each(NEW.images)
+  WHERE value ->> 'media_id' IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM `media` WHERE id = value ->> 'media_id' AND tenant_id = NEW.tenant_id);
+  UPDATE `media` SET `uses` = `uses` + 1 WHERE tenant_id = NEW.tenant_id AND id IN (SELECT value ->> 'media_id' FROM json_each(NEW.images));
+END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_pictures_changed` AFTER UPDATE OF `images`, `deleted_at` ON `product_variants`
+WHEN instr(OLD.images || NEW.images, '"media_id"')
+  AND (NEW.images <> OLD.images OR (NEW.deleted_at IS NULL) <> (OLD.deleted_at IS NULL)) BEGIN
+  SELECT raise(abort, 'CHECK constraint failed: known_pictures') FROM json_each(NEW.images)
+  WHERE value ->> 'media_id' IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM `media` WHERE id = value ->> 'media_id' AND tenant_id = NEW.tenant_id);
+  UPDATE `media` SET `uses` = `uses` - 1, `unused_since` = NEW.updated_at
+  WHERE OLD.deleted_at IS NULL AND tenant_id = OLD.tenant_id AND id IN (SELECT value ->> 'media_id' FROM json_each(OLD.images));
+  UPDATE `media` SET `uses` = `uses` + 1
+  WHERE NEW.deleted_at IS NULL AND tenant_id = NEW.tenant_id AND id IN (SELECT value ->> 'media_id' FROM json_each(NEW.images));
+END;
+--> statement-breakpoint
+-- Their files in S3 are removed later, so that restored backups still find them.
+CREATE TRIGGER `media_in_s3_removed` AFTER DELETE ON `media` WHEN OLD.in_s3 BEGIN
+  INSERT OR IGNORE INTO `media_trash` VALUES (OLD.tenant_id || '/' || OLD.id, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+END;
 --> statement-breakpoint
 -- Words of products by row_number. The program makes the words, so the table stores none of the texts.
 CREATE VIRTUAL TABLE `product_search` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii');

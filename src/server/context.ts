@@ -1,3 +1,4 @@
+import type { MediaBucket } from "./config/media-config.ts";
 import type { PushOptions } from "./config/push-config.ts";
 import type { Session } from "./db/session.ts";
 import { hasScope } from "./security/scopes.ts";
@@ -81,6 +82,8 @@ export interface Ctx {
   memory?: ProcessMemory | undefined;
   /** Configured push providers; undefined where unused. */
   push?: PushOptions | undefined;
+  /** Where new pictures are stored; undefined is the database. */
+  media?: MediaBucket | undefined;
 }
 
 /** The context of work above a single store: administration of tenants and keys. */

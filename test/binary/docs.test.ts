@@ -16,6 +16,7 @@ const placeholders: Record<string, RegExp> = {
   password: /\b(?:[A-Za-z0-9]{5}-){4}[A-Za-z0-9]{5}\b/g,
   event_id: /\bevt_[0-9a-z]{26}\b/g,
   order_id: /\bord_[0-9a-z]{26}\b/g,
+  media_id: /\bmed_[0-9a-z]{26}\b/g,
   product_id: /\bprod_[0-9a-z]{26}\b/g,
   token: /\bv2\.[A-Za-z0-9_-]{43}/g,
   user_id: /\busr_[0-9a-z]{26}\b/g,

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { PreparedShop } from "./prepared-shop.ts";
 import type { Step } from "./run-bodega.ts";
 
@@ -178,6 +178,10 @@ export const commandCalls: Record<string, CommandCall> = {
   "product create": record(() => [...demo, "--title", "Chair", "--price", "49"]),
   "product update": record(() => ["LAMP-1", ...demo, "--price", "21.50"]),
   "product delete": record(() => ["LAMP-1", ...demo], { asks: () => confirmed("permanently?"), instead: yes }),
+  "product image add": list(({ pictureFile }) => ["LAMP-1", pictureFile, ...demo]),
+  "product image list": list(() => ["LAMP-1", ...demo]),
+  "product image remove": list(() => ["LAMP-1", "https://example.com/1.png", ...demo], { quiet: /2\.png$/ }),
+  "product image import": record(({ pictureFile }) => [dirname(pictureFile), ...demo], { quiet: /^$/ }),
   "product stock": record(() => ["LAMP-1", "-2", ...demo]),
   "product import": record(({ productFile }) => [productFile, ...demo], { quiet: /^$/ }),
   "product export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "exported.csv")], quiet: /,/ }),

@@ -55,6 +55,7 @@ const records = [
     "likes",
     "views",
     "counts",
+    "pictures",
   ],
   "search",
 ];

@@ -72,7 +72,7 @@ test("issue sets publication, scopes and expiry by its flags", async () => {
 test.each([
   ["storefront", ["catalog:read", "customers:sign-up"], ["--origin", "shop.example.com"]],
   ["backend", ["*"], []],
-  ["import", ["products:read", "products:write"], []],
+  ["import", ["products:read", "products:write", "media:write"], []],
 ] as const)("the purpose %s sets the scopes", async (purpose, scopes, more) => {
   const key = await issue("--for", purpose, ...more);
   const isOfPages = purpose === "storefront";

@@ -24,6 +24,7 @@ import { fanOut } from "../../src/server/modules/webhooks/fan-out.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { openVault } from "../../src/server/security/secret-key.ts";
 import type { OrderReply } from "../support/orders.ts";
+import { newPng } from "../support/pictures.ts";
 import { newSubscription } from "../support/registrations.ts";
 import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 
@@ -50,11 +51,13 @@ export interface PreparedShop {
   registrationId: string;
   /** A file with one product that is not in the store. */
   productFile: string;
+  /** A picture that is not in the store. */
+  pictureFile: string;
   /** A copy of the database. */
   backupFile: string;
 }
 
-type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | "productFile" | "backupFile">;
+type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | "productFile" | "pictureFile" | "backupFile">;
 
 /**
  * Call it at the top of a test file. It prepares a store with one record of each kind once; the returned function makes
@@ -72,6 +75,7 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
     contents = await prepareShop(join(base, "original", "data"), hasSecondStore);
     await copyDatabase(join(base, "original", "data", "bodega.db"), join(base, "original", "backup.db"));
     writeFileSync(join(base, "original", "products.csv"), "title,price,sku\nChair,49.00,CHAIR-1\n");
+    writeFileSync(join(base, "original", "LAMP-1.png"), newPng());
   });
 
   afterAll(async () => {
@@ -86,7 +90,8 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
     // The other files of a data directory are empty; commands make them again.
     for (const name of ["bodega.db", "secret.key"])
       copyFileSync(join(base, "original", "data", name), join(dataDir, name));
-    for (const name of ["backup.db", "products.csv"]) copyFileSync(join(base, "original", name), join(dir, name));
+    for (const name of ["backup.db", "products.csv", "LAMP-1.png"])
+      copyFileSync(join(base, "original", name), join(dir, name));
     const mail = { BODEGA_SMTP_URL: smtp.url, BODEGA_MAIL_FROM: "shop@example.com" };
     const env = { PATH: process.env.PATH, HOME: dir, BODEGA_DATA_DIR: dataDir, ...mail };
     return {
@@ -95,6 +100,7 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
       dataDir,
       env,
       productFile: join(dir, "products.csv"),
+      pictureFile: join(dir, "LAMP-1.png"),
       backupFile: join(dir, "backup.db"),
     };
   };
@@ -154,6 +160,7 @@ async function sellProduct(ctx: Ctx, customer_id: string) {
     title: "Lamp",
     price: 19.9,
     sku: "LAMP-1",
+    images: [{ url: "https://example.com/1.png" }, { url: "https://example.com/2.png" }],
     stock: 9,
     status: "published",
   });

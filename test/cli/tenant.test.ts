@@ -26,6 +26,7 @@ const details = {
   pending_orders: 5,
   stock_share: 50,
   orders_per_minute: 10,
+  media_quota: 1_073_741_824,
   updated_at: timestamp,
 };
 

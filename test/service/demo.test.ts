@@ -41,6 +41,8 @@ test("the demo keeps its store, key and products between starts", async () => {
   expect(await seed()).toEqual({ ...first, isNew: false });
   const { rows } = await database.db.execute("select count(*) as n from products where deleted_at is null");
   expect(rows[0]?.n).toBe(21);
+  const { rows: seen } = await database.db.execute("select count(*) as n from media where uses = 1 and bytes < 20000");
+  expect(seen[0]?.n).toBe(21);
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
 });
 

@@ -98,6 +98,7 @@ onEachDatabase((suite) => {
       "likes",
       "views",
       "counts",
+      "pictures",
       "search",
       "orders",
     ]);

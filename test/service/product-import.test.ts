@@ -264,7 +264,8 @@ onEachDatabase((suite) => {
     const more = { allow_backorder: true, tags: ["-"], images: [{ url: "https://a.example/b" }], metadata: { a: 1 } };
     const translations = { de: { title: "Becher" } };
     const options = { size: "S" };
-    const small = { id: one.id, title: "S", options, sku: "B", price: 5, compare_at_price: 6, stock: 7, position: 3 };
+    const numbers = { price: 5, compare_at_price: 6, stock: 7, position: 3 };
+    const small = { id: one.id, title: "S", options, sku: "B", ...numbers, images: [{ url: "https://a.example/c" }] };
     const documents = [
       { id: mug.id, title: "Cup", price: 2, ...rest, ...more, translations },
       { id: shirt.id, variants: [small, { id: two.id, stock: 1, position: 4 }] },

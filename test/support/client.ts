@@ -1,6 +1,6 @@
 import type { TestApp } from "./app.ts";
 import { peerHeader } from "./app.ts";
-import { checkReply, type Envelope } from "./invariants.ts";
+import { checkFile, checkReply, type Envelope } from "./invariants.ts";
 
 /** The parts of a call besides its method and path. */
 export interface CallOptions {
@@ -66,7 +66,8 @@ export function createClient(
     const response = await fetch(`${app.url}${path}${search === "" ? "" : `?${search}`}`, init);
     const { status, headers } = response;
     const text = await response.text();
-    const body = checkReply({ method, status, headers, text });
+    const isFile = status < 400 && headers.get("content-type")?.startsWith("image/");
+    const body = isFile ? checkFile(headers) : checkReply({ method, status, headers, text });
     await checkDescription(app, method, path, status, search, body, options.body);
     return {
       status,

@@ -58,6 +58,15 @@ export function checkReply({ method, status, headers, text }: ReplyShape): Envel
   return body;
 }
 
+/** Checks what is the same for all files that the API serves: browsers and caches keep them, and never guess a type. */
+export function checkFile(headers: Headers): undefined {
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  expect(headers.get("access-control-allow-origin")).toBe("*");
+  expect(headers.get("vary")).toBeNull();
+  expect(headers.get("x-request-id")).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
+}
+
 /** Checks that a public text contains no stack, SQL, path or secret. */
 export function checkDiscretion(text: string): void {
   expect(text).not.toContain(repository);

@@ -24,13 +24,13 @@ export function idsAmong(text: string, marks: Set<string>): string[] {
 
 /** The same call with ids that do not exist. */
 export function twinOf(call: RouteCall): RouteCall {
-  const { by: _, ...rest } = call;
+  const { by: _, raw, ...rest } = call;
   const others = new Map<string, string>();
   const swap = (mark: string, make: () => string) => others.get(mark) ?? (others.set(mark, make()).get(mark) as string);
   const text = JSON.stringify(rest)
     .replace(idForm, (id, prefix) => swap(id, () => newId(prefix)))
     .replace(emailForm, (email) => swap(email, () => `nobody-${newId("usr").slice(4)}@example.com`));
-  return JSON.parse(text) as RouteCall;
+  return { ...(JSON.parse(text) as RouteCall), ...(raw && { raw }) };
 }
 
 /** A reply's text. An error may repeat the ids that the call itself named; those are left out. */

@@ -4,6 +4,7 @@ import { type ApiReply, type CallOptions, newAddress } from "./client.ts";
 import type { Shop } from "./factories.ts";
 import { unlimitedOrders } from "./orders.ts";
 import { requestCode } from "./password-reset.ts";
+import { newPng, upload } from "./pictures.ts";
 import { newSubscription, registerWith } from "./registrations.ts";
 import { makeUser } from "./users.ts";
 
@@ -13,6 +14,8 @@ export interface RouteCall {
   request: string;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
+  /** A PNG, instead of `body`. */
+  raw?: Uint8Array<ArrayBuffer>;
   /** The user who makes it; the store's key by default. */
   by?: Account;
   /** Whether its record belongs to the world's customer, so that only the customer and the store may see it. */
@@ -38,7 +41,7 @@ export async function openWorld(shop: Shop): Promise<World> {
 /** Makes a call as its caller, with additions to its query or headers. */
 export function makeCall(
   { shop }: Pick<World, "shop">,
-  { request, query, body, by }: RouteCall,
+  { request, query, body, raw, by }: RouteCall,
   more: Pick<CallOptions, "query" | "headers"> = {},
 ): Promise<ApiReply> {
   const credentials: Record<string, string> = by ? { user_id: by.id, token: by.token } : {};
@@ -46,8 +49,13 @@ export function makeCall(
     query: { ...query, ...credentials, ...(more.query as object) },
     address: newAddress(),
     ...(body && { body }),
-    ...(more.headers && { headers: more.headers }),
+    ...(raw && { raw }),
+    headers: { ...(raw && { "content-type": "image/png" }), ...more.headers },
   });
+}
+
+async function makePicture({ shop }: World): Promise<string> {
+  return (await upload(shop.call)).data.id;
 }
 
 interface OrderMade {
@@ -220,6 +228,10 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     const { path, id } = await makeVariant(world);
     return { request: `DELETE ${path}${id}/` };
   },
+  // Pictures
+  uploadMedia: async () => ({ request: "POST /media/", raw: newPng() }),
+  getMedia: async (world) => ({ request: `GET /media/${await makePicture(world)}/320.webp` }),
+  deleteMedia: async (world) => ({ request: `DELETE /media/${await makePicture(world)}/` }),
   // Orders
   listOrders: async (world) => {
     for (let n = 0; n < 2; n++) await makeOrder(world);

@@ -2,9 +2,13 @@ import type { Command } from "../framework/command.ts";
 import type { CommandTree, Load } from "../framework/command-tree.ts";
 
 /** Commands that share a module. Their names are written here, so that listing them loads no module. */
-function fromModule(loadAll: () => Promise<{ default: Record<string, Command> }>, names: string): Record<string, Load> {
+function fromModule(
+  loadAll: () => Promise<{ default: Record<string, Command> }>,
+  names: string,
+  before = "",
+): Record<string, Load> {
   const load = async (name: string) => ({ default: (await loadAll()).default[name] as Command });
-  return Object.fromEntries(names.split(" ").map((name) => [name, () => load(name)]));
+  return Object.fromEntries(names.split(" ").map((name) => [before + name, () => load(name)]));
 }
 
 /** All commands. Each is imported only when it is needed, so that starting stays fast. */
@@ -57,6 +61,7 @@ export const commandTree: CommandTree = {
     commands: {
       ...fromModule(() => import("./product/commands.ts"), "list show import export"),
       ...fromModule(() => import("./product/change.ts"), "create update delete stock"),
+      ...fromModule(() => import("./product/image.ts"), "add list remove import", "image "),
     },
   },
   mail: {

@@ -4,7 +4,7 @@ import { databaseFile } from "../../server/config/data-dir.ts";
 import { withDatabase } from "../context/context.ts";
 import { type DatabaseFlags, readDatabaseFlags } from "../context/read-config.ts";
 import { type Arg, type CommandArgs, flagsOf, formatFlag, leadingArgs, positionalsOf } from "../framework/args.ts";
-import { type CommandTree, commandsOf, loadCommand } from "../framework/command-tree.ts";
+import { type CommandTree, commandsOf, loadCommand, nextWords } from "../framework/command-tree.ts";
 import { tokenize } from "../framework/parse-args.ts";
 import { type Console, createConsole } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -99,11 +99,13 @@ function findValueFlag(args: CommandArgs, word: string): Arg | undefined {
 }
 
 async function listWords(tree: CommandTree, { path, isHelp }: Line): Promise<OfferedName[]> {
-  const entries: CommandTree = path[0] === undefined ? tree : (commandsOf(tree, path[0]) ?? {});
+  const [group, ...given] = path;
+  const values = group === undefined ? Object.keys(tree) : nextWords(commandsOf(tree, group) ?? {}, given);
   const words = await Promise.all(
-    Object.entries(entries).map(async ([value, entry]) => {
-      const { description } = typeof entry === "object" ? entry : (await entry()).default.meta;
-      return { value, description };
+    values.map(async (value) => {
+      const entry = group === undefined ? tree[value] : undefined;
+      const command = typeof entry === "object" ? undefined : await loadCommand(tree, [...path, value]);
+      return { value, description: command?.meta.description ?? (typeof entry === "object" ? entry.description : "") };
     }),
   );
   const help = { value: "help", description: "Show help about a command" };

@@ -9,7 +9,7 @@ import { notFound, wrongState } from "../../server/errors.ts";
 import type { NameKind } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
-import { type DatabaseFlags, readDatabaseFlags } from "./read-config.ts";
+import { type DatabaseFlags, openCliOptions, readDatabaseFlags } from "./read-config.ts";
 
 type TenantFlags = DatabaseFlags & { namespace: string };
 type Work<T> = (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>;
@@ -44,6 +44,18 @@ export function withTenant<T>(flags: TenantFlags, console: Console, work: (ctx: 
   return withContext(flags, console, async (ctx) => {
     const { requireTenant } = await import("../../server/modules/tenants/service.ts");
     return work({ ...ctx, tenant: await requireTenant(ctx, flags.namespace) });
+  });
+}
+
+/** As `withTenant`, for commands that store pictures. */
+export function withPictures<T>(
+  flags: DatabaseFlags & { namespace: string },
+  console: Console,
+  work: (ctx: Ctx) => Promise<T>,
+): Promise<T> {
+  return withTenant(flags, console, async (ctx) => {
+    const { readMediaConfig } = await import("../../server/config/media-config.ts");
+    return work({ ...ctx, ...readMediaConfig(openCliOptions(flags, console)) });
   });
 }
 

@@ -2,7 +2,7 @@ import type { Command } from "./command.ts";
 
 export type Load = () => Promise<{ default: Command }>;
 
-/** A command with subcommands: `bodega <command> <subcommand>`. */
+/** A command with subcommands: `bodega <command> <subcommand>`. The name of a subcommand can have two words. */
 export interface CommandGroup {
   description: string;
   commands: Record<string, Load>;
@@ -17,18 +17,28 @@ export function commandsOf(tree: CommandTree, group: string): Record<string, Loa
   return typeof entry === "object" ? entry.commands : undefined;
 }
 
-/** The command at a path of one or two words, or undefined. */
+/** The command at a path of words, or undefined. */
 export async function loadCommand(tree: CommandTree, path: readonly string[]): Promise<Command | undefined> {
-  const [group, name] = path;
+  const [group, ...name] = path;
   const entry = group === undefined ? undefined : lookUp(tree, group);
-  const load = typeof entry === "object" ? lookUp(entry.commands, name ?? "") : path.length === 1 ? entry : undefined;
+  const load =
+    typeof entry === "object" ? lookUp(entry.commands, name.join(" ")) : path.length === 1 ? entry : undefined;
   return load && (await load()).default;
+}
+
+/** The words that can follow some words of a group's subcommand. */
+export function nextWords(commands: Record<string, Load>, words: readonly string[]): string[] {
+  const fitting = Object.keys(commands).map((name) => name.split(" "));
+  const following = fitting.filter((name) => words.every((word, index) => word === name[index]));
+  return [...new Set(following.flatMap((name) => name[words.length] ?? []))];
 }
 
 /** Every path of the tree, in its order: `["serve"]`, `["tenant", "create"]`. */
 export function listPaths(tree: CommandTree): string[][] {
   return Object.entries(tree).flatMap(([group, entry]) =>
-    typeof entry === "function" ? [[group]] : Object.keys(entry.commands).map((command) => [group, command]),
+    typeof entry === "function"
+      ? [[group]]
+      : Object.keys(entry.commands).map((command) => [group, ...command.split(" ")]),
   );
 }
 

@@ -1,7 +1,7 @@
 import { suggestWord } from "../../server/values/unknown-name.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { leadingArgs } from "./args.ts";
-import { type CommandTree, commandsOf } from "./command-tree.ts";
+import { type CommandTree, commandsOf, type Load, nextWords } from "./command-tree.ts";
 import { tokenize, unknownFlagError } from "./parse-args.ts";
 
 /** Bytes that are not UTF-8 are replaced with this character, which must not reach the database. */
@@ -22,8 +22,8 @@ export function findCommand(
   if (words[0] === "help") {
     return { kind: "help", path: words[1] === "help" ? [] : checkPath(tree, words.slice(1)), rest: [] };
   }
-  const path = checkPath(tree, words.slice(0, 2));
-  const isFound = path[0] !== undefined && (path.length === 2 || commandsOf(tree, path[0]) === undefined);
+  const path = checkPath(tree, words);
+  const isFound = path.length > 0 && isWhole(tree, path);
   const taken = new Set(places.slice(0, path.length));
   const rest = argv.filter((_, index) => !taken.has(index));
   if (!isFound && !help && argv.length > path.length) throw incomplete(tree, path);
@@ -41,7 +41,7 @@ function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places
     if (token.kind === "positional") {
       words.push(token.value);
       places.push(token.index);
-      if (words[0] !== "help" && (words.length === 2 || commandsOf(tree, words[0] as string) === undefined)) break;
+      if (words[0] !== "help" && isWhole(tree, words)) break;
     } else if (token.name === "help") help = true;
     else if (token.name === "version" && words.length === 0) return { words: ["version"], places: [token.index], help };
     else if (!typed.has(token.name)) {
@@ -51,14 +51,25 @@ function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places
   return { words, places, help };
 }
 
+/** Whether no word of a command can follow. */
+function isWhole(tree: CommandTree, [group = "", ...words]: readonly string[]): boolean {
+  const subcommands = commandsOf(tree, group);
+  return subcommands === undefined || nextWords(subcommands, words).length === 0;
+}
+
 /** Returns the words as a path into the tree. The command itself refuses an extra word, unless help was asked for. */
-function checkPath(tree: CommandTree, [first, second]: string[]): string[] {
+function checkPath(tree: CommandTree, [first, ...words]: string[]): string[] {
   if (first === undefined) return [];
   if (!Object.hasOwn(tree, first)) throw unknownCommand([first], [...Object.keys(tree), "help"]);
   const subcommands = commandsOf(tree, first);
-  if (subcommands === undefined || second === undefined) return [first];
-  if (!Object.hasOwn(subcommands, second)) throw unknownCommand([first, second], Object.keys(subcommands));
-  return [first, second];
+  const path: string[] = [];
+  for (const word of subcommands === undefined ? [] : words) {
+    const known = nextWords(subcommands as Record<string, Load>, path);
+    if (known.length === 0) break;
+    path.push(word);
+    if (!known.includes(word)) throw unknownCommand([first, ...path], known);
+  }
+  return [first, ...path];
 }
 
 function unknownCommand(words: string[], candidates: string[]): UsageError {
@@ -70,8 +81,9 @@ function unknownCommand(words: string[], candidates: string[]): UsageError {
 }
 
 function incomplete(tree: CommandTree, path: string[]): UsageError {
-  const commands = commandsOf(tree, path[0] ?? "");
+  const [group = "", ...words] = path;
+  const commands = commandsOf(tree, group);
   const line = ["bodega", ...path, commands ? "<subcommand>" : "<command>"].join(" ");
-  const hint = `Choose one of ${Object.keys(commands ?? tree).join(", ")}.`;
+  const hint = `Choose one of ${(commands ? nextWords(commands, words) : Object.keys(tree)).join(", ")}.`;
   return new UsageError(`Incomplete command "${line}".`, { path: commands ? path : [], hint });
 }

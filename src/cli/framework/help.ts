@@ -3,7 +3,7 @@ import { bold } from "../terminal/table.ts";
 import { wrapCommand, wrapWords } from "../terminal/wrap.ts";
 import { type Arg, type CommandArgs, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
 import type { Command } from "./command.ts";
-import { type CommandTree, loadCommand } from "./command-tree.ts";
+import { type CommandTree, loadCommand, nextWords } from "./command-tree.ts";
 
 type Entry = [label: string, text: string];
 /** A paragraph, or a titled list of lines or of labels with their texts. */
@@ -41,14 +41,14 @@ export async function renderHelp(tree: CommandTree, path: readonly string[], con
 }
 
 async function listBlocks(tree: CommandTree, path: readonly string[]): Promise<Block[]> {
-  const [group = ""] = path;
+  const [group = "", ...words] = path;
   const sharedFlags = { title: "Flags of every command", entries: describeArgs(Object.entries(sharedArgs)) };
   const describe = async (...words: string[]) => (await loadCommand(tree, words))?.meta.description ?? "";
   if (path.length === 0) {
     const entries: Entry[] = [];
     for (const [name, entry] of Object.entries(tree)) {
       if (typeof entry === "function") entries.push([name, await describe(name)]);
-      else entries.push([name, entry.description], ["", Object.keys(entry.commands).join(", ")]);
+      else entries.push([name, entry.description], ["", nextWords(entry.commands, []).join(", ")]);
     }
     entries.push(["help", "Show help about a command, such as: bodega help key issue"]);
     return [
@@ -60,8 +60,8 @@ async function listBlocks(tree: CommandTree, path: readonly string[]): Promise<B
     ];
   }
   const entry = tree[group];
-  if (path.length === 1 && typeof entry === "object") {
-    const names = Object.keys(entry.commands);
+  if (typeof entry === "object" && nextWords(entry.commands, words).length > 0) {
+    const names = Object.keys(entry.commands).filter((name) => words.every((word, at) => name.split(" ")[at] === word));
     const entries = await Promise.all(names.map(async (name): Promise<Entry> => [name, await describe(group, name)]));
     return [
       `${entry.description}.`,

@@ -56,6 +56,13 @@ export function parseWhole(flag: string, text: string, noun: string): number {
   throw invalidFlag(flag, `must be a whole number of ${noun}`);
 }
 
+/** A size such as `500MiB` or `1.5 GiB` in bytes. */
+export function parseSize(flag: string, text: string): number {
+  const [, amount, unit = ""] = /^(\d{1,6}(?:\.\d{1,3})?) ?([KMGT])iB$/i.exec(text) ?? [];
+  if (amount !== undefined) return Math.round(Number(amount) * 1024 ** ("KMGT".indexOf(unit.toUpperCase()) + 1));
+  throw invalidFlag(flag, "must be a size such as 500MiB or 20GiB");
+}
+
 /** Whether an argument was given: an empty list and a switch that is off count as not given. */
 export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;

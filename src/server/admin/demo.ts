@@ -7,6 +7,7 @@ import { inTransaction } from "../db/transaction.ts";
 import { AppError, conflict } from "../errors.ts";
 import { issueKeyWithOrigins } from "../modules/app-keys/issue.ts";
 import { activateKey, issueKey, publishKey } from "../modules/app-keys/service.ts";
+import { storePicture } from "../modules/media/service.ts";
 import { verifyPassword } from "../modules/passwords/password-hash.ts";
 import { listProducts } from "../modules/products/list/list.ts";
 import type { ProductInput } from "../modules/products/model.ts";
@@ -17,6 +18,8 @@ import { findSignInUser } from "../modules/users/credentials.ts";
 import { createUser, setPassword } from "../modules/users/service.ts";
 import { keyPurposes } from "../security/scopes.ts";
 import type { Vault } from "../security/vault.ts";
+import { collectFiles } from "../values/collect-json.ts" with { type: "macro" };
+import { newId } from "../values/ids.ts";
 import demoProducts from "./demo-products.json" with { type: "json" };
 
 export const demoNamespace = "demo";
@@ -32,6 +35,8 @@ const pageKey = {
   origins: ["localhost", "127.0.0.1"],
   allowNoOrigin: true,
 };
+/** Drawn in `tools/demo-pictures`, by file name, in base64. */
+const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 
 /**
  * Fills an empty data directory with a sample store: a tenant, about twenty products, a customer and two published keys, one
@@ -128,10 +133,17 @@ function readKept(path: string): Kept {
 async function fillShelves(ctx: Ctx): Promise<string> {
   let id = "";
   for (const { picture, ...product } of demoProducts as (ProductInput & { picture: string })[]) {
-    const name = slugFrom(product.title);
-    const images = [{ url: `https://pictures.example/${name}.jpg`, alt: picture }];
+    const images = [{ media_id: await hangPicture(ctx, `${slugFrom(product.title)}.webp`), alt: picture }];
     const { json } = await createProduct(ctx, { ...product, images });
     id = (JSON.parse(json) as { id: string }).id;
   }
   return id;
+}
+
+/** Stores a picture of the demo. It is as uploads become, so it is not decoded. Returns its id. */
+async function hangPicture(ctx: Ctx, name: string): Promise<string> {
+  const bytes = Buffer.from(pictures[name] as string, "base64");
+  const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+  const read = { id: newId("med"), hash, picture: { bytes, width: 640, height: 640 } };
+  return (await storePicture(ctx, read)).media.id;
 }

@@ -12,9 +12,10 @@ import { clientAddressReader, preflightHeaders } from "./headers.ts";
 import { answerElsewhere, answerRoute, type PipelineDeps } from "./pipeline.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { describeArrival, mountSystemPages, type SystemPages } from "./system-routes.ts";
+import { createUploadMemory } from "./upload.ts";
 
 export interface AppDeps
-  extends Pick<PipelineDeps, "db" | "now" | "log" | "meter" | "vault" | "memory" | "push">,
+  extends Pick<PipelineDeps, "db" | "now" | "log" | "meter" | "vault" | "memory" | "push" | "media">,
     Omit<SystemPages, "routes" | "onSeen"> {
   logLevel: LogLevel;
   trustedProxies: readonly string[];
@@ -53,6 +54,7 @@ export function createApp(deps: AppDeps) {
     countAttempt: createAttemptCounter(db, vault, now),
     noteUse: createUsageRecorder(db),
     bodyMemory: { left: bodyMemoryBytes },
+    uploadMemory: createUploadMemory(),
     clientIpOf: (request) => {
       const peer = deps.peerOf(request);
       return peer === null ? null : readAddress(peer, request.headers.get("x-forwarded-for"));

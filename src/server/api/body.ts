@@ -7,12 +7,20 @@ import { freeTurn, partyOf } from "../values/turns.ts";
 export interface Body {
   value?: Record<string, unknown>;
   error?: AppError;
+  /** Releases the memory of an upload. */
+  release?: () => void;
 }
 
 /** Maximum size of a body in bytes, and maximum time to receive it in milliseconds. */
 export interface BodyLimits {
   bytes: number;
   ms: number;
+}
+
+/** The memory that a body holds. */
+interface Hold {
+  add(bytes: number): void;
+  release(): void;
 }
 
 /** Memory left for all bodies being received, in bytes; one for each process. */
@@ -22,7 +30,7 @@ export type BodyMemory = { left: number };
  * The share of one body in that memory. Only received bytes beyond the first 64 KiB count, so that idle connections and
  * many ordinary bodies do not use it up.
  */
-function holdMemory(memory: BodyMemory) {
+function holdMemory(memory: BodyMemory): Hold {
   let held = 0;
   let isReleased = false;
   return {
@@ -64,12 +72,11 @@ const none: Body = {};
 export async function readBody(request: Request, limits: BodyLimits, memory: BodyMemory, allowsText = false) {
   const length = request.headers.get("content-length");
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
-  if (Number(length) > limits.bytes + maxDropped) return { error: tooLarge(limits, true) };
   const unsupported = checkType(request.headers, allowsText);
   const held = holdMemory(memory);
   const { signal } = request;
   try {
-    const bytes = await inTime(collect(request, length, limits, held), limits.ms, request.headers.get("expect"));
+    const bytes = await collectInTime(request, limits, held);
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
     if (bytes.length <= quickBytes) return parse(bytes);
@@ -123,6 +130,13 @@ function checkType(headers: Headers, allowsText: boolean): AppError | undefined 
   return undefined;
 }
 
+/** The bytes of a body. Errors: bodyTooLarge; malformedRequest when it arrives late or in many small chunks. */
+export function collectInTime(request: Request, limits: BodyLimits, held: Pick<Hold, "add">): Promise<Uint8Array> {
+  const length = request.headers.get("content-length");
+  if (Number(length) > limits.bytes + maxDropped) throw tooLarge(limits, true);
+  return inTime(collect(request, length, limits, held), limits.ms, request.headers.get("expect"));
+}
+
 /**
  * The bytes of a body. A too large one is read to its end within limits and dropped: a client that writes everything
  * before it reads would otherwise get a broken connection instead of the answer.
@@ -131,7 +145,7 @@ async function collect(
   request: Request,
   length: string | null,
   limits: BodyLimits,
-  held: ReturnType<typeof holdMemory>,
+  held: Pick<Hold, "add">,
 ): Promise<Uint8Array> {
   // One read costs a third of a stream.
   if ((length !== null && Number(length) <= smallBytes) || !request.body) {

@@ -123,7 +123,7 @@ export interface Sent {
 
 /** Whether the namespace or the credentials can be in the body, which then has to be read before they are checked. */
 export function mayNameCaller(route: Route, query: Query, authorization: string | null): boolean {
-  if (route.method === "GET") return false;
+  if (route.method === "GET" || route.upload) return false;
   if (query.namespace === undefined) return true;
   if (isUnsigned(route.access)) return false;
   const header = readBearer(authorization);

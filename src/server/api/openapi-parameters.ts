@@ -24,7 +24,7 @@ const ifMatchForm = { type: "string", pattern: `^(\\*|${tag}( *, *${tag}){0,${ma
 export function parametersOf(route: Route): Json[] {
   const parameters = [
     parameter("query", "namespace", {
-      required: route.method === "GET",
+      required: route.method === "GET" || route.upload !== undefined,
       schema: namespaceForm,
       description: "Namespace of the store. Required in the query or in the JSON body; the query takes precedence.",
     }),

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { codeOf, type ErrorKind, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import { type Access, asksOwnToken, isUnsigned } from "../http/access.ts";
-import type { Route } from "../http/route.ts";
+import type { Route, Upload } from "../http/route.ts";
 import { pageSchema } from "../pagination/list-page.ts";
 import { takesKey } from "./idempotency.ts";
 import { bodyReference, parametersOf, partReference, plain, reference } from "./openapi-parameters.ts";
@@ -46,7 +46,7 @@ interface SystemPage {
 
 const systemTag = "System";
 const statusOk = Type.Object({ status: Type.Literal("ok") });
-/** The pages outside the API by path; they need no namespace. */
+/** The pages outside the API by path; all but files need no namespace. */
 export const systemPages = {
   "/health/live": { id: "getLiveness", summary: "Check that the process runs", data: statusOk, errors: [] },
   "/health/ready": {
@@ -62,6 +62,8 @@ export const systemPages = {
     type: "text/plain",
     errors: ["notAuthenticated", "routeNotFound", "unavailable"],
   },
+  /** Files are no part of the API, although a route answers them, which describes them as well. */
+  "/media/{id}/{file}": { id: "getMedia", summary: "Get a picture", type: "image/webp", errors: ["notFound"] },
 } as const satisfies Record<string, SystemPage>;
 const headers = { "X-Request-Id": { description: "The same as `request_id`.", schema: { type: "string" } } };
 /** The answer of the HTTP parser, which any path can get. */
@@ -90,7 +92,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
   }
-  for (const [path, page] of Object.entries(systemPages)) paths[path] = describePage(page);
+  for (const [path, page] of Object.entries(systemPages)) paths[path] ??= describePage(page);
   return {
     openapi: "3.1.0",
     info: {
@@ -98,7 +100,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       version,
       description:
         "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`. " +
-        "The exceptions are `/openapi.json`, `/metrics`, and replies to requests that are not valid HTTP.",
+        "The exceptions are pictures, `/openapi.json`, `/metrics`, and replies to requests that are not valid HTTP.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
@@ -137,12 +139,13 @@ export function describeApi(routes: readonly Route[], version: string): Json {
 }
 
 function operation(route: Route, schemas: Record<string, unknown>): Json {
-  const { data, status = 200, page, single } = route.reply;
+  const { data, status = 200, page, single, type } = route.reply;
   const usual = envelope(
     route.query?.properties.fields ? partReference(data, schemas) : reference(data, schemas),
     page,
   );
-  const content = json(single ? { oneOf: [usual, envelope(reference(single, schemas))] } : usual);
+  const whole = json(single ? { oneOf: [usual, envelope(reference(single, schemas))] } : usual);
+  const content = type === undefined ? whole : { [type]: { schema: {} } };
   const success: Json = { description: "Success", headers, content };
   const body = route.body && bodyReference(route.body, schemas);
   return {
@@ -152,6 +155,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     description: `Allowed callers: ${route.access.map(describeAccess).join(", or ")}.`,
     security: route.access.flatMap(security),
     parameters: parametersOf(route),
+    ...(route.upload && { requestBody: { required: true, content: uploadContent(route.upload) } }),
     ...(route.body && {
       requestBody: {
         required: !("properties" in route.body) || (route.body.required ?? []).length > 0,
@@ -166,6 +170,12 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
       ...fromParser,
     },
   };
+}
+
+function uploadContent({ types }: Upload): Json {
+  const form = { type: "object", required: ["file"], properties: { file: { type: "string", format: "binary" } } };
+  const files = types.map((type) => [type, { schema: { type: "string", format: "binary" } }]);
+  return { ...Object.fromEntries(files), "multipart/form-data": { schema: form } };
 }
 
 function describePage({ id, summary, data, type = "application/json", errors }: SystemPage): Json {

@@ -1,3 +1,4 @@
+import type { MediaBucket } from "../config/media-config.ts";
 import type { PushOptions } from "../config/push-config.ts";
 import type { Actor, Ctx, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
@@ -18,17 +19,20 @@ import { answerFirstMatch, checkBody, checkParams, checkQuery, parseIfMatch, par
 import { mayNameCaller, type Query, readSent, type Sent, takeCommon } from "./credentials.ts";
 import { allowOrigin, requestIdOf } from "./headers.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
+import { readUpload, type UploadMemory } from "./upload.ts";
 
 export interface PipelineDeps extends AuthDeps, LogDeps {
   db: Database;
   lookup: CredentialLookup;
   bodyLimits: BodyLimits;
   bodyMemory: BodyMemory;
+  uploadMemory: UploadMemory;
   vault: Vault;
   memory: ProcessMemory;
   push: PushOptions;
   /** Of the program. */
   version: string;
+  media?: MediaBucket | undefined;
 }
 
 interface Incoming extends Arrived {
@@ -92,7 +96,7 @@ export async function answerRoute(
 
     let { common } = sent;
     if (body === undefined && route.method !== "GET") {
-      body = await receiveBody(deps, incoming);
+      body = await receiveBody(deps, incoming, namespace);
       common = { ...takeCommon({}, body.value, route.ownField), ...common };
     }
     if (body?.error) throw body.error;
@@ -112,6 +116,7 @@ export async function answerRoute(
     if (body ? body.error?.headers : !(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
     response = errorResponse(requestId, failure, headers);
   }
+  body?.release?.();
   deps.meter.inFlight--;
   const isStale = known?.isCurrent && !(await known.isCurrent.catch(() => true));
   if (isStale) return answerRoute(deps, { route, meter }, request, params);
@@ -145,7 +150,8 @@ export async function answerElsewhere(
   return response;
 }
 
-function receiveBody(deps: PipelineDeps, { request, route }: Incoming): Promise<Body> {
+function receiveBody(deps: PipelineDeps, { request, route }: Incoming, namespace = ""): Promise<Body> {
+  if (route.upload) return readUpload(request, route.upload, deps.uploadMemory, namespace);
   return readBody(request, deps.bodyLimits, deps.bodyMemory, route.plainText);
 }
 
@@ -165,6 +171,7 @@ function createContext(deps: PipelineDeps, { request, requestId }: Incoming, ten
     now: deps.now,
     memory: deps.memory,
     push: deps.push,
+    media: deps.media,
     // Asking the socket costs as much as the rest of a read, and few services need the address.
     get clientIp() {
       return deps.clientIpOf(request);

@@ -1,5 +1,6 @@
 import type { Route } from "../http/route.ts";
 import { eventRoutes } from "../modules/events/routes.ts";
+import { mediaRoutes } from "../modules/media/routes.ts";
 import { registrationRoutes } from "../modules/notifications/routes.ts";
 import { sendRoutes } from "../modules/notifications/send-routes.ts";
 import { orderRoutes } from "../modules/orders/routes.ts";
@@ -17,6 +18,7 @@ import { wishlistRoutes } from "../modules/wishlist/routes.ts";
 
 export const routes: readonly Route[] = [
   ...eventRoutes,
+  ...mediaRoutes,
   ...orderRoutes,
   ...passwordResetRoutes,
   ...productRoutes,

@@ -10,7 +10,8 @@ const hour = 3_600_000;
 const keepHint = "from 1h to 365d, such as 72h";
 
 /** Reads where backups and the replica go, and how often a server makes backups. */
-export function readBackupConfig({ get }: Options) {
+export function readBackupConfig(options: Options) {
+  const { get } = options;
   const every = get("BODEGA_BACKUP_EVERY", "backup-every");
   return {
     /** Milliseconds between backups of a server; undefined makes none. */
@@ -24,9 +25,13 @@ export function readBackupConfig({ get }: Options) {
     /** For how long each state can be restored from the replica, in milliseconds. */
     replicateKeepMs:
       duration(get("BODEGA_REPLICATE_KEEP", "replicate-keep"), hour, 365 * 24 * hour, keepHint) ?? 72 * hour,
-    /** An account of an S3 service; without an endpoint, of Amazon's. */
-    s3: s3Account(get),
+    ...readS3Config(options),
   };
+}
+
+/** Reads the account of an S3 service; without an endpoint, of Amazon's. */
+export function readS3Config({ get }: Options) {
+  return { s3: s3Account(get) };
 }
 
 /** A folder as an absolute path, or `s3://bucket/prefix` unchanged. */

@@ -21,10 +21,16 @@ export interface Reply {
   language?: string;
   /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */
   isReplay?: boolean;
+  /** A file, which is sent instead of the envelope. It never changes. */
+  file?: { bytes: Uint8Array; type: string };
 }
 
 export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
   return { json: JSON.stringify(data), ...rest };
+}
+
+export function replyFile(bytes: Uint8Array, type: string): Reply {
+  return { json: "null", file: { bytes, type } };
 }
 
 export function replyRecord(record: { version: number }): Reply {
@@ -68,7 +74,18 @@ export function successText(requestId: string, answer: Reply, headers: Record<st
 }
 
 export function successResponse(requestId: string, answer: Reply, status: number, headers: Record<string, string>) {
+  if (answer.file) return fileResponse(answer.file, headers);
   return new Response(successText(requestId, answer, headers), { status, headers });
+}
+
+/** Any page may show the file, and caches keep one answer for all of them. */
+function fileResponse({ bytes, type }: NonNullable<Reply["file"]>, headers: Record<string, string>): Response {
+  headers["Content-Type"] = type;
+  headers["Cache-Control"] = "public, max-age=31536000, immutable";
+  headers["Access-Control-Allow-Origin"] = "*";
+  headers["Cross-Origin-Resource-Policy"] = "cross-origin";
+  delete headers.Vary;
+  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
 }
 
 /** The envelope of an error; anything but an AppError is answered as internalError without its message. */

@@ -31,9 +31,12 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   body?: B;
   /**
    * Schema of `data`, and whether the reply has `page`. `existing` describes the 200 reply of a route that otherwise
-   * answers 201; `single` is the schema of `data`, without `page`, for a call about certain records.
+   * answers 201; `single` is the schema of `data`, without `page`, for a call about certain records. `type` is that of a
+   * file, which is sent without the envelope.
    */
-  reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema };
+  reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema; type?: string };
+  /** The body is a file of one of these types, itself or as the one file of a form; `body` is then a Uint8Array. */
+  upload?: Upload;
   /** Errors besides those that access and input imply. */
   errors: readonly ErrorKind[];
   /** Whether the route supports `If-Match`. */
@@ -59,11 +62,17 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 
-type Path = `/${string}/` | "/";
+/** The types of a file that a route accepts, and its maximum size. */
+export interface Upload {
+  types: readonly string[];
+  bytes: number;
+}
+
+type Path = `/${string}/` | "/" | `/${string}/:file`;
 
 export interface Route extends RouteOptions<TObject, TObject, TSchema, unknown> {
   method: Method;
-  /** In canonical form, with the trailing slash; `:name` is a parameter. */
+  /** In canonical form, with the trailing slash unless it ends with a file's name; `:name` is a parameter. */
   path: Path;
   /** Unique operation id of the API description. */
   id: string;

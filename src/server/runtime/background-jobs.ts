@@ -1,6 +1,7 @@
 import type { BackupRun } from "../backup/run-backup.ts";
 import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
+import type { MediaBucket } from "../config/media-config.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
 import { readBirth } from "../db/migrate.ts";
@@ -15,6 +16,8 @@ import { purgeEvents } from "../modules/events/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
 import { expireMail, pullMailBack, purgeMail } from "../modules/mail/queue.ts";
 import { startMailDelivery } from "../modules/mail/start-delivery.ts";
+import { purgePictures } from "../modules/media/service.ts";
+import { purgeTrash } from "../modules/media/storage.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
 import { pullPushesBack, purgeMessages, purgePushes } from "../modules/notifications/sending/queue.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
@@ -68,7 +71,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       unavailable(`The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`),
     );
   }, checkFileMs);
-  const purging = startPurging(db, notice, isClockSteady);
+  const purging = startPurging(db, { notice, isSteady: isClockSteady, media: config.media });
   const watchingDurability = db instanceof ServerDatabase ? watchDurability(db, notice) : undefined;
   return {
     isClockSteady,
@@ -130,14 +133,17 @@ async function startScheduledBackups(config: Config, { command, env, log }: JobO
   return startBackups({ ...config, backupEveryMs }, { command, env, notice: log.notice });
 }
 
-type PurgeJob = (ctx: { db: Database; now: () => number }) => Promise<number>;
+type PurgeJob = (ctx: { db: Database; now: () => number; media?: MediaBucket | undefined }) => Promise<number>;
 
 /**
  * Jobs that expire or remove old rows. Each handles one batch and is repeated for as long as the batch is full. With a
  * clock that jumped they would do harm, so they wait until it is steady.
  */
 const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
-  ...[expireDueOrders, expireDuePoints, purgeRemovedTypes].map((purge) => ({ purge, fullBatch: 1 })),
+  ...[expireDueOrders, expireDuePoints, purgeRemovedTypes, purgePictures, purgeTrash].map((purge) => ({
+    purge,
+    fullBatch: 1,
+  })),
   ...[
     purgeReplies,
     purgeRateLimits,
@@ -158,11 +164,15 @@ const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
 /** After a clock was ahead, and is set back, what it postponed is due. */
 const pullBackJobs: PurgeJob[] = [pullMailBack, pullDeliveriesBack, pullPushesBack];
 
-function startPurging(db: Database, notice: LogWriter["notice"], isSteady: () => boolean) {
+interface PurgeOptions extends Pick<Course, "isSteady" | "media"> {
+  notice: LogWriter["notice"];
+}
+
+function startPurging(db: Database, { notice, isSteady, media }: PurgeOptions) {
   let running: Promise<void> | undefined;
   let isStopping = false;
   const begin = (work: typeof purgeAll, failure: string) => {
-    running ??= work(db, { now: Date.now, isStopping: () => isStopping, isSteady })
+    running ??= work(db, { now: Date.now, isStopping: () => isStopping, isSteady, media })
       .catch(() => notice("warn", failure))
       .finally(() => {
         running = undefined;
@@ -181,16 +191,19 @@ function startPurging(db: Database, notice: LogWriter["notice"], isSteady: () =>
   };
 }
 
-type Course = Record<"isStopping" | "isSteady", () => boolean> & { now: () => number };
+type Course = Record<"isStopping" | "isSteady", () => boolean> & {
+  now: () => number;
+  media?: MediaBucket | undefined;
+};
 
 /** Runs all purge jobs, with room for other writers in between; one that fails does not stop the others. */
 export async function purgeAll(db: Database, course: Course): Promise<void> {
-  const { now, isStopping, isSteady } = course;
+  const { now, isStopping, isSteady, media } = course;
   const failures: unknown[] = [];
   if (!isSteady()) for (const pullBack of pullBackJobs) await pullBack({ db, now });
   for (const { purge, fullBatch } of purgeJobs) {
     try {
-      while (!isStopping() && isSteady() && (await purge({ db, now })) >= fullBatch);
+      while (!isStopping() && isSteady() && (await purge({ db, now, media })) >= fullBatch);
     } catch (error) {
       failures.push(error);
     }

@@ -46,6 +46,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     db,
     memory,
     push: pushOptions(config),
+    media: config.media,
     version,
     vault,
     now: Date.now,

@@ -18,6 +18,7 @@ export const knownScopes = [
   "notifications:write",
   "customers:sign-up",
   "auth:forward",
+  "media:write",
 ] as const;
 
 /** A scope that a route requires. */
@@ -54,7 +55,7 @@ export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
 export const keyPurposes: Record<"storefront" | "backend" | "import", readonly (typeof knownScopes)[number][]> = {
   storefront: ["catalog:read", "customers:sign-up"],
   backend: ["*"],
-  import: ["products:read", "products:write"],
+  import: ["products:read", "products:write", "media:write"],
 };
 
 /** The acts that a visitor could do with the key of a page, by scope. Other scopes do no harm there. */
@@ -71,6 +72,7 @@ const visitorActs: Partial<Record<(typeof knownScopes)[number], string>> = {
   "users:write": "change and delete customers",
   "events:read": "read all events",
   "notifications:write": "send notifications to all customers",
+  "media:write": "upload pictures until the quota is used up",
 };
 
 /** The acts that a visitor could do with a key of these scopes on a page; none for those of a storefront key. */

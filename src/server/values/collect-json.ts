@@ -13,3 +13,13 @@ export function collectJson(folder: string): Record<string, unknown> {
     names.sort().map((name) => [name.slice(0, -".json".length), JSON.parse(readFileSync(join(path, name), "utf8"))]),
   );
 }
+
+/** The files of a folder in base64, by file name. A macro, as `collectJson`. */
+export function collectFiles(folder: string): Record<string, string> {
+  const path = join(import.meta.dir, "..", folder);
+  return Object.fromEntries(
+    readdirSync(path)
+      .sort()
+      .map((name) => [name, readFileSync(join(path, name), "base64")]),
+  );
+}

@@ -18,6 +18,15 @@ export function requireText(field: string, value: string, max: number, refused =
   return value;
 }
 
+/** A text of any lines and at most 50,000 characters, in valid Unicode. Errors: validationFailed naming the field. */
+export function requireSafeText(field: string, value: string): string {
+  // Some readers of the database end a text at NUL; a lone surrogate would be replaced.
+  if (value.includes("\0") || !value.isWellFormed())
+    throw invalidField(field, "must not contain NUL or invalid Unicode");
+  if (value.length > 50_000) throw invalidField(field, "must be at most 50000 characters");
+  return value;
+}
+
 /** Null, or a text as `requireText` accepts it that may have several lines. */
 export function checkNote(field: string, value: string | null, max: number): string | null {
   return value === null ? null : requireText(field, value, max, inNote);

@@ -61,7 +61,10 @@ onDatabase("file", (suite) => {
     expect(created.status).toBe(201);
     expect(created.data).toMatchObject({
       ...body,
-      images: [body.images[0], { ...body.images[1], alt: "" }],
+      images: [
+        { ...body.images[0], position: 0 },
+        { ...body.images[1], alt: "", position: 1 },
+      ],
       lang: "fr-CA",
       published_at: null,
     } as never);

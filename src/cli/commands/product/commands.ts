@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Ctx } from "../../../server/context.ts";
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import type { StockItem } from "../../../server/modules/products/stock.ts";
-import { recordArg, withTenant } from "../../context/context.ts";
+import { recordArg, withPictures, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, fileFormatArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
@@ -136,6 +137,8 @@ const importProduct = defineCommand({
       "The first line has the title and the other fields of the product.",
     "An empty cell leaves a field as it is. A hyphen (-) removes its value: no description, stock not counted, a variant at the product's price.",
     "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these.",
+    "Pictures are addresses, ids of uploaded pictures, or paths of files relative to the imported file, with | between " +
+      "them. Files are uploaded. To add a folder of pictures named by SKU: bodega product image import <folder>",
     "A dry run lists the first twenty new products and updates. It does not detect conflicts between lines more than a few hundred products apart.",
   ],
   async run(args, console) {
@@ -146,6 +149,7 @@ const importProduct = defineCommand({
     const { decodeText } = await import("../../../server/modules/products/transfer/decode-text.ts");
     const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
     const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
+    const { storePictures } = await import("../../../server/modules/products/transfer/store-pictures.ts");
     const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");
     let read = 0;
     async function* counted() {
@@ -158,10 +162,11 @@ const importProduct = defineCommand({
     const items = format === "csv" ? readCsv(text, args.delimiter && delimiters[args.delimiter]) : readNdjson(text);
     console.onInterrupt(() => stop.abort());
     const isDryRun = args["dry-run"];
+    const folder = args.file === "-" ? "." : dirname(args.file);
     try {
       const result = await withProgress(console, source.size, (show) =>
-        withTenant(args, console, (ctx) =>
-          importProducts(ctx, items, {
+        withPictures(args, console, (ctx) =>
+          importProducts(ctx, storePictures(ctx, items, { folder, isDryRun }), {
             onError: args["on-error"],
             isDryRun,
             signal: stop.signal,

@@ -1,5 +1,6 @@
 import { parseNamespace, type TenantInput } from "../../../server/modules/tenants/input.ts";
 import type { TenantDetails } from "../../../server/modules/tenants/record.ts";
+import { formatBytes } from "../../../server/values/bytes.ts";
 import { formatDuration } from "../../../server/values/duration.ts";
 import { beginContext, withContext } from "../../context/context.ts";
 import {
@@ -13,7 +14,7 @@ import {
   valueArg,
 } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
-import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
+import { parseDecimal, parseSize, parseWhole } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
@@ -74,6 +75,10 @@ const tenantFlags = {
     "orders per minute",
     "Orders per minute and customer or guest's address; 0 for no limit (default: 10)",
   ),
+  "media-quota": {
+    ...valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)"),
+    parse: parseSize,
+  },
 } as const satisfies CommandArgs;
 
 const updateFlags = {
@@ -144,7 +149,8 @@ const list = defineCommand({
 
 function printTenant(console: Console, tenant: TenantDetails): Promise<void> {
   const token_lifetime = console.json ? tenant.token_lifetime : formatDuration(tenant.token_lifetime * 1000, true);
-  return printRecord(console, { ...tenant, token_lifetime }, "namespace");
+  const media_quota = console.json ? tenant.media_quota : formatBytes(tenant.media_quota);
+  return printRecord(console, { ...tenant, token_lifetime, media_quota }, "namespace");
 }
 
 const show = defineCommand({

@@ -12,6 +12,7 @@ import { type ReportedFinding, reasonOf } from "../finding.ts";
 import type { CheckParams, Inconsistency, RecordCheck } from "./check.ts";
 import { productCounts, reactionCounts, viewCounts } from "./counts.ts";
 import { dueOrders, numbers, orderPoints, orderStates, orderTotals } from "./orders.ts";
+import { pictureUses } from "./pictures.ts";
 import { reservedStock, searchIndex, storedReplies, variantSums } from "./products.ts";
 import { refunds } from "./refunds.ts";
 import { rewards } from "./rewards.ts";
@@ -19,7 +20,7 @@ import { rewards } from "./rewards.ts";
 /** In the order in which they run: values that others are computed from come first. */
 export const recordChecks: readonly RecordCheck[] = [
   ...[orderStates, reservedStock, variantSums, storedReplies, orderTotals, refunds, numbers, rewards],
-  ...[orderPoints, reactionCounts, viewCounts, productCounts, searchIndex, dueOrders],
+  ...[orderPoints, reactionCounts, viewCounts, productCounts, pictureUses, searchIndex, dueOrders],
 ];
 
 /** This many rows are fixed in one transaction, so that other writers wait only briefly. */

@@ -3,9 +3,10 @@ import type { Ctx } from "../../context.ts";
 import { invalidField } from "../../errors.ts";
 import { metadataText } from "../../values/metadata.ts";
 import { parseMoney } from "../../values/money.ts";
-import { requireText } from "../../values/text.ts";
+import { requireSafeText, requireText } from "../../values/text.ts";
 import { requireWhole } from "../../values/whole-number.ts";
 import { currencyDigits, parseLanguage } from "../tenants/input.ts";
+import { imagesText } from "./images.ts";
 import { maxTitle, type ProductPatch } from "./model.ts";
 import { isSlug } from "./slug.ts";
 import type { products } from "./table.ts";
@@ -14,7 +15,6 @@ import { maxStock } from "./variants/variant-model.ts";
 export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
 export const translationsTooLarge = "would be larger than 512 KiB once merged";
-const maxDescription = 50_000;
 
 type Row = typeof products.$inferSelect;
 
@@ -45,7 +45,7 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.sku !== undefined) columns.sku = skuText("sku", input.sku);
   if (input.stock !== undefined) columns.stock = stockCount("stock", input.stock);
   if (input.allow_backorder !== undefined) columns.allowBackorder = input.allow_backorder ? 1 : 0;
-  if (input.images !== undefined) columns.images = JSON.stringify(input.images.map(checkImage));
+  if (input.images !== undefined) columns.images = imagesText(ctx, input.images, "images");
   if (input.tags !== undefined) columns.tags = tags(input.tags);
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
   if (input.translations !== undefined) columns.translations = translationsText(input.translations);
@@ -88,14 +88,6 @@ function slug(given: string): string {
   throw invalidField("slug", "must be lowercase letters and digits, joined by single hyphens or underscores");
 }
 
-function checkImage(image: { url: string; alt?: string }, index: number): { url: string; alt: string } {
-  const field = `images.${index}.url`;
-  requireSafeText(field, image.url);
-  if (!URL.canParse(image.url) || !/^https?:/i.test(image.url))
-    throw invalidField(field, "must be an http or https address");
-  return { url: image.url, alt: requireSafeText(`images.${index}.alt`, image.alt ?? "") };
-}
-
 function tags(values: readonly string[]): string {
   const seen = new Set<string>();
   values.forEach((tag, index) => {
@@ -131,13 +123,4 @@ function checkTexts(field: string, given: Texts | null): Texts | null {
   if (typeof title === "string") requireText(`${field}.title`, title, maxTitle);
   if (typeof description === "string") requireSafeText(`${field}.description`, description);
   return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
-}
-
-/** A text that may have several lines. */
-function requireSafeText(field: string, value: string): string {
-  // Some readers of the database end a text at NUL; a lone surrogate would be replaced.
-  if (value.includes("\0") || !value.isWellFormed())
-    throw invalidField(field, "must not contain NUL or invalid Unicode");
-  if (value.length > maxDescription) throw invalidField(field, `must be at most ${maxDescription} characters`);
-  return value;
 }

@@ -1,15 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, deleted, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
+import { Image, ImageInput } from "./image-model.ts";
 import { availableText, maxStock, notShown, Variant, VariantInput } from "./variants/variant-model.ts";
 
 export const productStatus = oneOf(["draft", "published", "archived"], {
   description: "Customers and storefront keys see published products only.",
 });
-const image = closed({
-  url: Type.String({ minLength: 1, maxLength: 2048, expects: "an http or https address" }),
-  alt: Type.Optional(Type.String({ maxLength: 500, description: "Text for people who cannot see the picture." })),
-});
-
 const price = Type.Number({
   minimum: 0,
   description: "Amount in the store's currency, with at most as many decimals as the currency has.",
@@ -36,7 +32,7 @@ const fields = {
   sku: nullable(Type.String({ minLength: 1, maxLength: 100, description: "Unique in the store." })),
   stock: nullable(Type.Integer({ minimum: 0, maximum: maxStock, description: "Null if stock is not counted." })),
   allow_backorder: Type.Boolean({ description: "Whether more than the stock can be ordered." }),
-  images: Type.Array(image, { maxItems: 50 }),
+  images: Type.Array(ImageInput, { maxItems: 50 }),
   tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     maxItems: 100,
     description: "No tag may be repeated.",
@@ -104,6 +100,7 @@ export const Product = output("Product", {
   metadata: Type.Record(Type.String(), Type.Unknown(), {
     description: "The store's own data. Customers and storefront keys see its member `public` only.",
   }),
+  images: Type.Array(Image),
   translations: Type.Record(languageTag, texts, { description: "The texts in languages other than `lang`." }),
   variants: Type.Array(Variant),
   likes_count: count,

@@ -1,6 +1,7 @@
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { AppError, conflict, fieldFault, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
+import { unknownPicture } from "./images.ts";
 import { translationsTooLarge } from "./input.ts";
 
 /** The faults of a product or variant that cannot be ordered, or put on a wishlist. */
@@ -27,6 +28,7 @@ function explained(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (isCheckViolation(error, "products_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (isCheckViolation(error, "products_translations_size")) return invalidField("translations", translationsTooLarge);
+  if (isCheckViolation(error, "known_pictures")) return invalidField("images", unknownPicture);
   if (isUniqueViolation(error, "products.slug")) return taken("slug", error);
   if (isUniqueViolation(error, "products.sku") || isUniqueViolation(error, "product_variants.sku")) {
     return taken("sku", error);

@@ -34,7 +34,7 @@ export const variantJson = sql.raw(`json_object(
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
   'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
   'has_own_price', json(case when has_own_price then 'true' else 'false' end),
-  'stock', stock, 'available', ${ofRow}, 'position', position,
+  'stock', stock, 'available', ${ofRow}, 'images', json(images), 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
 /** The parts of a record that a caller sees: those that `isCatalogOnly` describes, or all. */

@@ -101,6 +101,7 @@ export const productVariants = sqliteTable(
     currencyDigits: integer("currency_digits").notNull(),
     stock: integer("stock"),
     reserved: integer("reserved").notNull().default(0),
+    images: text("images").notNull().default("[]"),
     position: integer("position").notNull().default(0),
     version: integer("version").notNull().default(1),
     createdAt: text("created_at").notNull(),
@@ -119,7 +120,7 @@ export const productVariants = sqliteTable(
     ),
     check("product_variants_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
     check("product_variants_reserved", sql`${t.reserved} between 0 and 9007199254740991`),
-    check("product_variants_json", sql`json_valid(${t.options})`),
+    check("product_variants_json", sql`json_valid(${t.options}) and json_valid(${t.images})`),
   ],
 );
 

@@ -2,9 +2,9 @@ import { invalidField } from "../../errors.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
 
-type Limit = "addressWrites" | "visitorWrites" | "pendingOrders" | "stockShare" | "ordersPerMinute";
+type Limit = "addressWrites" | "visitorWrites" | "pendingOrders" | "stockShare" | "ordersPerMinute" | "mediaQuota";
 
-/** Fields of a tenant besides its name; limits as in `Tenant`. */
+/** Fields of a tenant besides its name; limits as in `Tenant`, the quota in bytes. */
 export interface TenantInput extends Partial<Record<Limit, number | undefined>> {
   title?: string | undefined;
   domain?: string | null | undefined;
@@ -88,6 +88,7 @@ const wholeNumbers = {
   pendingOrders: ["pending_orders", 0, 1_000_000, noLimit],
   stockShare: ["stock_share", 1, 100, "a whole percentage from 1 to 100, where 100 means no limit"],
   ordersPerMinute: ["orders_per_minute", 0, 1_000_000, noLimit],
+  mediaQuota: ["media_quota", 0, 2 ** 50, "a size of at most 1024 TiB"],
 } as const;
 
 function requireWholeNumbers(input: TenantInput): void {

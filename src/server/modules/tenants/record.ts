@@ -8,7 +8,8 @@ export interface TenantRecord extends Store {
   created_at: string;
 }
 
-type LimitColumn = "address_writes" | "visitor_writes" | "pending_orders" | "stock_share" | "orders_per_minute";
+type WriteLimit = "address_writes" | "visitor_writes";
+type LimitColumn = WriteLimit | "pending_orders" | "stock_share" | "orders_per_minute" | "media_quota";
 
 /** A tenant with its details; limits as in `Tenant`, other values as in `TenantInput`. */
 export interface TenantDetails extends TenantRecord, Record<LimitColumn, number> {
@@ -29,7 +30,7 @@ export type TenantRow = Omit<TenantDetails, "resource_types"> & { resource_types
 export const shown = sql.raw(
   "namespace, title, domain, url, currency, currency_sign, logo, status, created_at, language, token_lifetime, " +
     "points_rate, point_value, points_days, address_writes, visitor_writes, pending_orders, stock_share, " +
-    "orders_per_minute, updated_at, (select json_group_array(name) from resource_types r " +
+    "orders_per_minute, media_quota, updated_at, (select json_group_array(name) from resource_types r " +
     "where r.tenant_id = tenants.id and r.removed_at is null) as resource_types",
 );
 

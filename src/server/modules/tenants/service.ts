@@ -6,6 +6,7 @@ import type { Session } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, conflict, wrongState } from "../../errors.ts";
+import { GiB } from "../../values/bytes.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
@@ -35,8 +36,8 @@ import { tenants, workColumns } from "./table.ts";
 /** The columns that `tenant add` and `tenant update` write. */
 const fields = ["title", "domain", "url", "currency", "currencySign", "logo", "language", "tokenLifetime"] as const;
 const policies = ["pointsRate", "pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const;
-const orderLimits = ["pendingOrders", "stockShare", "ordersPerMinute"] as const;
-const written = [...fields, ...policies, ...orderLimits];
+const limits = ["pendingOrders", "stockShare", "ordersPerMinute", "mediaQuota"] as const;
+const written = [...fields, ...policies, ...limits];
 type Columns = Partial<Record<(typeof written)[number], string | number | null | undefined>>;
 const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name, param(name)])) as never;
 
@@ -47,7 +48,7 @@ const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name,
 const defaults: Columns = {
   ...{ domain: null, url: null, currency: "EUR", logo: null, language: "en", tokenLifetime: 30 * 86_400 },
   ...{ pointsRate: 1000, pointValue: 1, pointsDays: null, addressWrites: 1200, visitorWrites: 240 },
-  ...{ pendingOrders: 5, stockShare: 50, ordersPerMinute: 10 },
+  ...{ pendingOrders: 5, stockShare: 50, ordersPerMinute: 10, mediaQuota: GiB },
 };
 
 const byNamespace = eq(tenants.namespace, param("namespace"));

@@ -30,6 +30,8 @@ export const tenants = sqliteTable(
     pendingOrders: integer("pending_orders").notNull().default(5),
     stockShare: integer("stock_share").notNull().default(50),
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
+    /** Bytes of all pictures. */
+    mediaQuota: integer("media_quota").notNull().default(1_073_741_824),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
       .default("active"),

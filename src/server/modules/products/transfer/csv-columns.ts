@@ -1,6 +1,8 @@
 import { guardFormula, readGuarded } from "../../../values/csv-injection.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
+import { isId } from "../../../values/ids.ts";
 import { ambiguousAmount } from "../../../values/money.ts";
+import type { Image } from "../image-model.ts";
 import { isSame } from "./import-changes.ts";
 
 /** The cell that removes a field, while an empty one leaves it. The text itself has an apostrophe before it. */
@@ -68,6 +70,7 @@ const variantFields: Record<string, CellFormat> = {
   price: optional(number),
   compare_at_price: optional(number),
   stock: optional(number),
+  images,
   position: number,
 };
 
@@ -164,17 +167,25 @@ function readObject(cell: string): unknown {
   throw new CellError('must be a JSON object, such as {"colour": "red"}');
 }
 
-/** Texts are addresses, not several of them with a comma or space between. */
+/** Texts are addresses, ids of uploaded pictures or paths, not several addresses with a comma or space between. */
 function readImages(cell: string): unknown {
   const items = readList(cell);
-  if (!cell.trimStart().startsWith("[") && items.some((url) => /\s|[,;]https?:/i.test(String(url))))
+  const isList = cell.trimStart().startsWith("[");
+  if (!isList && items.some((url) => /^https?:.*\s|[\s,;]https?:/i.test(String(url))))
     throw new CellError("must be addresses without spaces, with | between them");
-  return items.map((image) => (typeof image === "string" ? { url: image } : image));
+  return items.map((image) => (typeof image === "string" ? readImage(image) : image));
+}
+
+function readImage(text: string): unknown {
+  return isId("med", text) ? { media_id: text } : { url: text };
 }
 
 function writeImages(value: unknown): string {
-  const all = (value as { url: string; alt: string }[]).map(({ url, alt }) => (alt === "" ? { url } : { url, alt }));
-  return preferShort(all.map(({ url }) => url).join("|"), readImages, all);
+  const all: Partial<Image>[] = (value as Image[]).map(({ media_id, url, alt }) => ({
+    ...(media_id === undefined ? { url } : { media_id }),
+    ...(alt !== "" && { alt }),
+  }));
+  return preferShort(all.map(({ media_id, url }) => media_id ?? url).join("|"), readImages, all);
 }
 
 /** `size=M|colour=red`, or a JSON object. */

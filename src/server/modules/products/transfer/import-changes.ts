@@ -11,7 +11,7 @@ export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fi
   for (const [name, value] of Object.entries(given)) {
     const before = existing[name];
     if (isSame(before, value) || (isCsv && value === null && before === "")) continue;
-    if (name === "images" && isSame(before, withAlt(value))) continue;
+    if (name === "images" && isSame(comparable(before), comparable(value))) continue;
     // Stored JSON has no more digits than a double can represent.
     if (name === "metadata" && isSame(before, JSON.parse(JSON.stringify(value)))) continue;
     const isMerged = (name === "metadata" || name === "translations") && isObject(before) && isObject(value);
@@ -42,9 +42,14 @@ export function isSame(a: unknown, b: unknown): boolean {
   return Bun.deepEquals(a, b, true);
 }
 
-function withAlt(images: unknown): unknown {
+/** Images by what a file can say of them: source, text and order. */
+function comparable(images: unknown): unknown {
   if (!Array.isArray(images)) return images;
-  return images.map((image) => (isObject(image) ? { ...image, alt: image.alt ?? "" } : image));
+  const placed = images.map((image, index) => {
+    const { media_id, url, alt = "", position = index, ...rest } = isObject(image) ? image : {};
+    return { place: Number(position), image: { ...(media_id === undefined ? { url } : { media_id }), alt, ...rest } };
+  });
+  return placed.toSorted((a, b) => a.place - b.place).map(({ image }) => image);
 }
 
 export function isObject(value: unknown): value is Fields {

@@ -3,6 +3,7 @@ import { type AppError, invalidField } from "../../../errors.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { requireText } from "../../../values/text.ts";
 import { currencyDigits } from "../../tenants/input.ts";
+import { imagesText } from "../images.ts";
 import { compareAtMinor, skuText, stockCount } from "../input.ts";
 import type { productVariants } from "../table.ts";
 import type { VariantPatch } from "./variant-model.ts";
@@ -14,7 +15,7 @@ type Row = typeof productVariants.$inferSelect;
 /** Column values of the given fields. */
 export type VariantColumns = Partial<
   Pick<Row, "title" | "sku" | "options" | "optionsKey" | "currency" | "currencyDigits" | "compareAtMinor"> &
-    Pick<Row, "stock" | "position"> & {
+    Pick<Row, "stock" | "images" | "position"> & {
       /** Null, or undefined in a new variant: price, compare-at price and currency are the product's. */
       priceMinor: number | null;
     }
@@ -23,7 +24,7 @@ export type VariantColumns = Partial<
 /** Validates what a schema cannot, and makes columns. `prefix` is such as `variants.0.`. Errors: validationFailed. */
 export function variantColumns(ctx: Ctx, input: VariantPatch, prefix = ""): VariantColumns {
   const columns: VariantColumns = {};
-  const { title, sku, options, price, compare_at_price, stock, position } = input;
+  const { title, sku, options, price, compare_at_price, stock, images, position } = input;
   if (title !== undefined) columns.title = requireText(`${prefix}title`, title, 300);
   if (sku !== undefined) columns.sku = skuText(`${prefix}sku`, sku);
   if (options !== undefined) Object.assign(columns, optionColumns(`${prefix}options`, options));
@@ -37,6 +38,7 @@ export function variantColumns(ctx: Ctx, input: VariantPatch, prefix = ""): Vari
     columns.compareAtMinor = compareAtMinor(ctx, `${prefix}compare_at_price`, compare_at_price);
   if (price === null && typeof compare_at_price === "number") throw inheritedPriceError(prefix);
   if (stock !== undefined) columns.stock = stockCount(`${prefix}stock`, stock);
+  if (images !== undefined) columns.images = imagesText(ctx, images, `${prefix}images`);
   if (position !== undefined) columns.position = position;
   return columns;
 }
@@ -72,6 +74,7 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
   return {
     sku: null,
     stock: null,
+    images: "[]",
     ...columns,
     priceMinor,
     compareAtMinor,

@@ -16,12 +16,13 @@ export const maxVariants = 100;
 // Variants without a price get the product's price and currency. The maximum number is part of the statement.
 const insertRows = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
-    price_minor, compare_at_minor, currency, currency_digits, stock, position, created_at, updated_at)
+    price_minor, compare_at_minor, currency, currency_digits, stock, images, position, created_at,
+    updated_at)
   select v.value ->> 'id', p.tenant_id, p.id, v.value ->> 'title', v.value ->> 'sku', v.value ->> 'options',
     v.value ->> 'optionsKey', v.value ->> 'priceMinor' is not null, coalesce(v.value ->> 'priceMinor', p.price_minor),
     case when v.value ->> 'priceMinor' is null then p.compare_at_minor else v.value ->> 'compareAtMinor' end,
     coalesce(v.value ->> 'currency', p.currency), coalesce(v.value ->> 'currencyDigits', p.currency_digits),
-    v.value ->> 'stock',
+    v.value ->> 'stock', coalesce(v.value ->> 'images', '[]'),
     coalesce(v.value ->> 'position', (select max(position) + 1 from ${productVariants}
       where product_id = p.id and deleted_at is null), 0),
     ${param("now")}, ${param("now")}

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { deleted, nullable, output, timestamp } from "../../../values/schema.ts";
+import { Image, ImageInput } from "../image-model.ts";
 import { maxShownStock } from "../rendering.ts";
 
 /** Highest stock of one product or variant; the sum of all variants of a product is still exact in JSON. */
@@ -31,6 +32,7 @@ const fields = {
     }),
   ),
   stock: nullable(Type.Integer({ minimum: 0, maximum: maxStock, description: "Null if stock is not counted." })),
+  images: Type.Array(ImageInput, { maxItems: 20 }),
   position: Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Place among the variants. Default: last." }),
 };
 
@@ -56,6 +58,7 @@ export const Variant = output("Variant", {
   currency: Type.String({ description: "ISO 4217." }),
   stock: Type.Optional(stockCount(`Stock on hand; null if not counted. ${notShown}`)),
   available: stockCount(availableText),
+  images: Type.Array(Image),
   version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
   created_at: timestamp,
   updated_at: timestamp,

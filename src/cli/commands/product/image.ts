@@ -1,0 +1,100 @@
+import type { Image } from "../../../server/modules/products/image-model.ts";
+import { withPictures } from "../../context/context.ts";
+import { valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import type { Console } from "../../terminal/console.ts";
+import { formatValue, info, printJson, printList, warn } from "../../terminal/output.ts";
+import { withProgress } from "../../terminal/progress.ts";
+import { findStockItem, productArgs } from "./commands.ts";
+
+function printPictures(console: Console, images: Image[]): Promise<void> {
+  return printList(console, images, {
+    empty: "No pictures found.",
+    columns: [
+      { header: "PICTURE", value: ({ media_id, url }) => media_id ?? url },
+      { header: "TEXT", value: ({ alt }) => formatValue(alt || null), priority: 1 },
+    ],
+  });
+}
+
+const pictureArg = { type: "positional", required: true, variadic: true } as const;
+
+const add = defineCommand({
+  description: "Add pictures to a product or variant",
+  args: {
+    ...productArgs,
+    file: { ...pictureArg, completes: "file", description: "Files to upload: JPEG, PNG, WebP or GIF" },
+    alt: valueArg("text", "Text for people who cannot see the pictures"),
+  },
+  examples: ["bodega product image add -n demo desk-lamp lamp.jpg lamp-on.jpg --alt 'Desk lamp'"],
+  notes: [
+    "Pictures are stored as WebP without metadata, upright, and at most 2560 pixels wide and high. A file has at most " +
+      "20 MiB and 40 million pixels. A picture that no product shows is deleted after a day.",
+  ],
+  async run(args, console) {
+    const { addPictures } = await import("../../../server/modules/products/pictures.ts");
+    const images = await withPictures(args, console, async (ctx) =>
+      addPictures(ctx, await findStockItem(ctx, args.product), args.file, args.alt),
+    );
+    await printPictures(console, images);
+  },
+});
+
+const list = defineCommand({
+  description: "List the pictures of a product or variant",
+  args: productArgs,
+  examples: ["bodega product image list -n demo LAMP-1"],
+  async run(args, console) {
+    const { listPictures } = await import("../../../server/modules/products/pictures.ts");
+    const images = await withPictures(args, console, async (ctx) =>
+      listPictures(ctx, await findStockItem(ctx, args.product)),
+    );
+    await printPictures(console, images);
+  },
+});
+
+const remove = defineCommand({
+  description: "Remove pictures from a product or variant",
+  args: {
+    ...productArgs,
+    picture: { ...pictureArg, description: "Ids or URLs, as list shows them" },
+  },
+  examples: ["bodega product image remove -n demo LAMP-1 med_01k8z3v5x2f1rt9m6q7wbn4hcd"],
+  async run(args, console) {
+    const { removePictures } = await import("../../../server/modules/products/pictures.ts");
+    const images = await withPictures(args, console, async (ctx) =>
+      removePictures(ctx, await findStockItem(ctx, args.product), args.picture),
+    );
+    await printPictures(console, images);
+  },
+});
+
+const importFolder = defineCommand({
+  description: "Add a folder of pictures to the products that the files name by SKU",
+  args: {
+    folder: { type: "positional", required: true, completes: "directory", description: "Folder of pictures" },
+    namespace: requiredNamespaceArg,
+  },
+  examples: ["bodega product image import -n demo pictures"],
+  notes: [
+    "Each file is added to the product or variant whose SKU is its name: LAMP-1.jpg, LAMP-1_2.jpg and so on, or any files " +
+      "in a folder LAMP-1. Pictures that a product already has are not added again.",
+    "The exit code is 1 when a file has an error; the others are added.",
+  ],
+  async run(args, console) {
+    const { importPictures } = await import("../../../server/modules/products/pictures.ts");
+    const result = await withProgress(console, undefined, (show) =>
+      withPictures(args, console, (ctx) =>
+        importPictures(ctx, args.folder, (done, total) => show(done, `${done} of ${total} pictures`)),
+      ),
+    );
+    const { products, files, errors } = result;
+    if (console.json) await printJson(console, result);
+    else for (const { file, message } of errors) await warn(console, `${file}: ${message}`);
+    await info(console, `Pictures: ${files} of ${products} products, ${errors.length} with errors.`);
+    return errors.length > 0 ? 1 : 0;
+  },
+});
+
+export default { add, list, remove, import: importFolder };

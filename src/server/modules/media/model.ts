@@ -1,0 +1,31 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { deleted, oneOf, output, timestamp } from "../../values/schema.ts";
+
+/** The widths in which a picture is served; it is never enlarged. */
+export const widths = [320, 640, 1280, 2560] as const;
+
+export const Media = output("Media", {
+  id: Type.String({ description: "`med_…`, the `media_id` of a picture of a product or variant." }),
+  url: Type.String({
+    description:
+      "Path of the picture. For another width, replace `original` by 320, 640, 1280 or 2560. Needs no credentials.",
+  }),
+  width: Type.Integer({ minimum: 1 }),
+  height: Type.Integer({ minimum: 1 }),
+  bytes: Type.Integer({ minimum: 1, description: "Size of the stored picture, which counts towards the quota." }),
+  created_at: timestamp,
+});
+export type Media = Static<typeof Media>;
+
+export const DeletedMedia = deleted("DeletedMedia");
+
+const files = ["original.webp", ...widths.map((width) => `${width}.webp` as const)] as const;
+export const FileParams = Type.Object({
+  id: Type.String(),
+  file: oneOf(files, { description: "Width in pixels; a narrower picture is served as it is." }),
+});
+
+/** The path at which a picture is served as it is stored. */
+export function pictureUrl(namespace: string, id: string): string {
+  return `/media/${id}/original.webp?namespace=${namespace}`;
+}

@@ -1,0 +1,140 @@
+import { sql } from "drizzle-orm";
+import type { Ctx, WorkCtx } from "../../context.ts";
+import { bind, get, param, run, statement } from "../../db/statement.ts";
+import { notFound, unavailable, wrongState } from "../../errors.ts";
+import { formatBytes } from "../../values/bytes.ts";
+import { isId, newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { tenants } from "../tenants/table.ts";
+import { type Media, pictureUrl } from "./model.ts";
+import { type Picture, readPicture, scalePicture } from "./picture.ts";
+import { insertBytes, readFile, writeFile } from "./storage.ts";
+import { media } from "./table.ts";
+
+/** Unused pictures are removed after this time. */
+export const unusedMs = 86_400_000;
+
+type Row = Omit<Media, "url"> & { is_new: number };
+
+const shown = sql.raw("id, width, height, bytes, created_at");
+const named = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
+const used = sql`(select coalesce(sum(bytes), 0) from ${media} where tenant_id = ${param("tenantId")})`;
+// A repeated upload starts the time of an unused picture anew.
+const touchBySource = statement<Row>(sql`
+  update ${media} set unused_since = ${param("now")}
+  where tenant_id = ${param("tenantId")} and source_hash = ${param("hash")} returning ${shown}, 0 as is_new`);
+const insertMedia = statement<Row>(sql`
+  insert into ${media} (id, tenant_id, source_hash, width, height, bytes, in_s3, unused_since, created_at)
+  select ${param("id")}, id, ${param("hash")}, ${param("width")}, ${param("height")}, ${param("size")},
+    ${param("inS3")}, ${param("now")}, ${param("now")}
+  from ${tenants} where id = ${param("tenantId")} and ${used} + ${param("size")} <= media_quota
+  on conflict (tenant_id, source_hash) do update set unused_since = excluded.unused_since
+  returning ${shown}, id = ${param("id")} as is_new`);
+const selectUsage = statement<{ used: number; quota: number }>(sql`
+  select ${used} as used, media_quota as quota from ${tenants} where id = ${param("tenantId")}`);
+const selectFile = statement<{ width: number; in_s3: number }>(sql`
+  select width, in_s3 from ${media} where ${named}`);
+const removeUnused = statement(sql`delete from ${media} where ${named} and uses = 0`);
+// Few at a time, because the engine reads through all of a removed blob.
+const removeOld = statement(sql`
+  delete from ${media} where id in (
+    select id from ${media} where uses = 0 and unused_since <= ${param("before")} limit 20)`);
+
+/** An upload that is stored already, or is read and to be stored. */
+export type ReadUpload = { stored: Row } | { id: string; hash: string; picture: Picture };
+
+/**
+ * Decodes an upload, unless the store has the same file. With S3, the picture is written there.
+ * @throws unsupportedMediaType, validationFailed, unavailable as `readPicture`; wrongState when the quota is used up.
+ */
+export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUpload> {
+  const hash = new Bun.CryptoHasher("sha256").update(upload).digest("hex");
+  const tenantId = ctx.tenant.id;
+  const stored = await get(ctx.db, touchBySource, { tenantId, hash, now: toTimestamp(ctx.now()) });
+  if (stored) return { stored };
+  await requireSpace(ctx, 1);
+  const picture = await readPicture(upload, tenantId);
+  await requireSpace(ctx, picture.bytes.length);
+  const id = newId("med");
+  if (ctx.media) await writeFile(ctx, { id, width: 0, inS3: true }, picture.bytes);
+  return { id, hash, picture };
+}
+
+/** Stores a picture; returns also whether it is new. Errors: wrongState when the quota is used up. */
+export async function storePicture(ctx: Ctx, read: ReadUpload): Promise<{ media: Media; isNew: boolean }> {
+  const row = "stored" in read ? read.stored : await insert(ctx, read);
+  const { is_new: isNew, ...shown } = row;
+  const { id, ...rest } = shown;
+  return { media: { id, url: pictureUrl(ctx.tenant.namespace, id), ...rest }, isNew: isNew === 1 };
+}
+
+async function insert(ctx: Ctx, { id, hash, picture }: Exclude<ReadUpload, { stored: Row }>): Promise<Row> {
+  const { bytes, width, height } = picture;
+  const key = { tenantId: ctx.tenant.id, id };
+  const now = toTimestamp(ctx.now());
+  const row = { ...key, hash, width, height, size: bytes.length, inS3: ctx.media ? 1 : 0, now };
+  const statements = [bind(insertMedia, row)];
+  if (!ctx.media) statements.push(bind(insertBytes, { ...key, width: 0, bytes }));
+  const [inserted] = await ctx.db.batch(statements);
+  const stored = inserted?.rows[0] as unknown as Row | undefined;
+  if (stored) return stored;
+  await requireSpace(ctx, bytes.length);
+  throw unavailable();
+}
+
+/** Stores a picture from a file. Errors: those of `readUpload`. */
+export async function addPicture(ctx: Ctx, upload: Uint8Array): Promise<Media> {
+  return (await storePicture(ctx, await readUpload(ctx, upload))).media;
+}
+
+async function requireSpace(ctx: Ctx, bytes: number): Promise<void> {
+  const { used = 0, quota = 0 } = (await get(ctx.db, selectUsage, { tenantId: ctx.tenant.id })) ?? {};
+  if (used + bytes <= quota) return;
+  throw wrongState(`The store's pictures use ${formatBytes(used)} of ${formatBytes(quota)}.`, {
+    remedy: "Delete pictures, or ask the operator for a larger quota.",
+  });
+}
+
+/** Widths that are being made, so that many first viewers of one wait for the same work. */
+const inWork = new Map<string, Promise<Uint8Array>>();
+
+/**
+ * A picture as WebP, at most `width` pixels wide; 0 as it is stored. Each width is made when it is first asked for.
+ * @throws notFound; unavailable when S3 cannot be used, or too many pictures are being processed.
+ */
+export async function getPicture(ctx: Ctx, id: string, width: number): Promise<Uint8Array> {
+  const row = isId("med", id) ? await get(ctx.db, selectFile, { tenantId: ctx.tenant.id, id }) : undefined;
+  if (!row) throw notFound("picture", id);
+  const file = { id, width: width < row.width ? width : 0, inS3: row.in_s3 === 1 };
+  const bytes = await readFile(ctx, file);
+  if (bytes) return bytes;
+  const key = `${id} ${file.width}`;
+  const made = inWork.get(key) ?? makeWidth(ctx, file).finally(() => inWork.delete(key));
+  inWork.set(key, made);
+  return made;
+}
+
+async function makeWidth(ctx: Ctx, file: { id: string; width: number; inS3: boolean }): Promise<Uint8Array> {
+  if (file.width === 0) throw notFound("picture", file.id);
+  const readOriginal = async () => {
+    const original = await readFile(ctx, { ...file, width: 0 });
+    if (!original) throw notFound("picture", file.id);
+    return original;
+  };
+  const scaled = await scalePicture(readOriginal, file.width, ctx.tenant.id);
+  await writeFile(ctx, file, scaled);
+  return scaled;
+}
+
+/** Deletes a picture that no product or variant shows. Errors: notFound, wrongState for one in use. */
+export async function deletePicture(ctx: Ctx, id: string): Promise<void> {
+  const key = { tenantId: ctx.tenant.id, id };
+  if ((await run(ctx.db, removeUnused, key)) > 0) return;
+  if (!(await get(ctx.db, selectFile, key))) throw notFound("picture", id);
+  throw wrongState("A product or variant shows this picture. Remove it there first.");
+}
+
+/** Removes some pictures that nothing has shown for a day. Returns how many. */
+export function purgePictures(ctx: WorkCtx): Promise<number> {
+  return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - unusedMs) });
+}

@@ -1,0 +1,52 @@
+import { sql } from "drizzle-orm";
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
+
+/** Pictures that a store has uploaded. */
+export const media = sqliteTable(
+  "media",
+  {
+    id: text("id").primaryKey(),
+    tenantId: tenantIdColumn(),
+    /** SHA-256 of the uploaded bytes: the same file is stored once. */
+    sourceHash: text("source_hash").notNull(),
+    width: integer("width").notNull(),
+    height: integer("height").notNull(),
+    /** Size of the stored picture, without its smaller widths. */
+    bytes: integer("bytes").notNull(),
+    /** Whether its bytes are in S3 and not in `media_blobs`. */
+    inS3: integer("in_s3", { mode: "boolean" }).notNull(),
+    /** Maintained by triggers: how many products and variants show it, and since when none does. */
+    uses: integer("uses").notNull().default(0),
+    unusedSince: text("unused_since").notNull(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("media_source").on(t.tenantId, t.sourceHash),
+    index("media_sizes").on(t.tenantId, t.bytes),
+    index("media_unused").on(t.unusedSince).where(sql`uses = 0`),
+  ],
+);
+
+/** The bytes of pictures as WebP, apart from their rows because these change. */
+export const mediaBlobs = sqliteTable(
+  "media_blobs",
+  {
+    tenantId: tenantIdColumn(),
+    mediaId: ownerColumn("media_id", () => media.id),
+    /** 0 for the picture itself. */
+    width: integer("width").notNull(),
+    bytes: blob("bytes", { mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.mediaId, t.width] }), index("media_blobs_by_tenant").on(t.tenantId)],
+);
+
+/** Folders in S3 of removed pictures, also of removed stores. A trigger adds them. */
+export const mediaTrash = sqliteTable(
+  "media_trash",
+  {
+    folder: text("folder").primaryKey(),
+    removedAt: text("removed_at").notNull(),
+  },
+  (t) => [index("media_trash_by_age").on(t.removedAt)],
+);

@@ -1,0 +1,33 @@
+import type { Ctx } from "../../context.ts";
+import { invalidField } from "../../errors.ts";
+import { isId } from "../../values/ids.ts";
+import { requireSafeText } from "../../values/text.ts";
+import { pictureUrl } from "../media/model.ts";
+import type { ImageInput } from "./image-model.ts";
+
+/** Message of a picture that the store does not have; a trigger finds it. */
+export const unknownPicture = "contains the media_id of a picture that this store does not have";
+
+/** The stored JSON of pictures, in order. `field` names them in errors. Errors: validationFailed. */
+export function imagesText(ctx: Ctx, images: readonly ImageInput[], field: string): string {
+  const placed = images.map((image, index) => ({
+    place: image.position ?? index,
+    image: {
+      ...source(ctx, image, `${field}.${index}`),
+      alt: requireSafeText(`${field}.${index}.alt`, image.alt ?? ""),
+    },
+  }));
+  const inOrder = placed.toSorted((a, b) => a.place - b.place);
+  return JSON.stringify(inOrder.map(({ image }, position) => ({ ...image, position })));
+}
+
+function source(ctx: Ctx, { media_id: id, url }: ImageInput, field: string): { media_id?: string; url: string } {
+  if (id !== undefined) {
+    if (!isId("med", id)) throw invalidField(`${field}.media_id`, "is not the id of a picture");
+    return { media_id: id, url: pictureUrl(ctx.tenant.namespace, id) };
+  }
+  if (url === undefined) throw invalidField(`${field}.url`, "is required without a media_id");
+  requireSafeText(`${field}.url`, url);
+  if (URL.canParse(url) && /^https?:/i.test(url)) return { url };
+  throw invalidField(`${field}.url`, "must be an http or https address");
+}

@@ -1,0 +1,140 @@
+import { type Dirent, readdirSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { basename, extname, join, relative, resolve } from "node:path";
+import type { Ctx } from "../../context.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, errnoOf, notFound, validationFailed } from "../../errors.ts";
+import { formatBytes } from "../../values/bytes.ts";
+import type { Media } from "../media/model.ts";
+import { maxUploadBytes } from "../media/picture.ts";
+import { addPicture } from "../media/service.ts";
+import type { Image, ImageInput } from "./image-model.ts";
+import { resolveStockItem } from "./resolve.ts";
+import { getProduct, patchProduct } from "./service.ts";
+import type { StockItem } from "./stock.ts";
+import { getVariant, patchVariant } from "./variants/variants.ts";
+
+/** The pictures of a product or variant, in order. Errors: notFound. */
+export async function listPictures(ctx: Ctx, { productId, variantId }: StockItem): Promise<Image[]> {
+  const read = variantId === null ? getProduct(ctx, productId) : getVariant(ctx, { productId, variantId });
+  return (JSON.parse((await read).json) as { images: Image[] }).images;
+}
+
+/** Changes the pictures of a product or variant, and returns them. Errors: notFound, validationFailed. */
+function changePictures(ctx: Ctx, item: StockItem, change: (images: Image[]) => ImageInput[]): Promise<Image[]> {
+  const { productId, variantId } = item;
+  return inTransaction(ctx, async (tx) => {
+    const before = await listPictures(tx, item);
+    const images = change(before);
+    if (images.length === before.length) return before;
+    if (variantId !== null) await patchVariant(tx, { productId, variantId }, { images }, null);
+    else await patchProduct(tx, productId, { images }, { ifMatch: null });
+    return listPictures(tx, item);
+  });
+}
+
+/** Stores files as pictures, and adds those to a product or variant that it does not have. Errors: as `storeFile`. */
+export async function addPictures(ctx: Ctx, item: StockItem, paths: readonly string[], alt = ""): Promise<Image[]> {
+  const stored: Media[] = [];
+  for (const path of paths) stored.push(await storeFile(ctx, path));
+  return changePictures(ctx, item, (images) => {
+    const known = new Set(images.map((image) => image.media_id));
+    return [...images, ...stored.filter(({ id }) => !known.has(id)).map(({ id }) => ({ media_id: id, alt }))];
+  });
+}
+
+/** Removes pictures from a product or variant, by id or address. Errors: notFound. */
+export function removePictures(ctx: Ctx, item: StockItem, names: readonly string[]): Promise<Image[]> {
+  return changePictures(ctx, item, (images) => {
+    const isNamed = (image: Image, name: string) => image.media_id === name || image.url === name;
+    const missing = names.find((name) => !images.some((image) => isNamed(image, name)));
+    if (missing !== undefined) throw notFound("picture", missing);
+    return images.filter((image) => !names.some((name) => isNamed(image, name)));
+  });
+}
+
+/**
+ * Stores a file as a picture, once. Errors: validationFailed for a file that cannot be read or is too large; those of
+ * an upload.
+ */
+export async function storeFile(ctx: Ctx, path: string): Promise<Media> {
+  return addPicture(ctx, await readPictureFile(path));
+}
+
+/** The bytes of a file to upload. Errors: validationFailed. */
+export async function readPictureFile(path: string): Promise<Uint8Array> {
+  try {
+    const found = await stat(path);
+    if (!found.isFile()) throw validationFailed(`${path} is not a file.`);
+    if (found.size > maxUploadBytes) throw validationFailed(`${path} is larger than ${formatBytes(maxUploadBytes)}.`);
+    return await readFile(path);
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
+  }
+}
+
+/** The outcome of importing a folder: files by name within it. */
+export interface FolderImport {
+  products: number;
+  files: number;
+  errors: { file: string; message: string }[];
+}
+
+const types = [".jpg", ".jpeg", ".png", ".webp", ".gif"];
+
+/**
+ * Adds the pictures of a folder to the products and variants whose SKU they are named by: `MUG-1.jpg`, `MUG-1_2.jpg` and
+ * further numbers, or any files in a folder `MUG-1`. Pictures that a product has are not added again.
+ * @throws validationFailed for a folder that cannot be read; unavailable.
+ */
+export async function importPictures(ctx: Ctx, folder: string, onFile: (done: number, total: number) => void) {
+  const paths = listFiles(folder);
+  const result: FolderImport = { products: 0, files: 0, errors: [] };
+  const items = new Map<string, StockItem>();
+  for (const [index, path] of paths.entries()) {
+    onFile(index, paths.length);
+    try {
+      const item = await findItem(ctx, namesOf(folder, path));
+      await addPictures(ctx, item, [path]);
+      items.set(item.variantId ?? item.productId, item);
+      result.files++;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind === "unavailable") throw error;
+      const message = error.details?.[0] ? `The picture ${error.details[0].message}.` : error.message;
+      result.errors.push({ file: relative(folder, path), message });
+    }
+  }
+  return { ...result, products: items.size };
+}
+
+function listFiles(folder: string): string[] {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  } catch (cause) {
+    throw validationFailed(`${folder} cannot be read (${errnoOf(cause)}).`, { cause });
+  }
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  return entries
+    .filter((entry) => entry.isFile() && types.includes(extname(entry.name).toLowerCase()))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted(compare);
+}
+
+/** SKUs that a file may be named by, the most likely first. */
+function namesOf(folder: string, path: string): string[] {
+  const parent = resolve(path, "..");
+  if (parent !== resolve(folder)) return [basename(parent)];
+  const name = basename(path, extname(path));
+  return [...new Set([name, name.replace(/[-_ ]\d{1,3}$/, "")])];
+}
+
+async function findItem(ctx: Ctx, [name = "", ...others]: string[]): Promise<StockItem> {
+  try {
+    return await resolveStockItem(ctx, name);
+  } catch (error) {
+    if (others.length === 0 || !(error instanceof AppError && error.kind === "notFound")) throw error;
+    return findItem(ctx, others);
+  }
+}

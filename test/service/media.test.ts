@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Ctx } from "../../src/server/context.ts";
+import type { AppError } from "../../src/server/errors.ts";
+import { addPicture, deletePicture, getPicture, readUpload } from "../../src/server/modules/media/service.ts";
+import { keptInS3Ms, purgeTrash } from "../../src/server/modules/media/storage.ts";
+import {
+  addPictures,
+  importPictures,
+  listPictures,
+  removePictures,
+} from "../../src/server/modules/products/pictures.ts";
+import { resolveStockItem } from "../../src/server/modules/products/resolve.ts";
+import { createProduct } from "../../src/server/modules/products/service.ts";
+import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
+import { importProducts } from "../../src/server/modules/products/transfer/import.ts";
+import { storePictures } from "../../src/server/modules/products/transfer/store-pictures.ts";
+import { deleteTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
+import { failureOf } from "../support/failure.ts";
+import { makePng, newPng } from "../support/pictures.ts";
+import { findInconsistencies } from "../support/record-check.ts";
+import { startS3Server } from "../support/s3-server.ts";
+import { onDatabase, onEachDatabase, type Suite } from "../support/suite.ts";
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "bodega-pictures-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+async function openStore(suite: Suite): Promise<Ctx> {
+  const { namespace } = await suite.shop();
+  return { ...suite.app.system, tenant: await requireTenant(suite.app.system, namespace) };
+}
+
+/** Writes files and returns their folder. */
+function folderOf(files: Record<string, Uint8Array>): string {
+  const folder = mkdtempSync(join(dir, "f-"));
+  for (const [name, bytes] of Object.entries(files)) {
+    mkdirSync(join(folder, name, ".."), { recursive: true });
+    writeFileSync(join(folder, name), bytes);
+  }
+  return folder;
+}
+
+const kindOf = async (work: Promise<unknown>) => ((await failureOf(work)) as AppError).kind;
+const altsOf = (images: { alt: string }[]) => images.map(({ alt }) => alt);
+
+onEachDatabase((suite) => {
+  test("the files of a folder are added to the products and variants that they name by SKU, once", async () => {
+    const ctx = await openStore(suite);
+    await createProduct(ctx, { title: "Mug", price: 1, sku: "MUG-1" });
+    await createProduct(ctx, { title: "Shirt", price: 1, variants: [{ title: "S", sku: "TS-S" }] });
+    const folder = folderOf({
+      "MUG-1.png": newPng(),
+      "MUG-1_2.PNG": newPng(),
+      "MUG-1_10.png": newPng(),
+      "TS-S/front.png": newPng(),
+      "TS-S/notes.txt": new Uint8Array(3),
+      "UNKNOWN.png": newPng(),
+      "MUG-1-3.jpg": new TextEncoder().encode("no picture"),
+    });
+    const expected = {
+      products: 2,
+      files: 4,
+      errors: [
+        { file: "MUG-1-3.jpg", message: "The file is not a picture of a supported format." },
+        { file: "UNKNOWN.png", message: expect.stringContaining('"UNKNOWN" not found') },
+      ],
+    };
+    for (const _ of ["first", "again"]) {
+      expect(await importPictures(ctx, folder, () => {})).toEqual(expected);
+      expect((await listPictures(ctx, await resolveStockItem(ctx, "MUG-1"))).length).toBe(3);
+      expect((await listPictures(ctx, await resolveStockItem(ctx, "TS-S"))).length).toBe(1);
+    }
+    expect(await kindOf(importPictures(ctx, join(dir, "none"), () => {}))).toBe("validationFailed");
+  });
+
+  test("a wrong number of uses is found and fixed", async () => {
+    const ctx = await openStore(suite);
+    const { id } = await addPicture(ctx, newPng());
+    await createProduct(ctx, { title: "Mug", price: 1, images: [{ media_id: id }] });
+    const doctor = (fix = false) => findInconsistencies(suite.app.system, { namespace: ctx.tenant.namespace, fix });
+    expect((await doctor()).inconsistencies).toEqual([]);
+    await ctx.db.execute({ sql: "update media set uses = 0 where id = ?", args: [id] });
+    expect((await doctor()).inconsistencies).toMatchObject([{ check: "pictures", subject: id, is: 0, should: 1 }]);
+    await doctor(true);
+    expect((await doctor()).inconsistencies).toEqual([]);
+    expect(await kindOf(deletePicture(ctx, id))).toBe("wrongState");
+  });
+});
+
+onDatabase("file", (suite) => {
+  test("pictures are added to a product and removed from it by id or address", async () => {
+    const ctx = await openStore(suite);
+    await createProduct(ctx, {
+      title: "Mug",
+      price: 1,
+      sku: "MUG",
+      images: [{ url: "https://a.example/1", alt: "one" }],
+    });
+    const item = await resolveStockItem(ctx, "MUG");
+    const folder = folderOf({ "a.png": newPng(), "b.png": newPng() });
+    const paths = [join(folder, "a.png"), join(folder, "b.png")];
+    const added = await addPictures(ctx, item, paths, "new");
+    expect(altsOf(added)).toEqual(["one", "new", "new"]);
+    expect(await addPictures(ctx, item, paths, "again")).toEqual(added);
+    const first = added[1]?.media_id as string;
+    expect(altsOf(await removePictures(ctx, item, [first, "https://a.example/1"]))).toEqual(["new"]);
+    expect(await kindOf(removePictures(ctx, item, [first]))).toBe("notFound");
+    for (const path of [join(folder, "none.png"), folder]) {
+      expect(await kindOf(addPictures(ctx, item, [path]))).toBe("validationFailed");
+    }
+  });
+
+  test("an imported file uploads the pictures that it names by path, and changes nothing the second time", async () => {
+    const ctx = await openStore(suite);
+    const folder = folderOf({ "mug.png": newPng(), "pics/red one.png": newPng(), "bad.png": new Uint8Array(9) });
+    const text = [
+      "title,price,sku,images,variant_sku,option:size,variant_images",
+      "Mug,5,MUG,mug.png|https://a.example/1,,,",
+      "Shirt,5,,,TS-S,S,pics/red one.png",
+      "Bad,5,BAD,bad.png,,,",
+      "None,5,NONE,none.png,,,",
+    ].join("\n");
+    async function* source() {
+      yield text;
+    }
+    const run = (isDryRun: boolean) =>
+      importProducts(ctx, storePictures(ctx, readCsv(source()), { folder, isDryRun }), { onError: "skip", isDryRun });
+    const count = async () => {
+      const sql = "select count(*) as n from media where tenant_id = ?";
+      return (await ctx.db.execute({ sql, args: [ctx.tenant.id] })).rows[0]?.n;
+    };
+    const dry = await run(true);
+    expect(dry).toMatchObject({ created: 2, failed: 2 });
+    expect(await count()).toBe(0);
+    const first = await run(false);
+    expect(first).toMatchObject({ created: 2, failed: 2, errors: dry.errors });
+    expect(first.errors.map(({ line, field }) => [line, field])).toEqual([
+      [4, "images"],
+      [5, "images"],
+    ]);
+    expect(await run(false)).toMatchObject({ unchanged: 2, failed: 2 });
+    expect(await count()).toBe(2);
+    const [mug, other] = await listPictures(ctx, await resolveStockItem(ctx, "MUG"));
+    expect([mug?.media_id, other?.url]).toEqual([expect.stringMatching(/^med_/), "https://a.example/1"]);
+    expect((await listPictures(ctx, await resolveStockItem(ctx, "TS-S"))).length).toBe(1);
+  });
+
+  test("with S3, pictures and their widths are there, and are removed after backups have expired", async () => {
+    const s3 = startS3Server("pictures");
+    const account = { ...s3.account, endpoint: s3.url, region: "eu-central-1" };
+    const media = { bucket: "pictures", prefix: "shop/", account };
+    const ctx: Ctx = { ...(await openStore(suite)), media };
+    const { id } = await addPicture(ctx, makePng(400, 200));
+    const key = `shop/${ctx.tenant.id}/${id}`;
+    expect([...s3.objects.keys()]).toEqual([`${key}/original.webp`]);
+    const narrow = await getPicture(ctx, id, 320);
+    expect(await new Bun.Image(narrow).metadata()).toMatchObject({ width: 320, height: 160 });
+    expect([...s3.objects.keys()].toSorted()).toEqual([`${key}/320.webp`, `${key}/original.webp`]);
+    expect(await getPicture(ctx, id, 320)).toEqual(narrow);
+    expect(await kindOf(getPicture({ ...ctx, media: undefined }, id, 320))).toBe("unavailable");
+
+    s3.fail = { when: /^PUT/, code: "AccessDenied" };
+    const failure = (await failureOf(readUpload(ctx, newPng()))) as AppError;
+    expect([failure.kind, failure.message]).toEqual(["unavailable", expect.stringContaining("AccessDenied")]);
+    s3.fail = undefined;
+
+    await deleteTenant(suite.app.system, ctx.tenant.namespace);
+    const purge = (after: number) => purgeTrash({ db: ctx.db, now: () => Date.now() + after, media });
+    await purge(keptInS3Ms - 60_000);
+    expect(s3.objects.size).toBe(2);
+    await purge(keptInS3Ms + 60_000);
+    expect(s3.objects.size).toBe(0);
+    await s3.close();
+  });
+});

@@ -1,0 +1,87 @@
+import { crc32, deflateSync } from "node:zlib";
+import type { Call } from "./client.ts";
+
+type Rgb = readonly [red: number, green: number, blue: number];
+
+function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
+}
+
+const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
+
+function header(width: number, height: number): Buffer {
+  const data = Buffer.alloc(13);
+  data.writeUInt32BE(width, 0);
+  data.writeUInt32BE(height, 4);
+  data.set([8, 2], 8);
+  return chunk("IHDR", data);
+}
+
+/** A PNG with the colour of each pixel; `extra` are further chunks before the pixels. */
+export function makePng(
+  width: number,
+  height: number,
+  colour: (x: number, y: number) => Rgb = () => [200, 40, 40],
+  extra: { type: string; data: Uint8Array }[] = [],
+): Uint8Array<ArrayBuffer> {
+  const rows = Buffer.alloc((width * 3 + 1) * height);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) rows.set(colour(x, y), y * (width * 3 + 1) + 1 + x * 3);
+  }
+  const more = extra.map(({ type, data }) => chunk(type, data));
+  const parts = [signature, header(width, height), ...more, chunk("IDAT", deflateSync(rows, { level: 1 }))];
+  return new Uint8Array(Buffer.concat([...parts, chunk("IEND", new Uint8Array(0))]));
+}
+
+/** A PNG of a few bytes that claims a size, without its pixels. */
+export function makeBomb(width: number, height: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(
+    Buffer.concat([signature, header(width, height), chunk("IDAT", deflateSync(Buffer.alloc(64)))]),
+  );
+}
+
+/** A JPEG with metadata of a camera: an orientation (EXIF, 1 to 8), a place, and an owner. */
+export async function makePhoto(png: Uint8Array, orientation: number): Promise<Uint8Array<ArrayBuffer>> {
+  const jpeg = await new Bun.Image(png).jpeg({ quality: 95 }).buffer();
+  const tags = Buffer.alloc(2 + 2 * 12 + 4);
+  tags.writeUInt16BE(2, 0);
+  tags.set([0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0], 2);
+  tags.set([0x88, 0x25, 0, 4, 0, 0, 0, 1, 0, 0, 0, 8], 14);
+  const exif = Buffer.concat([
+    Buffer.from("Exif\0\0MM\0*\0\0\0\x08", "latin1"),
+    tags,
+    Buffer.from("GPS 52.5 N 13.4 E Ada"),
+  ]);
+  const marker = Buffer.from([0xff, 0xe1, (exif.length + 2) >> 8, (exif.length + 2) & 255]);
+  return new Uint8Array(Buffer.concat([jpeg.subarray(0, 2), marker, exif, jpeg.subarray(2)]));
+}
+
+/** A GIF of one red pixel, and one with a second, blue frame. */
+const gifHead = "R0lGODlhAQABAIABAP8AAAAA/";
+export const redGif = new Uint8Array(Buffer.from(`${gifHead}yH5BAEKAAEALAAAAAABAAEAAAICRAEAOw==`, "base64"));
+
+/** What the server says of an uploaded picture. */
+export interface Uploaded extends Record<string, unknown> {
+  id: string;
+  url: string;
+  width: number;
+  height: number;
+  bytes: number;
+}
+
+let pictures = 0;
+
+/** A small picture that no other test uploads; all of one size become the same WebP. */
+export function newPng(width = 8, height = 6): Uint8Array<ArrayBuffer> {
+  return makePng(width, height, undefined, [{ type: "tEXt", data: Buffer.from(`Number\0${++pictures}`) }]);
+}
+
+/** Uploads a picture as the body. */
+export function upload(call: Call, picture: Uint8Array<ArrayBuffer> = newPng(), type = "image/png") {
+  return call<Uploaded>("POST /media/", { raw: picture, headers: { "content-type": type } });
+}
