@@ -35,6 +35,16 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+test("a replicated server that stood still writes only after it could ask whether another one took over", async () => {
+  await open({ isReplicated: true });
+  await db.execute(insertRow("before"));
+  Bun.sleepSync(2100);
+  const write = db.execute(insertRow("after")).then(() => "written");
+  expect(await Promise.race([write, Bun.sleep(500).then(() => "waits")])).toBe("waits");
+  expect(await names()).toEqual(["before"]);
+  expect(await write).toBe("written");
+});
+
 test("reports how many writes wait, and how long the first has waited", async () => {
   await open();
   expect([db.queue.waiting, db.queue.waitMs]).toEqual([0, 0]);

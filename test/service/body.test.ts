@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { hasLongBody, readBody } from "../../src/server/api/body.ts";
-import { freeTurn } from "../../src/server/values/turns.ts";
+import { freeTurn, partyOf } from "../../src/server/values/turns.ts";
 import { until } from "../support/until.ts";
 
 const limits = { bytes: 1_000_000, ms: 5000 };
@@ -97,4 +97,16 @@ test("a body that will be long is told by its headers", () => {
   expect(told({ "transfer-encoding": "chunked" })).toBe(false);
   expect(told({ "content-length": "1000" })).toBe(false);
   expect(told({})).toBe(false);
+});
+
+test("large bodies of a store do not hold up its short requests, however many wait", async () => {
+  const url = "http://a/likes/?namespace=lamps";
+  const order: string[] = [];
+  const body = JSON.stringify({ text: "\u0000".repeat(10_000) });
+  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  const send = () => readBody(new Request(url, { method: "POST", body, headers }), limits, { left: 200_000 });
+  const bodies = Array.from({ length: 100 }, () => send().then(() => order.push("body")));
+  const short = Promise.any(bodies).then(() => freeTurn(partyOf(url)));
+  await Promise.all([...bodies, short.then(() => order.push("short"))]);
+  expect(order.indexOf("short")).toBeLessThan(80);
 });

@@ -80,10 +80,12 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
     if (bytes.length <= quickBytes) return parse(bytes);
-    await freeTurn(partyOf(request.url), signal);
+    // Beside the other requests of its store, which are short.
+    const party = `${partyOf(request.url)} body`;
+    await freeTurn(party, signal);
     signal.throwIfAborted();
     const body = parse(bytes);
-    await freeTurn(partyOf(request.url), signal);
+    await freeTurn(party, signal);
     return body;
   } catch (error) {
     if (error instanceof AppError) return { error };

@@ -22,6 +22,8 @@ export interface DatabaseOptions {
   lockDeadlineMs?: number;
   /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */
   hasCheckpointer?: boolean;
+  /** Whether another server may take over from this process. */
+  isReplicated?: boolean;
   /** Leaves mode and owner of existing local files as they are, for commands that only read. */
   leaveModes?: boolean;
 }
@@ -63,7 +65,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): Promise<Database> {
-  const { dataDir, lockDeadlineMs, hasCheckpointer = false, leaveModes = false } = options;
+  const { dataDir, lockDeadlineMs, hasCheckpointer = false, isReplicated = false, leaveModes = false } = options;
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
   const path = databaseFile(dataDir);
@@ -77,6 +79,7 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
     const db = new FileDatabase(libsql, path, {
       lockDeadlineMs,
       hasCheckpointer,
+      isReplicated,
       isServerRunning: () => isServerRunning(dataDir),
       afterClose() {
         // SQLite changes the modes of an existing WAL and its index to the file's.

@@ -92,7 +92,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
   // Several listeners share the port: those of workers, or of successive certificates.
   const isShared = config.workers > 1 || certificate !== null;
   const portConfig = isShared ? { ...config, port: await reservePort(config) } : config;
-  const db = await openConfiguredDatabase(config, { hasCheckpointer: true });
+  const db = await openServedDatabase(config);
   try {
     const { vault, hasKey } = await prepareDatabase(config, db, log);
     await run.prepare?.(db, vault);
@@ -137,11 +137,14 @@ async function startAnswering(
   return { ...group, url: addressOf(config) };
 }
 
+const openServedDatabase = (config: Config) =>
+  openConfiguredDatabase(config, { hasCheckpointer: true, isReplicated: config.replicateTo !== undefined });
+
 async function runWorker(config: Config, { version, log, stopSignal }: Run): Promise<number> {
   if (!process.send) throw validationFailed("BODEGA_CONFIG is reserved for the server's own workers. Unset it.");
   shareCores(config.workers);
   void stopSignal.then(() => limitShutdown(log));
-  const db = await openConfiguredDatabase(config, { hasCheckpointer: true });
+  const db = await openServedDatabase(config);
   try {
     const { vault } = await openServerVault(config, db, log);
     const monitor = startWorkerMonitor(db);

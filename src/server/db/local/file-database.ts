@@ -11,6 +11,7 @@ import { watchFile } from "./file-watch.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
+import { watchSuspension } from "./suspension-watch.ts";
 import { WalEmptier, type WalObserver } from "./wal-emptier.ts";
 import { WriteQueue, type WriteQueueOptions } from "./write-queue.ts";
 import { WriteSession } from "./write-session.ts";
@@ -24,6 +25,8 @@ const probe = "UPDATE revision SET value = value + 1";
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
   /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */
   hasCheckpointer?: boolean;
+  /** Whether another server may take over from this process: after standing still it asks about that before it writes. */
+  isReplicated?: boolean;
   afterClose?: () => void;
   /** Whether a server uses the file: its checkpointer then does what closing would do otherwise. */
   isServerRunning?: () => Promise<boolean>;
@@ -63,10 +66,11 @@ export class FileDatabase implements Database {
     const beforeCommit = () => {
       if (!isInPlace()) throw unavailable("The database file was removed or replaced.", { isInternal: true });
     };
+    const hasJustResumed = options.isReplicated ? watchSuspension() : () => false;
     const callbacks = {
       beforeCommit,
       onCommit: this.reader.dropSnapshot,
-      mustWait: () => this.#fairness.isHeld() || this.#isWalFull(),
+      mustWait: () => this.#fairness.isHeld() || this.#isWalFull() || hasJustResumed(),
     };
     this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, ...callbacks });
     const { writer, reader } = this;
