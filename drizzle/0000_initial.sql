@@ -74,6 +74,34 @@ CREATE INDEX `audit_log_by_subject` ON `audit_log` (`subject`,`seq`);--> stateme
 CREATE INDEX `audit_log_by_actor` ON `audit_log` (`actor_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_log_by_address` ON `audit_log` (`address`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_log_by_event` ON `audit_log` (`event`,`seq`);--> statement-breakpoint
+CREATE TABLE `categories` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`parent_id` text,
+	`slug` text NOT NULL,
+	`title` text NOT NULL,
+	`description` text,
+	`translations` text DEFAULT '{}' NOT NULL,
+	`position` integer DEFAULT 0 NOT NULL,
+	`published` integer DEFAULT true NOT NULL,
+	`lang` text NOT NULL,
+	`version` integer DEFAULT 1 NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	`rendered` text GENERATED ALWAYS AS (json_object(
+  'id', id, 'parent_id', parent_id, 'slug', slug, 'title', title, 'description', description,
+  'translations', json(translations), 'position', position,
+  'published', json(case when published then 'true' else 'false' end), 'lang', lang,
+  'version', version, 'created_at', created_at, 'updated_at', updated_at)) STORED,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`parent_id`) REFERENCES `categories`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "categories_translations_size" CHECK(length(cast("categories"."translations" as blob)) <= 524288),
+	CONSTRAINT "categories_json" CHECK(json_valid("categories"."translations"))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `categories_slug` ON `categories` (`tenant_id`,`slug`);--> statement-breakpoint
+CREATE INDEX `categories_by_parent` ON `categories` (`parent_id`);--> statement-breakpoint
+CREATE INDEX `categories_by_position` ON `categories` (`tenant_id`,`position`,`id`);--> statement-breakpoint
 CREATE TABLE `events` (
 	`sequence` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -365,6 +393,14 @@ CREATE TABLE `password_reset_codes` (
 );
 --> statement-breakpoint
 CREATE INDEX `password_reset_codes_by_expiry` ON `password_reset_codes` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `product_counts` (
+	`tenant_id` text NOT NULL,
+	`status` text NOT NULL,
+	`products` integer NOT NULL,
+	PRIMARY KEY(`tenant_id`, `status`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `product_variants` (
 	`id` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,
@@ -425,6 +461,7 @@ CREATE TABLE `products` (
 	`allow_backorder` integer DEFAULT false NOT NULL,
 	`images` text DEFAULT '[]' NOT NULL,
 	`tags` text DEFAULT '[]' NOT NULL,
+	`category_ids` text DEFAULT '[]' NOT NULL,
 	`metadata` text DEFAULT '{}' NOT NULL,
 	`translations` text DEFAULT '{}' NOT NULL,
 	`variants` text DEFAULT '[]' NOT NULL,
@@ -434,6 +471,7 @@ CREATE TABLE `products` (
 	`variants_available` integer,
 	`likes_count` integer DEFAULT 0 NOT NULL,
 	`views_count` integer DEFAULT 0 NOT NULL,
+	`popularity` integer GENERATED ALWAYS AS (views_count + 10 * likes_count) VIRTUAL,
 	`lang` text NOT NULL,
 	`is_indexed` integer DEFAULT false NOT NULL,
 	`version` integer DEFAULT 1 NOT NULL,
@@ -448,6 +486,7 @@ CREATE TABLE `products` (
   'compare_at_price', case when compare_at_minor is null or currency_digits = 0 then compare_at_minor
     else json(printf('%d.%0*d', compare_at_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, compare_at_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'currency', currency,
   'sku', case when has_variants then null else sku end, 'images', json(images), 'tags', json(tags),
+  'category_ids', json(category_ids),
   'translations', json(translations), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
   'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at,
   'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),
@@ -462,7 +501,7 @@ CREATE TABLE `products` (
 	CONSTRAINT "products_reserved" CHECK("products"."reserved" between 0 and 9007199254740991),
 	CONSTRAINT "products_metadata_size" CHECK(length(cast("products"."metadata" as blob)) <= 16384),
 	CONSTRAINT "products_translations_size" CHECK(length(cast("products"."translations" as blob)) <= 524288),
-	CONSTRAINT "products_json" CHECK(json_valid("products"."images") and json_valid("products"."tags") and json_valid("products"."metadata") and json_valid("products"."translations"))
+	CONSTRAINT "products_json" CHECK(json_valid("products"."images") and json_valid("products"."tags") and json_valid("products"."category_ids") and json_valid("products"."metadata") and json_valid("products"."translations"))
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `products_id_unique` ON `products` (`id`);--> statement-breakpoint
@@ -473,6 +512,8 @@ CREATE INDEX `products_by_status` ON `products` (`tenant_id`,`status`,`created_a
 CREATE INDEX `products_by_price` ON `products` (`tenant_id`,`price_minor`,`id`) WHERE deleted_at is null;--> statement-breakpoint
 CREATE INDEX `products_by_updated` ON `products` (`tenant_id`,`updated_at`,`id`) WHERE deleted_at is null;--> statement-breakpoint
 CREATE INDEX `products_by_title` ON `products` (`tenant_id`,`title`,`id`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE INDEX `products_by_views` ON `products` (`tenant_id`,`views_count`,`id`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE INDEX `products_by_popularity` ON `products` (`tenant_id`,`popularity`,`id`) WHERE deleted_at is null;--> statement-breakpoint
 CREATE INDEX `products_not_indexed` ON `products` (`row_number`) WHERE is_indexed = 0;--> statement-breakpoint
 CREATE TABLE `public_hits` (
 	`process` text NOT NULL,
@@ -951,4 +992,33 @@ CREATE TRIGGER `resource_counts_declared_unused` AFTER UPDATE ON `resource_count
 WHEN NEW.resource_type <> 'product' AND NEW.likes = 0 AND NEW.bookmarks = 0 AND NEW.views = 0 BEGIN
   DELETE FROM `resource_counts`
   WHERE tenant_id = NEW.tenant_id AND resource_type = NEW.resource_type AND resource_id = NEW.resource_id;
+END;
+--> statement-breakpoint
+-- A product's categories are those of its store.
+CREATE TRIGGER `products_categories_given` BEFORE INSERT ON `products` WHEN NEW.category_ids <> '[]' AND EXISTS (
+  SELECT 1 FROM json_each(NEW.category_ids) AS given
+  WHERE NOT EXISTS (SELECT 1 FROM `categories` WHERE id = given.value AND tenant_id = NEW.tenant_id))
+BEGIN SELECT raise(abort, 'CHECK constraint failed: products_categories'); END;
+--> statement-breakpoint
+CREATE TRIGGER `products_categories_changed` BEFORE UPDATE OF `category_ids` ON `products` WHEN NEW.category_ids <> OLD.category_ids AND EXISTS (
+  SELECT 1 FROM json_each(NEW.category_ids) AS given
+  WHERE NOT EXISTS (SELECT 1 FROM `categories` WHERE id = given.value AND tenant_id = NEW.tenant_id))
+BEGIN SELECT raise(abort, 'CHECK constraint failed: products_categories'); END;
+--> statement-breakpoint
+-- The number of a store's products is known without counting them.
+CREATE TRIGGER `products_counted` AFTER INSERT ON `products` WHEN NEW.deleted_at IS NULL BEGIN
+  INSERT INTO `product_counts` (`tenant_id`, `status`, `products`) VALUES (NEW.tenant_id, NEW.status, 1)
+  ON CONFLICT (`tenant_id`, `status`) DO UPDATE SET `products` = `products` + 1;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `products_recounted` AFTER UPDATE OF `status`, `deleted_at` ON `products`
+WHEN NEW.status <> OLD.status OR (NEW.deleted_at IS NULL) <> (OLD.deleted_at IS NULL) BEGIN
+  UPDATE `product_counts` SET `products` = `products` - 1
+  WHERE tenant_id = OLD.tenant_id AND status = OLD.status AND OLD.deleted_at IS NULL;
+  INSERT INTO `product_counts` (`tenant_id`, `status`, `products`) SELECT NEW.tenant_id, NEW.status, 1 WHERE NEW.deleted_at IS NULL
+  ON CONFLICT (`tenant_id`, `status`) DO UPDATE SET `products` = `products` + 1;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `products_uncounted` AFTER DELETE ON `products` WHEN OLD.deleted_at IS NULL BEGIN
+  UPDATE `product_counts` SET `products` = `products` - 1 WHERE tenant_id = OLD.tenant_id AND status = OLD.status;
 END;

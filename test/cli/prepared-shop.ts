@@ -10,6 +10,7 @@ import { inTransaction } from "../../src/server/db/transaction.ts";
 import { rotateKey } from "../../src/server/modules/app-keys/change.ts";
 import { addOrigins } from "../../src/server/modules/app-keys/origins.ts";
 import { issueKey } from "../../src/server/modules/app-keys/service.ts";
+import { createCategory } from "../../src/server/modules/categories/service.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { prepareMessage, sendMessage } from "../../src/server/modules/notifications/messages/message.ts";
 import { registerDevice } from "../../src/server/modules/notifications/registrations/registration.ts";
@@ -156,6 +157,7 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
 }
 
 async function sellProduct(ctx: Ctx, customer_id: string) {
+  await createCategory(ctx, { title: "Lamps" });
   const product = await createProduct(ctx, {
     title: "Lamp",
     price: 19.9,

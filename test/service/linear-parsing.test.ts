@@ -10,7 +10,7 @@ import { parseOrigin, parseOriginPattern } from "../../src/server/modules/app-ke
 import { parseTarget } from "../../src/server/modules/notifications/registrations/target-input.ts";
 import { requireStrongPassword } from "../../src/server/modules/passwords/password-policy.ts";
 import { ProductListQuery } from "../../src/server/modules/products/list/model.ts";
-import { indexTokens, matchExpression } from "../../src/server/modules/products/list/search-words.ts";
+import { indexTokens, searchWords } from "../../src/server/modules/products/list/search-words.ts";
 import { ProductInput, ProductPatch } from "../../src/server/modules/products/model.ts";
 import { isSlug, slugFrom } from "../../src/server/modules/products/slug.ts";
 import { findColumn } from "../../src/server/modules/products/transfer/csv-columns.ts";
@@ -119,7 +119,7 @@ const parsers: Record<string, Parse> = {
   },
   "search words": (text) => {
     validate(ProductListQuery, { q: text }, "query");
-    matchExpression("tnt_abc123", text);
+    searchWords("tnt_abc123", text);
   },
   "words for the index": (text) => indexTokens("tnt_abc123", [text, text]),
   "a slug": isSlug,

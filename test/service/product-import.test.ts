@@ -286,7 +286,7 @@ onEachDatabase((suite) => {
     const [before, after] = [cells(empty), cells(full)];
     const same = columns.filter((name) => before.every((row, index) => row[name] === after[index]?.[name]));
     // These cannot be changed.
-    expect(same).toEqual(["id", "currency", "lang", "variant_id"]);
+    expect(same).toEqual(["id", "currency", "categories", "lang", "variant_id"]);
   });
 
   suite.testOnFile(

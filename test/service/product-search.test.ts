@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { listProducts } from "../../src/server/modules/products/list/list.ts";
 import { indexPendingProducts } from "../../src/server/modules/products/list/search.ts";
-import { indexTokens, matchExpression } from "../../src/server/modules/products/list/search-words.ts";
+import { indexTokens, searchWords } from "../../src/server/modules/products/list/search-words.ts";
 import { createProduct, deleteProduct, patchProduct } from "../../src/server/modules/products/service.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -77,10 +77,12 @@ onEachDatabase((suite) => {
 test("a search expression has quoted letters, digits and emoji only, for any text", () => {
   for (let code = 0; code < 0x3000; code++) {
     const character = String.fromCharCode(code);
-    const expression = matchExpression("tnt_abc123", `a${character}"b`);
-    expect(expression).toMatch(
-      /^"[\p{L}\p{M}\p{N}\p{Extended_Pictographic}]+"( AND "[\p{L}\p{M}\p{N}\p{Extended_Pictographic}]+")*$/u,
-    );
+    for (const { anywhere, inTitle } of searchWords("tnt_abc123", `a${character}"b`)) {
+      for (const expression of [anywhere, inTitle]) {
+        const bare = expression.replaceAll(/"[·\p{L}\p{M}\p{N}\p{Extended_Pictographic}]+"/gu, "word");
+        expect(["word", "(word OR word)"]).toContain(bare);
+      }
+    }
   }
 });
 

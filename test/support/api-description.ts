@@ -8,7 +8,7 @@ export interface Operation {
   operationId: string;
   summary: string;
   tags: string[];
-  parameters: { name: string; in: string }[];
+  parameters: { name: string; in: string; style?: string }[];
   requestBody?: unknown;
   responses: Record<string, { description: string; content?: Record<string, unknown> }>;
 }
@@ -99,7 +99,10 @@ function parseDescription(text: string): ApiDescription {
       if (!found) return;
       const known = new Set(found.operation.parameters.filter((one) => one.in === "query").map(({ name }) => name));
       for (const name of query) {
-        if (!common.has(name) && !known.has(name)) throw new Error(`${method} ${path} took ?${name}, undescribed`);
+        const field = name.match(/^(\w+)\[.+\]$/)?.[1];
+        const isDeep = found.operation.parameters.some((one) => one.style === "deepObject" && one.name === field);
+        if (!common.has(name) && !known.has(name) && !isDeep)
+          throw new Error(`${method} ${path} took ?${name}, undescribed`);
       }
       if (!found.operation.requestBody || typeof body !== "object" || body === null) return;
       const own = Object.fromEntries(Object.entries(body).filter(([name]) => !common.has(name)));

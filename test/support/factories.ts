@@ -22,6 +22,7 @@ export interface ProductReply {
   stock: number | null;
   available: number | null;
   allow_backorder: boolean;
+  category_ids: string[];
   images: { url: string; alt: string }[];
   tags: string[];
   metadata: Record<string, unknown>;

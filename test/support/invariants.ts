@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { join } from "node:path";
+import type { Page } from "../../src/server/pagination/list-page.ts";
 
 /** The form of app secrets, user tokens, and the secrets of registrations and visitors, also of wrong ones. */
 export const secretForm = /(?:sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{20,}/;
@@ -90,7 +91,7 @@ function checkError(error: ErrorReply | undefined): void {
 export interface Envelope {
   request_id: string;
   data?: unknown;
-  page?: { next_cursor: string | null; has_more: boolean; limit: number; total?: number };
+  page?: Partial<Page> & { next_cursor: string | null; has_more: boolean; limit: number };
   error?: ErrorReply;
 }
 

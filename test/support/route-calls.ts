@@ -67,6 +67,12 @@ async function makeProduct({ shop }: World, fields: Record<string, unknown> = {}
   return (await shop.createProduct({ title: "Contraband", stock: 50, ...fields })).id;
 }
 
+async function makeCategory({ shop }: World): Promise<string> {
+  const { data, text } = await shop.call("POST /categories/", { body: { title: `Contraband ${++numbers}` } });
+  if (!data?.id) throw new Error(`The category was not made: ${text}`);
+  return data.id as string;
+}
+
 async function makeVariant(world: World): Promise<{ path: string; id: string }> {
   const product = await makeProduct(world, { stock: undefined });
   const body = { title: "Contraband in red", price: 3, stock: 5 };
@@ -131,6 +137,18 @@ const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
     }),
   ],
   refundOrder: [async (world) => ofOrder(world, "refund", "paid", {})],
+  listProducts: [
+    async (world) => {
+      const category = await makeCategory(world);
+      await makeProduct(world, { category_ids: [category], tags: ["contraband"] });
+      const query = { category, tag: "contraband", facets: "tags,categories,price", include_total: "true" };
+      return { request: "GET /products/", query };
+    },
+    async (world) => {
+      await makeProduct(world);
+      return { request: "GET /products/", query: { q: "contrabnad", sort: "relevance" } };
+    },
+  ],
   getLikes: [(world) => likes.getOne(world)],
   getBookmarks: [(world) => bookmarks.getOne(world)],
 };
@@ -206,6 +224,22 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   replaceProduct: async (world) => ({ request: `PUT /products/${await makeProduct(world)}/`, body: lamp() }),
   patchProduct: async (world) => ({ request: `PATCH /products/${await makeProduct(world)}/`, body: { stock: 3 } }),
   deleteProduct: async (world) => ({ request: `DELETE /products/${await makeProduct(world)}/` }),
+  // Categories
+  listCategories: async (world) => {
+    for (let n = 0; n < 2; n++) await makeCategory(world);
+    return { request: "GET /categories/" };
+  },
+  getCategory: async (world) => ({ request: `GET /categories/${await makeCategory(world)}/` }),
+  createCategory: async () => ({ request: "POST /categories/", body: { title: `Brochures ${++numbers}` } }),
+  replaceCategory: async (world) => ({
+    request: `PUT /categories/${await makeCategory(world)}/`,
+    body: { title: "Contraband" },
+  }),
+  patchCategory: async (world) => ({
+    request: `PATCH /categories/${await makeCategory(world)}/`,
+    body: { parent_id: await makeCategory(world) },
+  }),
+  deleteCategory: async (world) => ({ request: `DELETE /categories/${await makeCategory(world)}/` }),
   // Variants
   listVariants: async (world) => ({ request: `GET ${(await makeVariant(world)).path}` }),
   addVariant: async (world) => ({

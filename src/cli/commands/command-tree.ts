@@ -64,6 +64,10 @@ export const commandTree: CommandTree = {
       ...fromModule(() => import("./product/image.ts"), "add list remove import", "image "),
     },
   },
+  category: {
+    description: "Manage categories of products",
+    commands: fromModule(() => import("./category/commands.ts"), "list create update delete"),
+  },
   mail: {
     description: "List, show, retry and test mail",
     commands: fromModule(() => import("./mail/commands.ts"), "list show retry test"),

@@ -2,7 +2,7 @@ import type { Console } from "../terminal/console.ts";
 import { parseDuration, parseWhole } from "./parse-values.ts";
 
 /** Kinds of names that shell completion reads from the database. */
-export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "webhook" | "scope" | "event";
+export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "category" | "webhook" | "scope" | "event";
 
 interface AnyArg {
   description: string;

@@ -3,6 +3,7 @@ import type { Session } from "../db/session.ts";
 import { all, type CompiledStatement, get, param, statement } from "../db/statement.ts";
 import { appKeys } from "../modules/app-keys/table.ts";
 import { auditEvents } from "../modules/audit/service.ts";
+import { categories } from "../modules/categories/table.ts";
 import { orders } from "../modules/orders/table.ts";
 import { products, productVariants } from "../modules/products/table.ts";
 import { onlyNamespace } from "../modules/tenants/service.ts";
@@ -59,6 +60,8 @@ const selectProductIds = valuesOf(products, "id", "title", sql`deleted_at is nul
 const selectSlugs = valuesOf(products, "slug", "title", sql`deleted_at is null`);
 const selectSkus = valuesOf(products, "sku", "title", sql`deleted_at is null and not has_variants`);
 const selectVariantSkus = valuesOf(productVariants, "sku", "title", sql`deleted_at is null`);
+const selectCategoryIds = valuesOf(categories, "id", "title");
+const selectCategorySlugs = valuesOf(categories, "slug", "title");
 const selectWebhookIds = valuesOf(webhooks, "id", "url");
 const selectUrls = statement<OfferedName>(sql`
   select url as value, min(id) as description from ${webhooks} where ${ofTenant} and ${begins("url")}
@@ -82,6 +85,7 @@ const kinds: Record<string, Kind> = {
   user: { id: "usr_", ids: selectUserIds, names: [selectEmails], toPrefix: nameKey },
   order: { id: "ord_", ids: selectOrderIds, names: [selectOrderNumbers] },
   product: { id: "prod_", ids: selectProductIds, names: [selectSlugs, selectSkus, selectVariantSkus] },
+  category: { id: "cat_", ids: selectCategoryIds, names: [selectCategorySlugs] },
   webhook: { id: "whk_", ids: selectWebhookIds, names: [selectUrls], hasNameless: true },
 };
 

@@ -73,6 +73,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query"):
       in: where,
       required: where === "path" || property[OptionalKind] !== "Optional",
       ...(description !== undefined && { description }),
+      ...(property[Kind] === "Record" && { style: "deepObject" }),
       schema: name === "cursor" ? { ...rest, ...cursorForm } : rest,
     };
   });

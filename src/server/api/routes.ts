@@ -1,4 +1,5 @@
 import type { Route } from "../http/route.ts";
+import { categoryRoutes } from "../modules/categories/routes.ts";
 import { eventRoutes } from "../modules/events/routes.ts";
 import { mediaRoutes } from "../modules/media/routes.ts";
 import { registrationRoutes } from "../modules/notifications/routes.ts";
@@ -17,6 +18,7 @@ import { viewRoutes } from "../modules/views/routes.ts";
 import { wishlistRoutes } from "../modules/wishlist/routes.ts";
 
 export const routes: readonly Route[] = [
+  ...categoryRoutes,
   ...eventRoutes,
   ...mediaRoutes,
   ...orderRoutes,

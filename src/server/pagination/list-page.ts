@@ -1,4 +1,4 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { encodeCursor } from "./cursor.ts";
 import { type Fields, pickFields } from "./list-query.ts";
 
@@ -24,12 +24,36 @@ export interface PageRow extends MeasuredRow {
 
 /** Where a page of a list ends; sent as `page` next to `data`. */
 export type Page = Static<typeof pageSchema>;
+export type ProductFacets = Static<typeof productFacets>;
+
+const facetOf = (value: TProperties) =>
+  Type.Optional(
+    Type.Object({
+      values: Type.Array(Type.Object({ ...value, count: Type.Integer({ minimum: 1 }) })),
+      is_complete: Type.Boolean({ description: "False if there are more products than were counted." }),
+    }),
+  );
+const productFacets = Type.Object(
+  {
+    tags: facetOf({ value: Type.String() }),
+    categories: facetOf({ id: Type.String(), slug: Type.String() }),
+    price: facetOf({ gte: Type.Number(), lt: Type.Number() }),
+  },
+  {
+    description:
+      "How many products have each value; with `facets`. Tags and categories are at most 100, most frequent first.",
+  },
+);
 
 export const pageSchema = Type.Object({
   next_cursor: Type.Union([Type.String(), Type.Null()], { description: "Send it as `cursor` for the next page." }),
   has_more: Type.Boolean({ description: "Whether there is a next page." }),
   limit: Type.Integer({ description: "Maximum number of records on this page." }),
   total: Type.Optional(Type.Integer({ description: "Number of records on all pages; with `include_total=true`." })),
+  total_is_at_least: Type.Optional(
+    Type.Integer({ description: "Instead of `total`, if there are more products than were counted, usually 10,000." }),
+  ),
+  facets: Type.Optional(productFacets),
 });
 
 /** A page of records: the JSON array, and where it ends. */

@@ -58,13 +58,22 @@ function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   }
 }
 
-/** Checks a query. Texts that are numbers or booleans become such where the schema asks for them. */
+/**
+ * Checks a query. Texts that are numbers or booleans become such where the schema asks for them; `option[size]` becomes
+ * a field of `option` if that is a record.
+ */
 export function validateQuery<T extends TObject>(schema: T, query: Record<string, string | string[]>): Static<T> {
   if (schema.required === undefined && Object.keys(query).length === 0) return {} as Static<T>;
   const values: Record<string, unknown> = { ...query };
   for (const name in query) {
     const text = query[name];
     if (typeof text !== "string") continue;
+    const [, record = "", field] = name.endsWith("]") ? (/^(\w+)\[(.+)\]$/s.exec(name) ?? []) : [];
+    if (field !== undefined && schema.properties[record]?.[Kind] === "Record") {
+      delete values[name];
+      values[record] = Object.assign(Object.create(null), values[record], { [field]: text });
+      continue;
+    }
     const kind = Object.hasOwn(schema.properties, name) ? schema.properties[name]?.[Kind] : undefined;
     if ((kind === "Number" || kind === "Integer") && /^-?\d{1,16}(\.\d{1,16})?$/.test(text))
       values[name] = Number(text);

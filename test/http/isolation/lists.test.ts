@@ -27,8 +27,9 @@ function queriesOf({ query }: Route): Record<string, string>[] {
   const queries: Record<string, string>[] = [{}];
   for (const [name, schema] of Object.entries(query?.properties ?? {})) {
     for (const value of valuesOf(name, schema)) {
-      queries.push({ [name]: value });
-      if (name !== "include_total") queries.push({ [name]: value, include_total: "true", limit: "100" });
+      const more: Record<string, string> = value === "relevance" ? { q: "contraband" } : {};
+      queries.push({ ...more, [name]: value });
+      if (name !== "include_total") queries.push({ ...more, [name]: value, include_total: "true", limit: "100" });
       if (name !== "sort" && query?.properties.sort) {
         queries.push({ [name]: value, sort: "created_at" }, { [name]: value, sort: "-created_at" });
       }

@@ -27,6 +27,7 @@ onDatabase("file", (suite) => {
       allow_backorder: false,
       images: [],
       tags: [],
+      category_ids: [],
       metadata: {},
       translations: {},
       variants: [],

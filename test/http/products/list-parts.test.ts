@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { indexTokens } from "../../../src/server/modules/products/list/search-words.ts";
+import {
+  blockOf,
+  blockPrefix,
+  indexTokens,
+  termToken,
+} from "../../../src/server/modules/products/list/search-words.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
 import type { ProductReply } from "../../support/factories.ts";
@@ -48,8 +53,14 @@ async function fill(suite: Suite, tenantId: string, count: number, status = oneO
       ${status}, i * 104729 % ?, 'EUR', 2, 'en', 1, at, at
     from (select i, strftime('%Y-%m-%dT%H:%M:%fZ', 1893456000 + i, 'unixepoch') as at from n)`;
   await suite.app.db.execute({ sql, args: [count, filled++ * 1_000_000, tenantId, count, count] });
-  const words = "insert into product_search (rowid, words) select row_number, ? from products where tenant_id = ?";
-  await suite.app.db.execute({ sql: words, args: [indexTokens(wordsOf, ["Title"]), tenantId] });
+  const words = `insert into product_search (rowid, words)
+    select row_number, ? || ' ' || case status when 'published' then ? when 'draft' then ? else ? end || ' ' || ? || ${blockOf("row_number")}
+    from products where tenant_id = ?`;
+  const statuses = ["published", "draft", "archived"].map((status) => termToken(wordsOf, "status", status));
+  await suite.app.db.execute({
+    sql: words,
+    args: [indexTokens(wordsOf, ["Title"]), ...statuses, blockPrefix(wordsOf), tenantId],
+  });
 }
 
 onDatabase("file", (suite) => {
@@ -284,7 +295,7 @@ onDatabase("file", (suite) => {
       ["few and far between", shop.call, { status: "archived", sort: "updated_at", limit: 30 }, 2121],
       ["pages that end with a stretch", shop.call, { status: "archived", sort: "updated_at", limit: 10 }, 2121],
       ["nothing", asCustomer, { "created_at[lt]": old, sort: "-title" }, 0],
-      ["nothing found", asCustomer, { q: "title", "created_at[lt]": old }, 0],
+      ["published ones, none of which is found", asCustomer, { q: "title", "created_at[lt]": old }, 0],
       ["what is found at the far end", shop.call, { q: "title", "created_at[lt]": old }, 3000],
     ];
     for (const [what, call, query, expected] of cases) {

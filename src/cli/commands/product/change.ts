@@ -31,11 +31,17 @@ const fieldArgs = {
   sku: { ...valueArg("text", "SKU"), allowEmpty: true },
   description: { ...valueArg("text", "Description"), allowEmpty: true },
   status: choiceArg(["draft", "published", "archived"], "Status"),
+  category: {
+    ...valueArg("category", "Category, by its id or slug; repeat it for several"),
+    multiple: true,
+    completes: "category",
+  },
 } as const satisfies CommandArgs;
 
 /** The given fields. */
-function readFields({ title, price, sku, description, status }: ArgValues<typeof fieldArgs>): Partial<ProductInput> {
-  const fields = { title, price, sku, description, status };
+function readFields(args: ArgValues<typeof fieldArgs>): Partial<ProductInput> {
+  const { title, price, sku, description, status, category } = args;
+  const fields = { title, price, sku, description, status, ...(category.length > 0 && { category_ids: category }) };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 

@@ -20,7 +20,10 @@ type Row = typeof products.$inferSelect;
 
 /** Column values of the given fields. */
 export type ProductColumns = Partial<
-  Pick<Row, "title" | "slug" | "description" | "status" | "sku" | "stock" | "images" | "tags" | "metadata"> &
+  Pick<
+    Row,
+    "title" | "slug" | "description" | "status" | "sku" | "stock" | "images" | "tags" | "categoryIds" | "metadata"
+  > &
     Pick<Row, "priceMinor" | "currency" | "currencyDigits" | "compareAtMinor" | "translations"> & {
       /** 0 or 1, because libsql cannot bind a boolean. */
       allowBackorder: 0 | 1;
@@ -31,7 +34,7 @@ export type ProductColumns = Partial<
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   const columns: ProductColumns = {};
   if (input.title !== undefined) columns.title = requireText("title", input.title, maxTitle);
-  if (input.slug !== undefined) columns.slug = slug(input.slug);
+  if (input.slug !== undefined) columns.slug = slugText(input.slug);
   if (input.description !== undefined)
     columns.description = input.description && requireSafeText("description", input.description);
   if (input.status !== undefined) columns.status = input.status;
@@ -47,6 +50,7 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.allow_backorder !== undefined) columns.allowBackorder = input.allow_backorder ? 1 : 0;
   if (input.images !== undefined) columns.images = imagesText(ctx, input.images, "images");
   if (input.tags !== undefined) columns.tags = tags(input.tags);
+  if (input.category_ids !== undefined) columns.categoryIds = JSON.stringify([...new Set(input.category_ids)]);
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
   if (input.translations !== undefined) columns.translations = translationsText(input.translations);
   return columns;
@@ -82,7 +86,8 @@ export function stockCount(field: string, stock: number | null): number | null {
   return stock === null ? null : requireWhole(field, stock, 0, maxStock);
 }
 
-function slug(given: string): string {
+/** The stored form of a slug. Errors: validationFailed. */
+export function slugText(given: string): string {
   const value = given.normalize("NFC");
   if (isSlug(value)) return value;
   throw invalidField("slug", "must be lowercase letters and digits, joined by single hyphens or underscores");
@@ -100,7 +105,7 @@ function tags(values: readonly string[]): string {
 type Texts = { title?: string | null; description?: string | null };
 
 /** The JSON text of translations under canonical language codes. In a PATCH, null removes a language or a text. */
-function translationsText(input: Record<string, Texts | null>): string {
+export function translationsText(input: Record<string, Texts | null>): string {
   const names = Object.keys(input);
   if (names.filter((name) => input[name] !== null).length > maxLanguages)
     throw invalidField("translations", tooManyLanguages);

@@ -37,15 +37,22 @@ const fields = {
     maxItems: 100,
     description: "No tag may be repeated.",
   }),
+  category_ids: Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
+    maxItems: 50,
+    description: "Categories of the product, by their ids; a write also accepts slugs.",
+  }),
   metadata: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
     description: "Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396).",
   }),
 };
 
+/** The parts of a product that other records have, too. */
+export const productTexts = { title, slug: fields.slug, description };
+
 const { title: _title, price: _price, ...others } = fields;
 const texts = closed({ title: Type.Optional(title), description: Type.Optional(description) });
 // The number of languages is checked by the database, because a PATCH merges with existing ones.
-const translations = Type.Record(languageTag, texts, {
+export const translations = Type.Record(languageTag, texts, {
   description: "Texts in languages other than `lang`, by language code; at most 50 languages.",
 });
 const optionalFields = Type.Partial(Type.Object({ ...others, translations }));

@@ -4,6 +4,8 @@ import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 import { unknownPicture } from "./images.ts";
 import { translationsTooLarge } from "./input.ts";
 
+export const unknownCategory = "is not a category of this store";
+
 /** The faults of a product or variant that cannot be ordered, or put on a wishlist. */
 export const notForSale = {
   product: "is not a published product of this store",
@@ -16,20 +18,29 @@ export function taken(field: string, cause?: unknown, message = "is taken by ano
 }
 
 /** Runs a write of products or variants. A violated constraint becomes the error of its field. */
-export async function explainConflicts<T>(write: () => Promise<T>): Promise<T> {
+export async function explainConflicts<T>(write: () => Promise<T>, thing = "product"): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    throw explained(error);
+    throw explained(error, thing);
   }
 }
 
-function explained(error: unknown): unknown {
+function explained(error: unknown, thing: string): unknown {
   if (error instanceof AppError) return error;
   if (isCheckViolation(error, "products_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
-  if (isCheckViolation(error, "products_translations_size")) return invalidField("translations", translationsTooLarge);
+  if (
+    isCheckViolation(error, "products_translations_size") ||
+    isCheckViolation(error, "categories_translations_size")
+  ) {
+    return invalidField("translations", translationsTooLarge);
+  }
   if (isCheckViolation(error, "known_pictures")) return invalidField("images", unknownPicture);
-  if (isUniqueViolation(error, "products.slug")) return taken("slug", error);
+  // The category was deleted meanwhile.
+  if (isCheckViolation(error, "products_categories")) return invalidField("category_ids", unknownCategory);
+  if (isUniqueViolation(error, "products.slug") || isUniqueViolation(error, "categories.slug")) {
+    return taken("slug", error, `is taken by another ${thing}`);
+  }
   if (isUniqueViolation(error, "products.sku") || isUniqueViolation(error, "product_variants.sku")) {
     return taken("sku", error);
   }

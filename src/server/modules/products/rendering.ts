@@ -19,6 +19,7 @@ export const productJson = sql.raw(`json_object(
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
   'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
   'sku', case when has_variants then null else sku end, 'images', json(images), 'tags', json(tags),
+  'category_ids', json(category_ids),
   'translations', json(translations), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
   'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at,
   'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),

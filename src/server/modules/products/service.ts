@@ -8,6 +8,7 @@ import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
 import { parseLanguage } from "../tenants/input.ts";
+import { resolveCategories } from "./categories.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
@@ -17,8 +18,9 @@ import { findProductId } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
+import { ownLanguageError } from "./text-changes.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
-import { ownLanguageError, type ProductChange, updateProduct, variantFieldError } from "./update.ts";
+import { type ProductChange, updateProduct, variantFieldError } from "./update.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
 import { insertVariants, variantRows } from "./variants/variant-insert.ts";
 import { followPrice } from "./variants/variant-statement.ts";
@@ -51,12 +53,12 @@ const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 f
   then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
 const insertProduct = statement<RenderedProduct>(sql`
   insert into ${products} (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits,
-    compare_at_minor, sku, stock, allow_backorder, images, tags, metadata, translations, lang, is_indexed, created_at,
-    updated_at, published_at)
+    compare_at_minor, sku, stock, allow_backorder, images, tags, category_ids, metadata, translations, lang, is_indexed,
+    created_at, updated_at, published_at)
   values (${param("id")}, ${param("tenantId")}, ${param("title")}, ${freeSlug}, ${param("description")},
     ${param("status")}, ${param("priceMinor")}, ${param("currency")}, ${param("currencyDigits")},
     ${param("compareAtMinor")}, ${param("sku")}, ${param("stock")}, ${param("allowBackorder")}, ${param("images")},
-    ${param("tags")}, ${param("metadata")}, ${param("translations")}, ${param("lang")}, 1, ${param("now")},
+    ${param("tags")}, ${param("categoryIds")}, ${param("metadata")}, ${param("translations")}, ${param("lang")}, 1, ${param("now")},
     ${param("now")}, ${param("publishedAt")})
   returning rendered as json, version, lang as language`);
 const deleteProductRow = statement<{ version: number; has_variants: number }>(sql`
@@ -69,7 +71,7 @@ const deleteVariants = statement(sql`
 /** Creates a product with its variants. Errors: validationFailed, conflict for a taken slug, SKU or options. */
 export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string): Promise<RenderedProduct> {
   const id = newId("prod");
-  const columns = withDefaults(productColumns(ctx, input));
+  const columns = await resolveCategories(ctx, withDefaults(productColumns(ctx, input)));
   const variants = input.variants?.length ? variantRows(ctx, input.variants) : undefined;
   if (variants) refuseOwnStock(columns);
   const language = lang === undefined ? ctx.tenant.language : parseLanguage("lang", lang);
@@ -86,9 +88,10 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     now,
     publishedAt: columns.status === "published" ? now : null,
   };
+  const searched = { ...input, status: columns.status, category_ids: JSON.parse(columns.categoryIds) as string[] };
   const statements = [
     bind(insertProduct, row),
-    indexInserted(ctx.tenant.id, input),
+    indexInserted(ctx.tenant.id, searched),
     bindEvent(ctx, { type: "product.created", subject: id, data: { version: 1 } }),
   ];
   return explainConflicts(async () => {
@@ -165,23 +168,29 @@ export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | n
 }
 
 /** Columns that the search index covers. */
-const searchedColumns = ["title", "description", "tags", "sku", "translations"] as const;
+const searchedColumns = [
+  ...(["title", "description", "tags", "sku", "translations"] as const),
+  ...(["categoryIds", "status", "compareAtMinor"] as const),
+];
 
-async function write(ctx: Ctx, named: string, change: ProductChange, fields?: string[]) {
+async function write(ctx: Ctx, named: string, given: ProductChange, fields?: string[]) {
   const id = await findProductId(ctx, named);
+  const change = { ...given, columns: await resolveCategories(ctx, given.columns) };
   const { stock, priceMinor, compareAtMinor } = change.columns;
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id };
     const before = stock === undefined ? undefined : await get(tx.db, selectStock, values);
     let product = await updateProduct(tx, id, change);
     await recordEvent(tx, { type: "product.updated", subject: id, data: { version: product.version, fields } });
-    if (searchedColumns.some((name) => change.columns[name] !== undefined)) await indexProduct(tx, id);
     if (priceMinor !== undefined || compareAtMinor !== undefined) {
       const follow = bind(followPrice, { tenantId: tx.tenant.id, productId: id, now: toTimestamp(tx.now()) });
       const [, followed] = await tx.db.batch(summarizedOnce([follow]));
       // The product's JSON shows the prices of its variants.
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
     }
+    // A price alone only matters to a product that may be on sale.
+    const isSearched = searchedColumns.some((name) => change.columns[name] !== undefined);
+    if (isSearched || priceMinor !== undefined) await indexProduct(tx, id, { onlyIfCompared: !isSearched });
     if (before && !before.has_variants && before.stock !== stock) {
       await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit"));
     }
@@ -205,6 +214,7 @@ function withDefaults(columns: ProductColumns) {
     allowBackorder: 0 as const,
     images: "[]",
     tags: "[]",
+    categoryIds: "[]",
     metadata: "{}",
     translations: "{}",
     ...columns,

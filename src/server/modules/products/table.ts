@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { catalogBytes, productJson, variantJson } from "./rendering.ts";
 
@@ -30,6 +30,8 @@ export const products = sqliteTable(
     allowBackorder: integer("allow_backorder", { mode: "boolean" }).notNull().default(false),
     images: text("images").notNull().default("[]"),
     tags: text("tags").notNull().default("[]"),
+    /** JSON array of ids; triggers refuse those of other stores. */
+    categoryIds: text("category_ids").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),
     /** JSON object of language to `{title, description}`, without `lang` itself. */
     translations: text("translations").notNull().default("{}"),
@@ -42,6 +44,8 @@ export const products = sqliteTable(
     variantsAvailable: integer("variants_available"),
     likesCount: integer("likes_count").notNull().default(0),
     viewsCount: integer("views_count").notNull().default(0),
+    /** Views, and ten for each like. */
+    popularity: integer("popularity").generatedAlwaysAs(sql`views_count + 10 * likes_count`, { mode: "virtual" }),
     lang: text("lang").notNull(),
     /** Whether the search index is up to date with this row. */
     isIndexed: integer("is_indexed", { mode: "boolean" }).notNull().default(false),
@@ -62,6 +66,8 @@ export const products = sqliteTable(
     index("products_by_price").on(t.tenantId, t.priceMinor, t.id).where(living),
     index("products_by_updated").on(t.tenantId, t.updatedAt, t.id).where(living),
     index("products_by_title").on(t.tenantId, t.title, t.id).where(living),
+    index("products_by_views").on(t.tenantId, t.viewsCount, t.id).where(living),
+    index("products_by_popularity").on(t.tenantId, t.popularity, t.id).where(living),
     index("products_not_indexed").on(t.rowNumber).where(sql`is_indexed = 0`),
     check("products_status", sql`${t.status} in ('draft', 'published', 'archived')`),
     check("products_price", sql`${t.priceMinor} between 0 and 9007199254740991`),
@@ -75,9 +81,20 @@ export const products = sqliteTable(
     check("products_translations_size", sql`length(cast(${t.translations} as blob)) <= 524288`),
     check(
       "products_json",
-      sql`json_valid(${t.images}) and json_valid(${t.tags}) and json_valid(${t.metadata}) and json_valid(${t.translations})`,
+      sql`json_valid(${t.images}) and json_valid(${t.tags}) and json_valid(${t.categoryIds}) and json_valid(${t.metadata}) and json_valid(${t.translations})`,
     ),
   ],
+);
+
+/** How many products of a status a store has, without deleted ones; maintained by triggers. */
+export const productCounts = sqliteTable(
+  "product_counts",
+  {
+    tenantId: tenantIdColumn(),
+    status: text("status").notNull(),
+    products: integer("products").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tenantId, t.status] })],
 );
 
 /** Variants of products, such as sizes. Deleted rows are kept, as those of products are. */

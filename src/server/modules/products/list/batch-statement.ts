@@ -2,23 +2,24 @@ import { type SQL, sql } from "drizzle-orm";
 import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
 import {
   afterPosition,
-  afterRow,
   directionOf,
   type FilterColumn,
+  hasOrder,
   indexes,
   type ListShape,
   otherConditions,
   passedEnd,
   rangeConditions,
   sortColumns,
+  termConditions,
 } from "./conditions.ts";
 import type { ProductFilters } from "./filters.ts";
 import { joinedFound, type PageRow } from "./page-statement.ts";
 
 /** Rows that one statement scans. It takes milliseconds, and blocks other requests meanwhile. */
-const scannedRows = 2000;
-/** Rows that one statement counts when the index contains all conditions. */
-const countedRows = 20_000;
+export const scannedRows = 2000;
+/** Rows whose columns one statement returns. */
+export const returnedRows = 500;
 
 /** The matches among a batch of rows in sort order. */
 export interface BatchRow extends PageRow {
@@ -30,7 +31,10 @@ export interface BatchRow extends PageRow {
   edge: string | null;
 }
 
-type CountRow = Pick<BatchRow, "found" | "cut">;
+interface ScanRow extends Pick<BatchRow, "found" | "cut"> {
+  /** JSON array of what was asked for of each match, if anything was. */
+  matches: string | null;
+}
 
 /** Counts the matches of the filter on a column, up to `max`. */
 export function measureStatement(column: FilterColumn, filters: ProductFilters): CompiledStatement<{ found: number }> {
@@ -48,36 +52,39 @@ export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
   return compiledOnce(name, () => compileBatch(shape));
 }
 
-/** Counts the matches among the next batch of rows of an index, or of the search index for a search. */
-export function countStatement(column: FilterColumn, filters: ProductFilters, isContinued: boolean) {
-  return compiledOnce(`count ${column} ${Object.keys(filters)} ${isContinued}`, () => {
-    const { rows, others, cutAfter } = indexRows({ column, filters, descending: true, isContinued });
-    if (others.length > 0) {
-      return statement<CountRow>(sql`select count(*) as found, ${cutAfter(scannedRows)} as cut
-        from (${rows} limit ${sql.raw(String(scannedRows))}) as near ${joinedProducts} where ${and(others)}`);
-    }
-    const max = sql.raw(String(countedRows));
-    return statement<CountRow>(sql`select found, case found when ${max} then ${cutAfter(countedRows)} end as cut
-      from (select count(*) as found from (${rows} limit ${max}))`);
+/** What to read of each match besides counting it: its number, or the columns of facets. */
+const returned = { numbers: sql`near.number`, facets: sql`json_array(json(tags), json(category_ids), price_minor)` };
+
+/** Counts the matches among the next batch of rows of an index, or of the search index for a search, and returns parts. */
+export function scanStatement(
+  column: FilterColumn,
+  filters: ProductFilters,
+  { isContinued, part }: { isContinued: boolean; part: keyof typeof returned | undefined },
+) {
+  return compiledOnce(`scan ${column} ${Object.keys(filters)} ${isContinued} ${part}`, () => {
+    const size = part === "facets" ? returnedRows : scannedRows;
+    const { rows, others, cut } = indexRows({ column, filters, descending: true, isContinued, size });
+    const matches = part ? sql`json_group_array(${returned[part]})` : sql`null`;
+    return statement<ScanRow>(sql`select count(*) as found, ${cut} as cut, ${matches} as matches
+      from (${rows}) as near ${others.length > 0 || part === "facets" ? sql`${joinedProducts} where ${and(others)}` : sql``}`);
   });
 }
 
 function compileBatch(shape: ListShape): CompiledStatement<BatchRow> {
   const { key, descending, filters, isContinued, isOpen } = shape;
   const column = sortColumns[key] as FilterColumn;
-  const { rows, others, cutAfter, isVisible } = indexRows({ column, filters, descending, isContinued });
-  const max = sql.raw(String(scannedRows));
-  const cut = cutAfter(scannedRows);
+  const walk = indexRows({ column, filters, descending, isContinued, size: scannedRows, isSorted: hasOrder(shape) });
+  const { rows, others, cut, isVisible } = walk;
   const reverse = directionOf(!descending);
   // A cursor must not reveal the title or price of a product that is not published.
   const edge =
     isOpen || isVisible
       ? cut
-      : sql`(select json_array(near.value, id) from (${rows} limit ${max}) as near ${joinedProducts}
+      : sql`(select json_array(near.value, id) from (${rows}) as near ${joinedProducts}
           where status = 'published' order by near.value ${reverse}, id ${reverse} limit 1)`;
   const isFull = sql`(select count(*) from found) > ${param("limit")}`;
   return statement(sql`with found as materialized (
-      select near.number as number, id, near.value as value from (${rows} limit ${max}) as near ${joinedProducts}
+      select near.number as number, id, near.value as value from (${rows}) as near ${joinedProducts}
       where ${and(others)} limit ${param("more")})
     select page.*,
       (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
@@ -91,44 +98,70 @@ function compileBatch(shape: ListShape): CompiledStatement<BatchRow> {
 
 const joinedProducts = sql`cross join products on products.row_number = near.number`;
 
-type IndexWalk = Pick<ListShape, "filters" | "descending" | "isContinued"> & { column: FilterColumn };
+interface IndexWalk extends Pick<ListShape, "filters" | "descending" | "isContinued"> {
+  column: FilterColumn;
+  size: number;
+  /** Whether the rows are those of the search index, if it has any of the filters. Default: yes. */
+  isSorted?: boolean;
+}
 
-/**
- * The rows of an index in order as `select number, value …`, the position at which a batch of a size ends, the
- * conditions that the index does not have, and whether the caller may see every row.
- */
-function indexRows({ column, filters, descending, isContinued }: IndexWalk) {
+/** A batch of the rows of an index in order. */
+interface IndexRows {
+  /** `select number, value …` */
+  rows: SQL;
+  /** The position at which the batch ends; null if the index ends there. */
+  cut: SQL;
+  /** The conditions that the index does not have. */
+  others: SQL[];
+  /** Whether the caller may see every row. */
+  isVisible: boolean;
+}
+
+function indexRows(walk: IndexWalk): IndexRows {
+  const { column, filters, descending, isContinued, size, isSorted = true } = walk;
+  if (filters.terms !== undefined && isSorted) return searchRows(walk);
   const direction = directionOf(descending);
   const tenant = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
-  if (filters.match !== undefined) {
-    const conditions = [sql`product_search match ${param("match")}`, ...afterRow("rowid", descending, isContinued)];
-    const from = sql`from product_search where ${and(conditions)} order by rowid ${direction}`;
-    return {
-      rows: sql`select rowid as number, rowid as value ${from}`,
-      cutAfter: (size: number) =>
-        sql`(select json_array(rowid, '') ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
-      others: [...tenant, ...otherConditions(filters)],
-      // A row number reveals nothing about a product.
-      isVisible: true,
-    };
-  }
   const isByStatus = column === "status" || (column === "created_at" && filters.status !== undefined);
   const sorted = isByStatus ? "created_at" : column;
   const from = sql`from products indexed by ${sql.raw(indexes[isByStatus ? "status" : column] as string)} where ${and([
     ...tenant,
     ...(isByStatus ? rangeConditions(filters, "status") : []),
     ...rangeConditions(filters, sorted, passedEnd(descending, isContinued)),
-    ...afterPosition(sorted, descending, isContinued),
+    ...afterPosition(sql.raw(sorted), descending, isContinued),
   ])} order by ${sql.raw(sorted)} ${direction}, id ${direction}`;
+  const max = sql.raw(String(size));
   return {
-    rows: sql`select row_number as number, ${sql.raw(sorted)} as value ${from}`,
-    cutAfter: (size: number) =>
-      sql`(select json_array(${sql.raw(sorted)}, id) ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
-    others: otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])),
+    rows: sql`select row_number as number, ${sql.raw(sorted)} as value ${from} limit ${max}`,
+    cut: sql`(select json_array(${sql.raw(sorted)}, id) ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
+    others: [...otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])), ...termConditions(filters)],
     isVisible: isByStatus,
   };
 }
 
+/**
+ * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript's bind as REAL, with which
+ * FTS5 would scan its whole table. SQLite sorts a subquery only if it is limited.
+ */
+function searchRows({ filters, descending, isContinued }: IndexWalk): IndexRows {
+  const rank = sql`cast(${param("rank")} as integer)`;
+  const low = sql`cast(${param("low")} as integer)`;
+  const [passed, kept, all] = descending ? ["<", ">=", "0"] : [">", "<=", "9223372036854775807"];
+  const after = isContinued ? sql`and rowid ${sql.raw(passed)} cast(${param("value")} as integer) - ${rank}` : sql``;
+  return {
+    rows: sql`select rowid as number, rowid + ${rank} as value from product_search
+      where product_search match ${param("match")} ${after} and rowid ${sql.raw(kept)} coalesce(${low}, ${sql.raw(all)})
+      order by rowid ${directionOf(descending)} limit 1000000000`,
+    cut: sql`case when ${low} is not null then json_array(${low} + ${rank}, '') end`,
+    others: [
+      ...[sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`],
+      ...[...otherConditions(filters), ...termConditions(filters)],
+    ],
+    // A row number reveals nothing about a product.
+    isVisible: true,
+  };
+}
+
 function and(conditions: SQL[]): SQL {
-  return sql.join(conditions, sql` and `);
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }

@@ -6,8 +6,8 @@ import type { ProductSortKey } from "./model.ts";
 /** A column with filters that an index begins with. */
 export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status";
 
-/** The rows of a page: an index in sort order (`walk`), one column's index, a few named rows, or the search index. */
-export type Source = "walk" | FilterColumn | "ids" | "slug" | "match";
+/** The rows of a page: an index in sort order (`walk`), one column's index, or a few named rows. */
+export type Source = "walk" | FilterColumn | "ids" | "slug" | "numbers";
 
 /** A list apart from the values of its parameters. */
 export interface ListShape {
@@ -30,11 +30,15 @@ export const ranges = [
   { column: "updated_at", from: "updatedFrom", to: "updatedTo" },
 ] as const satisfies readonly { column: FilterColumn; from: keyof ProductFilters; to: keyof ProductFilters }[];
 
+/** The columns of sort keys. Relevance sorts by creation, titles first. */
 export const sortColumns: Record<ProductSortKey, string> = {
   created_at: "created_at",
   updated_at: "updated_at",
   price: "price_minor",
   title: "title",
+  views_count: "views_count",
+  popular: "popularity",
+  relevance: "created_at",
 };
 
 /** The index that begins with a column, after the tenant. */
@@ -43,22 +47,23 @@ export const indexes: Record<string, string> = {
   updated_at: "products_by_updated",
   price_minor: "products_by_price",
   title: "products_by_title",
+  views_count: "products_by_views",
+  popularity: "products_by_popularity",
   status: "products_by_status",
   slug: "products_slug",
 };
 
+/** Whether the search index has the order of a list. */
+export function hasOrder({ key, filters }: Pick<ListShape, "key" | "filters">): boolean {
+  return filters.terms !== undefined && sortColumns[key] === "created_at";
+}
+
 export const directionOf = (descending: boolean): SQL => sql.raw(descending ? "desc" : "asc");
 
 /** Rows after the cursor; no condition on the first page. */
-export function afterPosition(column: string, descending: boolean, isContinued: boolean): SQL[] {
+export function afterPosition(column: SQL, descending: boolean, isContinued: boolean): SQL[] {
   if (!isContinued) return [];
-  return [sql`(${sql.raw(column)}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
-}
-
-/** Rows of a search after the cursor. JavaScript numbers bind as REAL, with which FTS5 would scan its whole table. */
-export function afterRow(column: string, descending: boolean, isContinued: boolean): SQL[] {
-  if (!isContinued) return [];
-  return [sql`${sql.raw(`${column} ${descending ? "<" : ">"}`)} cast(${param("value")} as integer)`];
+  return [sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
 }
 
 /** The range of a column, or the status. No index is used for `passed`, the bound that the cursor has passed. */
@@ -78,9 +83,36 @@ export function passedEnd(descending: boolean, isContinued: boolean): "from" | "
   return isContinued ? (descending ? "to" : "from") : undefined;
 }
 
-/** The conditions on columns other than these. */
+/** The conditions on columns other than these, and those that no index contains. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
   const others = ranges.filter((range) => !columns.includes(range.column));
   const conditions = others.flatMap((range) => rangeConditions(filters, range.column, "both"));
-  return columns.includes("status") ? conditions : [...rangeConditions(filters, "status"), ...conditions];
+  if (!columns.includes("status")) conditions.unshift(...rangeConditions(filters, "status"));
+  if (filters.available) conditions.push(isAvailable);
+  // The index knows the options of a product, but not which variant has them together.
+  if (filters.options !== undefined) conditions.push(hasOptions);
+  return conditions;
 }
+
+/** The conditions on a product's row that the search index also knows, apart from words and status. */
+export function termConditions({ tags, categories, onSale }: ProductFilters): SQL[] {
+  return [
+    ...(tags === undefined ? [] : [hasTags]),
+    ...(categories === undefined ? [] : [isInCategories]),
+    ...(onSale ? [isOnSale] : []),
+  ];
+}
+
+const isAvailable = sql`(allow_backorder
+  or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`;
+const hasTags = sql`not exists (select 1 from json_each(${param("tags")}) as asked
+  where not exists (select 1 from json_each(products.tags) as held where held.value = asked.value))`;
+const isInCategories = sql`exists (select 1 from json_each(products.category_ids) as held
+  where held.value in (select value from json_each(${param("categories")})))`;
+const hasOptions = sql`(has_variants and exists (select 1 from json_each(products.variants) as variant where not exists (
+  select 1 from json_each(${param("options")}) as asked where not exists (
+    select 1 from json_each(variant.value, '$.options') as held
+    where held.key = asked.value ->> 0 and held.value = asked.value ->> 1))))`;
+const isOnSale = sql`(compare_at_minor > price_minor or (has_variants and exists (
+  select 1 from json_each(products.variants) as variant
+  where variant.value ->> 'compare_at_price' > variant.value ->> 'price')))`;

@@ -1,31 +1,49 @@
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { get, param, statement } from "../../../db/statement.ts";
 import { forbidden } from "../../../errors.ts";
 import { parseIds, type RangeBound, readRange, readTimeRange } from "../../../pagination/list-query.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
+import { categories } from "../../categories/table.ts";
+import { isVisible } from "../../categories/visible.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { isSlug } from "../slug.ts";
 import type { ProductListQuery } from "./model.ts";
-import { matchExpression } from "./search-words.ts";
+import { optionKey } from "./search.ts";
+import { type SearchWord, searchWords, type TermKind, termToken } from "./search-words.ts";
 
-/** Filters of a list, as values of parameters. Ranges include both ends. */
+/** Filters of a list, as values of parameters. Ranges include both ends. Those with several values are JSON arrays. */
 export interface ProductFilters {
   status?: string;
   slug?: string;
-  /** JSON array. */
   ids?: string;
-  /** An FTS5 expression. */
-  match?: string;
   priceFrom?: number;
   priceTo?: number;
   createdFrom?: string;
   createdTo?: string;
   updatedFrom?: string;
   updatedTo?: string;
+  available?: 1;
+  tags?: string;
+  /** Ids: a category and those below it. */
+  categories?: string;
+  /** Pairs of name and value. */
+  options?: string;
+  onSale?: 1;
+  /** FTS5 expressions for the words of a search, and for the words in titles. */
+  words?: string;
+  titles?: string;
+  /** FTS5 expressions for what else the search index knows: tags, categories, options, sale and status. */
+  terms?: string;
 }
 
-/** The filters of a query; null if nothing can match. Errors: validationFailed, forbidden for drafts that the caller may not see. */
-export function readFilters(ctx: Ctx, query: ProductListQuery, isOpen: boolean): ProductFilters | null {
+/** The filters of a query, with other `words` instead of its own; null if nothing can match. Errors: validationFailed, forbidden for drafts that the caller may not see. */
+export async function readFilters(
+  ctx: Ctx,
+  query: ProductListQuery,
+  { isOpen, words }: { isOpen: boolean; words: SearchWord[] | undefined },
+): Promise<ProductFilters | null> {
   const { status } = query;
   if (!isOpen && status !== undefined && status !== "published") {
     throw forbidden("Customers and pages can list published products only.");
@@ -36,13 +54,58 @@ export function readFilters(ctx: Ctx, query: ProductListQuery, isOpen: boolean):
   else if (status !== undefined) filters.status = status;
   if (query.slug !== undefined) filters.slug = query.slug.normalize("NFC");
   if (query.ids !== undefined) filters.ids = JSON.stringify(parseIds(query.ids));
-  if (query.q !== undefined) {
-    const match = matchExpression(ctx.tenant.id, query.q);
-    if (match === undefined) return null;
-    filters.match = match;
-  }
-  return filters.ids === "[]" || (filters.slug !== undefined && !isSlug(filters.slug)) ? null : filters;
+  if (query.available) filters.available = 1;
+  if (filters.ids === "[]" || (filters.slug !== undefined && !isSlug(filters.slug))) return null;
+  return addTerms(ctx, query, { filters, isOpen, words });
 }
+
+/** Adds the filters that the search index knows; null if nothing can match. */
+async function addTerms(
+  ctx: Ctx,
+  query: ProductListQuery,
+  { filters, isOpen, words: others }: { filters: ProductFilters; isOpen: boolean; words: SearchWord[] | undefined },
+) {
+  const { q, tag: tags, category, option, on_sale: onSale } = query;
+  const terms: string[] = [];
+  const term = (kind: TermKind, value: string) => `"${termToken(ctx.tenant.id, kind, value)}"`;
+  if (q !== undefined) {
+    const words = others ?? searchWords(ctx.tenant.id, q);
+    if (words.length === 0) return null;
+    filters.words = JSON.stringify(words.map(({ anywhere }) => anywhere));
+    filters.titles = JSON.stringify(words.map(({ inTitle }) => inTitle));
+  }
+  if (tags !== undefined) {
+    filters.tags = JSON.stringify(tags);
+    terms.push(...tags.map((tag) => term("tag", tag)));
+  }
+  if (category !== undefined) {
+    const values = { tenantId: ctx.tenant.id, name: category.normalize("NFC"), isOpen: isOpen ? 1 : 0 };
+    filters.categories = (await get(ctx.db, selectBelow, values))?.ids ?? "[]";
+    const ids = JSON.parse(filters.categories) as string[];
+    if (ids.length === 0) return null;
+    terms.push(`(${ids.map((id) => term("category", id)).join(" OR ")})`);
+  }
+  if (option !== undefined) {
+    const pairs = Object.entries(option).map((pair) => pair.map((text) => text.normalize("NFC")));
+    filters.options = JSON.stringify(pairs);
+    terms.push(...pairs.map((pair) => term("option", optionKey(pair))));
+  }
+  if (onSale) {
+    filters.onSale = 1;
+    terms.push(term("sale", ""));
+  }
+  if (terms.length === 0 && q === undefined) return filters;
+  if (filters.status !== undefined) terms.push(term("status", filters.status));
+  filters.terms = JSON.stringify(terms);
+  return filters;
+}
+
+const selectBelow = statement<{ ids: string }>(sql`
+  with recursive below(id) as (
+    select id from ${categories} where tenant_id = ${param("tenantId")} and ${param("name")} in (id, slug)
+      and ${isVisible("categories")}
+    union select c.id from below b join ${categories} c on c.parent_id = b.id)
+  select json_group_array(id) as ids from below`);
 
 function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
   const digits = currencyDigits(ctx.tenant.currency);
@@ -54,8 +117,10 @@ function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
   };
 }
 
+type RangeEnd = "priceFrom" | "priceTo" | "createdFrom" | "createdTo" | "updatedFrom" | "updatedTo";
+
 /** The intersection of all bounds. An exclusive bound becomes the next integer or millisecond. */
-function ends(bounds: RangeBound[], from: keyof ProductFilters, to: keyof ProductFilters): ProductFilters {
+function ends(bounds: RangeBound[], from: RangeEnd, to: RangeEnd): ProductFilters {
   const range: Record<string, string | number> = {};
   for (const { operator, value } of bounds) {
     const name = operator.startsWith(">") ? from : to;

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
-import { idsPart, listParts, rangeParts, sortPart, timeRangeParts } from "../../../pagination/list-query.ts";
-import { closed } from "../../../values/schema.ts";
+import { idsPart, listParts, rangeParts, timeRangeParts } from "../../../pagination/list-query.ts";
+import { closed, oneOf } from "../../../values/schema.ts";
 import { Product, productStatus } from "../model.ts";
 
 const productFields = Object.keys(Product.properties);
@@ -12,21 +12,55 @@ export function readableFields(ctx: Pick<Ctx, "actor">): readonly string[] {
   return isCatalogOnly(ctx) ? catalogFields : productFields;
 }
 
-const productSortKeys = ["created_at", "updated_at", "price", "title"] as const;
-export type ProductSortKey = (typeof productSortKeys)[number];
+const productSortKeys = ["created_at", "updated_at", "price", "title", "views_count"] as const;
+/** Orders with the best first. */
+const bestFirst = ["popular", "relevance"] as const;
+export type ProductSortKey = (typeof productSortKeys)[number] | (typeof bestFirst)[number];
 
 const price = Type.Optional(Type.Number({ minimum: 0, description: "In the store's currency.", examples: [19.99] }));
 
 export const ProductListQuery = closed({
   ...listParts,
   ...idsPart,
-  ...sortPart(productSortKeys, { description: "With `q`, only `created_at` and `-created_at` are accepted." }),
+  sort: Type.Optional(
+    oneOf([...productSortKeys.flatMap((key) => [key, `-${key}` as const]), ...bestFirst], {
+      default: "-created_at",
+      description:
+        "`popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`. With `q`, only `relevance`, `created_at` and `-created_at` are accepted.",
+    }),
+  ),
   q: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
       description:
-        "Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations. Ignores case and accents.",
+        "Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first.",
+    }),
+  ),
+  tag: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      maxItems: 10,
+      description: "Only products with this tag. May be repeated: a product must have all of them.",
+    }),
+  ),
+  category: Type.Optional(
+    Type.String({ maxLength: 200, description: "Id or slug of a category: only products in it or below it." }),
+  ),
+  option: Type.Optional(
+    Type.Record(Type.String({ maxLength: 50 }), Type.String({ minLength: 1, maxLength: 100 }), {
+      maxProperties: 10,
+      description: "Such as `option[colour]=blue`: only products with a variant that has all given options.",
+    }),
+  ),
+  available: Type.Optional(Type.Boolean({ description: "If true, only products that can be ordered now." })),
+  on_sale: Type.Optional(
+    Type.Boolean({ description: "If true, only products, or products with a variant, whose former price is higher." }),
+  ),
+  facets: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        "Comma-separated: `tags`, `categories`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave.",
     }),
   ),
   slug: Type.Optional(Type.String({ maxLength: 200, description: "Only the product with this slug." })),
@@ -36,3 +70,4 @@ export const ProductListQuery = closed({
   ...timeRangeParts("updated_at"),
 });
 export type ProductListQuery = Static<typeof ProductListQuery>;
+export type ProductSort = NonNullable<ProductListQuery["sort"]>;

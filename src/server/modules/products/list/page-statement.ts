@@ -6,8 +6,8 @@ import { productViews } from "../rendering.ts";
 import { servedJson, servedLanguage } from "../translation.ts";
 import {
   afterPosition,
-  afterRow,
   directionOf,
+  hasOrder,
   indexes,
   type ListShape,
   otherConditions,
@@ -15,6 +15,7 @@ import {
   rangeConditions,
   type Source,
   sortColumns,
+  termConditions,
 } from "./conditions.ts";
 
 export interface PageRow extends CommonRow {
@@ -37,7 +38,7 @@ export function pageStatement(shape: ListShape, source: Source): CompiledStateme
 
 /** The keys are sorted first; the wide rows are read for the page only. */
 function compileSorted(shape: ListShape, source: Source): CompiledStatement<PageRow> {
-  const column = sql.raw(source === "match" ? "product_search.rowid" : sortColumn(shape));
+  const column = sortColumn(shape);
   return statement<PageRow>(sql`with found as materialized (
       select row_number as number, id, ${column} as value ${orderedRows(shape, source)} limit ${param("more")})
     select page.*,
@@ -83,47 +84,50 @@ function total(shape: ListShape, source: Source): SQL {
   return shape.isCounted ? sql`(select count(*) ${matching(shape, source)})` : sql`null`;
 }
 
-/** The column of the order. A search is ordered by row number, as the search index is. */
-function sortColumn({ key, filters }: ListShape): string {
-  return filters.match === undefined ? sortColumns[key] : "row_number";
+/** More than any row number: what the search of titles adds to it, so that its products come first. */
+export const titleRank = 2 ** 50;
+const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
+  select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
+
+/** The column of the order: the row number if the search index, from which another page may come, has it. */
+function sortColumn(shape: ListShape): SQL {
+  if (shape.key === "relevance") return sql`(row_number + ${sql.raw(String(titleRank))} * ${inTitles})`;
+  return sql.raw(hasOrder(shape) ? "row_number" : sortColumns[shape.key]);
 }
 
 /** `from … where … order by …` of all rows after the cursor. */
 function orderedRows(shape: ListShape, source: Source): SQL {
-  const { descending, filters, isContinued } = shape;
-  const direction = directionOf(descending);
-  const isSearch = filters.match !== undefined;
-  const column = !isSearch ? sortColumn(shape) : source === "match" ? "product_search.rowid" : "products.row_number";
-  const after = (isSearch ? afterRow : afterPosition)(column, descending, isContinued).map((one) => sql` and ${one}`);
-  const order = isSearch ? sql`${direction}` : sql`${direction}, id ${direction}`;
-  return sql`${matching(shape, source)}${sql.join(after)} order by ${sql.raw(column)} ${order}`;
+  const direction = directionOf(shape.descending);
+  const column = sortColumn(shape);
+  const after = afterPosition(column, shape.descending, shape.isContinued).map((one) => sql` and ${one}`);
+  return sql`${matching(shape, source)}${sql.join(after)} order by ${column} ${direction}, id ${direction}`;
 }
 
 /** `from … where …` of all matches, by the index of the source. */
-function matching({ key, descending, filters, isContinued }: ListShape, source: Source): SQL {
-  const isMatch = source === "match";
+function matching(shape: ListShape, source: Source): SQL {
+  const { key, descending, filters, isContinued } = shape;
   const column = source === "walk" ? sortColumns[key] : source;
   const isByStatus = source === "walk" && key === "created_at" && filters.status !== undefined;
   const index = indexes[isByStatus ? "status" : column];
-  const table = isMatch
-    ? sql`product_search cross join products on products.row_number = product_search.rowid`
-    : sql`products ${sql.raw(index === undefined ? "" : `indexed by ${index}`)}`;
+  const table = sql`products ${sql.raw(index === undefined ? "" : `indexed by ${index}`)}`;
   // The plus keeps SQLite from using an index for a column.
-  const plus = sql.raw(source === "ids" || isMatch ? "+" : "");
+  const plus = sql.raw(index === undefined ? "+" : "");
   const conditions = [sql`${plus}tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
-  if (isMatch) conditions.unshift(sql`product_search match ${param("match")}`);
+  if (source === "numbers") {
+    conditions.push(sql`row_number in (select cast(value as integer) from json_each(${param("numbers")}))`);
+  }
   if (filters.ids !== undefined) {
     conditions.push(sql`${sql.raw(source === "ids" ? "" : "+")}id in (select value from json_each(${param("ids")}))`);
   }
   if (filters.slug !== undefined) conditions.push(sql`slug = ${param("slug")}`);
-  if (filters.match !== undefined && !isMatch) {
+  if (filters.words !== undefined) {
     // One search per word: a search for several words would scan on to the next row that has them all.
     conditions.push(sql`not exists (select 1 from json_each(${param("words")}) as word
       where not exists (select 1 from product_search
         where product_search match word.value and rowid = products.row_number))`);
   }
-  const isAfter = isContinued && filters.match === undefined && column === sortColumns[key];
+  const isAfter = isContinued && !hasOrder(shape) && column === sortColumns[key];
   const passed = passedEnd(descending, isAfter);
   conditions.push(...rangeConditions(filters, column, passed), ...otherConditions(filters, column));
-  return sql`from ${table} where ${sql.join(conditions, sql` and `)}`;
+  return sql`from ${table} where ${sql.join([...conditions, ...termConditions(filters)], sql` and `)}`;
 }

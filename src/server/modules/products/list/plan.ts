@@ -1,17 +1,20 @@
 import type { Ctx } from "../../../context.ts";
 import { get } from "../../../db/statement.ts";
 import { freeTurn } from "../../../values/turns.ts";
-import { type BatchRow, batchStatement, countStatement, measureStatement } from "./batch-statement.ts";
-import { type FilterColumn, type ListShape, ranges, type Source, sortColumns } from "./conditions.ts";
+import { type BatchRow, batchStatement } from "./batch-statement.ts";
+import { hasOrder, type ListShape, type Source, sortColumns } from "./conditions.ts";
+import { filteredColumns, maxSorted, rarestColumn, scan } from "./count.ts";
 import type { ProductFilters } from "./filters.ts";
-import { type PageRow, pageStatement } from "./page-statement.ts";
+import { type PageRow, pageStatement, titleRank } from "./page-statement.ts";
+import { nextWindow } from "./search-window.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
 const fewMatches = 200;
-/** Up to this many are read and sorted when one batch in sort order did not fill the page. */
-const maxSorted = 2000;
 /** Batches scanned for one page. After them the page ends short. */
 const maxBatches = 10;
+
+/** Rows that each term of a search may have in the first batch of a page, and in later ones. */
+const windows = { first: 200, later: 2000 };
 
 type Values = Record<string, unknown> & { limit: number };
 
@@ -20,20 +23,29 @@ type Values = Record<string, unknown> & { limit: number };
  * scanned in sort order, batch by batch. No statement scans more than a few thousand rows.
  */
 export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Promise<PageRow | undefined> {
-  const page = (source: Source) => get(ctx.db, pageStatement(shape, source), values);
+  const page = (source: Source, more: object = {}) => get(ctx.db, pageStatement(shape, source), { ...values, ...more });
   const { filters } = shape;
   const named = namedBy(filters);
   if (named !== undefined) return page(named);
-  const isSearch = filters.match !== undefined;
+  const isSearch = filters.terms !== undefined;
   const columns = filteredColumns(filters, isSearch ? undefined : sortColumns[shape.key]);
-  if (columns.length === 0) return page(isSearch ? "match" : "walk");
+  if (!isSearch && columns.length === 0 && !filters.available) return page("walk");
   const find = (max: number) => rarestColumn(ctx, columns, max, { filters, values });
   const few = await find(fewMatches);
   if (few !== undefined) return page(few);
+  if (hasOrder(shape)) return searchPage(ctx, shape, values);
+  const collect = async (isBrief: boolean) => {
+    const options = { by: "created_at", part: "numbers", max: maxSorted, isBrief } as const;
+    const { found, isWhole, matches } = await scan(ctx, filters, options);
+    return isWhole && found <= maxSorted ? page("numbers", { numbers: JSON.stringify(matches) }) : undefined;
+  };
+  const rare = isSearch ? await collect(true) : undefined;
+  if (rare !== undefined) return rare;
   const first = await get(ctx.db, batchStatement(shape), values);
   if (!first?.cut || first.is_cut) return first;
-  const some = await find(maxSorted);
-  return some === undefined ? fillPage(ctx, shape, values, first) : page(some);
+  const some = isSearch ? undefined : await find(maxSorted);
+  const sorted = isSearch ? await collect(false) : some && (await page(some));
+  return sorted ?? fillPage(ctx, shape, values, first);
 }
 
 /** Adds batches until the page is full, or enough have been scanned. */
@@ -46,9 +58,7 @@ async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first: Batch
     if (batches >= maxBatches && last !== null) return { ...page, last, has_more: 1 };
     await freeTurn(ctx.tenant.id);
     const [value, id] = JSON.parse(page.cut) as [string | number, string];
-    const limit = values.limit - page.found;
-    const bound = { ...values, value, id, limit, more: limit + 1, lastIndex: limit - 1 };
-    const next = await get(ctx.db, statement, bound);
+    const next = await get(ctx.db, statement, { ...values, ...boundsOf(values.limit - page.found), value, id });
     if (next === undefined) break;
     if (next.is_cut) return next;
     last = next.edge ?? last;
@@ -56,6 +66,47 @@ async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first: Batch
   }
   return page.cut === null ? page : { ...page, has_more: 1 };
 }
+
+const boundsOf = (limit: number) => ({ limit, more: limit + 1, lastIndex: Math.max(0, limit - 1) });
+
+/** A page in the order of the search index, newest first. For relevance, the products with all words in a title come first. */
+async function searchPage(ctx: Ctx, shape: ListShape, values: Values): Promise<PageRow | undefined> {
+  const { descending } = shape;
+  let page: BatchRow | undefined;
+  let position = shape.isContinued ? Number(values.value) : undefined;
+  let batches = 0;
+  for (const { tier, rank } of shape.key === "relevance" ? tiers : [{ tier: undefined, rank: 0 }]) {
+    if (position !== undefined && position < rank) continue;
+    for (let isDone = false; !isDone; batches++) {
+      const limit = values.limit - (page?.found ?? 0);
+      if (batches >= maxBatches && page) return { ...page, last: JSON.stringify([position, ""]), has_more: 1 };
+      if (batches > 0) await freeTurn(ctx.tenant.id);
+      const after = position === undefined ? undefined : position - rank;
+      const size = batches === 0 ? windows.first : windows.later;
+      const window = await nextWindow(ctx, shape.filters, { descending, after, size, tier });
+      if (window === undefined) break;
+      const statement = batchStatement({ ...shape, isContinued: position !== undefined });
+      const next = await get(ctx.db, statement, { ...values, ...boundsOf(limit), ...window, rank, value: position });
+      if (!next || next.is_cut) return next;
+      // A full page says whether more follow only when it is known.
+      if (limit === 0 && page) {
+        if (next.has_more) return { ...page, has_more: 1 };
+      } else page = page ? joinBatches(page, next) : next;
+      if (next.has_more) return page;
+      isDone = window.low === null;
+      if (window.low !== null) position = window.low + rank;
+    }
+    // All rows of the next tier come after this one.
+    if (rank > 0) position = rank;
+  }
+  return page;
+}
+
+/** What is added to row numbers for an order by relevance. */
+const tiers = [
+  { tier: "titles", rank: titleRank },
+  { tier: "rest", rank: 0 },
+] as const;
 
 function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   // Of the first batch: what the page shows is never older than its state.
@@ -75,53 +126,7 @@ function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   };
 }
 
-/** The number of matches, counted in batches between which other requests are served. */
-export async function countMatches(ctx: Ctx, filters: ProductFilters, values: Record<string, unknown>) {
-  const columns = filteredColumns(filters, undefined);
-  const isSearch = filters.match !== undefined;
-  const few = isSearch ? undefined : await rarestColumn(ctx, columns, maxSorted, { filters, values });
-  const by = few ?? columns.find((column) => column === "status" || column === "created_at") ?? "created_at";
-  let total = 0;
-  let after: [string | number, string] | undefined;
-  do {
-    if (after) await freeTurn(ctx.tenant.id);
-    const bound = { ...values, value: after?.[0], id: after?.[1] };
-    const row = await get(ctx.db, countStatement(by, filters, after !== undefined), bound);
-    total += row?.found ?? 0;
-    after = row?.cut ? (JSON.parse(row.cut) as [string | number, string]) : undefined;
-  } while (after);
-  return total;
-}
-
 /** The filter that names a few rows. */
 export function namedBy(filters: ProductFilters): "ids" | "slug" | undefined {
   return (["ids", "slug"] as const).find((name) => filters[name] !== undefined);
-}
-
-/** The columns with filters, except the sort column, and the status if it is in the index of the sort column. */
-function filteredColumns(filters: ProductFilters, sorted: string | undefined): FilterColumn[] {
-  const columns: FilterColumn[] = ranges
-    .filter(({ column, from, to }) => column !== sorted && (filters[from] !== undefined || filters[to] !== undefined))
-    .map(({ column }) => column);
-  if (filters.status !== undefined && sorted !== "created_at") columns.push("status");
-  return columns;
-}
-
-/** The column whose filter has the fewest matches, if these are at most `max`. */
-async function rarestColumn(
-  ctx: Ctx,
-  columns: FilterColumn[],
-  max: number,
-  { filters, values }: { filters: ProductFilters; values: Record<string, unknown> },
-): Promise<FilterColumn | undefined> {
-  let fewest = max + 1;
-  let rarest: FilterColumn | undefined;
-  for (const column of columns) {
-    const row = await get(ctx.db, measureStatement(column, filters), { ...values, max: fewest });
-    if (row === undefined || row.found >= fewest) continue;
-    fewest = row.found;
-    rarest = column;
-    if (fewest === 0) break;
-  }
-  return rarest;
 }

@@ -1,10 +1,13 @@
 import { spellPlainly } from "../../../values/fold-letters.ts";
+import { stemOf } from "./stem.ts";
 
 /** Longer words are searched by this many characters. */
 const maxWordLength = 24;
 /** Maximum tokens of a product, and maximum folded characters: the end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
+/** More blocks are not named: over so many rows, the few of a term are found as fast without. */
+const maxBlocks = 64;
 /** A text that folding makes longer is indexed up to this length. Ordinary texts grow by a hundredth. */
 const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
@@ -32,19 +35,59 @@ function tagOf(tenantId: string): string {
   return tenantId.slice(-6);
 }
 
-/** The search tokens of texts: every prefix of each word; in scripts without spaces, pairs of characters. */
-export function indexTokens(tenantId: string, texts: readonly string[]): string {
+/** What a token is, after its store's tag. The dot is no part of a word, so words and terms cannot be confused. */
+const kinds = {
+  stem: "·w",
+  title: "·h",
+  tag: "·t",
+  category: "·c",
+  option: "·o",
+  status: "·s",
+  sale: "·z",
+  block: "·b",
+} as const;
+export type TermKind = Exclude<keyof typeof kinds, "stem" | "title" | "block">;
+
+/** The token of a product with this tag, category, option, status, or on sale. Short, whatever the value. */
+export function termToken(tenantId: string, kind: TermKind, value: string): string {
+  return tagOf(tenantId) + kinds[kind] + Bun.SHA256.hash(value, "hex").slice(0, 20);
+}
+
+/** Row numbers in a block. */
+const blockBits = 12;
+/** SQL for the block of a row number, which follows `blockPrefix` in a token. */
+export const blockOf = (rowNumber: string) => `(${rowNumber} >> ${blockBits})`;
+
+export function blockPrefix(tenantId: string): string {
+  return tagOf(tenantId) + kinds.block;
+}
+
+/** The FTS5 expression for the products in the blocks of a range of row numbers; undefined if these are many. */
+export function blocksOf(tenantId: string, from: number, to: number): string | undefined {
+  const size = 2 ** blockBits;
+  const [first, last] = [Math.floor(Math.min(from, to) / size), Math.floor(Math.max(from, to) / size)];
+  if (last - first >= maxBlocks) return undefined;
+  const tokens = Array.from({ length: last - first + 1 }, (_, index) => `"${blockPrefix(tenantId)}${first + index}"`);
+  return `(${tokens.join(" OR ")})`;
+}
+
+/** The token of a product that has a word with this stem, in its title or anywhere. */
+export function stemToken(tenantId: string, kind: "stem" | "title", stem: string): string {
+  return tagOf(tenantId) + kinds[kind] + stem;
+}
+
+/**
+ * The search tokens of texts: every prefix of each word, and its stem; in scripts without spaces, pairs of characters.
+ * Stems in `titles`, which are among the texts, have tokens of their own.
+ */
+export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
-  const seen = new Set<string>();
-  for (const folded of foldPieces(texts)) {
-    for (const found of folded.match(run) ?? []) {
-      if (seen.has(found)) continue;
-      seen.add(found);
-      const words = found.split(joints);
-      for (const word of words) addWord(tokens, word);
-      // `t-shirt` is also found as `tshirt`.
-      if (words.length > 1) addWord(tokens, words.join(""));
-    }
+  for (const word of wordsOf(titles)) {
+    for (const { text, isUnspaced } of splitScripts(word))
+      if (!isUnspaced) tokens.add(kinds.title + stemOf(cutWord(text)));
+  }
+  for (const word of wordsOf(texts)) {
+    addWord(tokens, word);
     if (tokens.size >= maxTokens) break;
   }
   const tag = tagOf(tenantId);
@@ -52,6 +95,20 @@ export function indexTokens(tenantId: string, texts: readonly string[]): string 
     .slice(0, maxTokens)
     .map((token) => tag + token)
     .join(" ");
+}
+
+/** Each word once; `t-shirt` is also found as `tshirt`. */
+function* wordsOf(texts: readonly string[]): Generator<string> {
+  const seen = new Set<string>();
+  for (const folded of foldPieces(texts)) {
+    for (const found of folded.match(run) ?? []) {
+      if (seen.has(found)) continue;
+      seen.add(found);
+      const words = found.split(joints);
+      yield* words;
+      if (words.length > 1) yield words.join("");
+    }
+  }
 }
 
 function* foldPieces(texts: readonly string[]): Generator<string> {
@@ -78,25 +135,44 @@ function addWord(tokens: Set<string>, word: string): void {
         if (index > 0) tokens.add(letters[index - 1] + letter);
       });
     } else {
+      const whole = cutWord(text);
+      tokens.add(kinds.stem + stemOf(whole));
       // Where a beginning is known, all shorter ones are.
-      for (let begun = cutWord(text); begun !== "" && !tokens.has(begun); begun = withoutLast(begun)) tokens.add(begun);
+      for (let begun = whole; begun !== "" && !tokens.has(begun); begun = withoutLast(begun)) tokens.add(begun);
     }
   }
 }
 
-/** The FTS5 expression for products that have all words of `q` as beginnings; undefined if `q` has no word. */
-export function matchExpression(tenantId: string, q: string): string | undefined {
+/** One word of a search. */
+export interface SearchWord {
+  /** Without case and accents; undefined for characters of a script without spaces, which are not corrected. */
+  word?: string;
+  /** The FTS5 expression for products that have it as the beginning of a word, or in another form. */
+  anywhere: string;
+  /** The FTS5 expression for products that have it in a title. */
+  inTitle: string;
+}
+
+/** The words of `q`, all of which a product must have. */
+export function searchWords(tenantId: string, q: string): SearchWord[] {
   const tag = tagOf(tenantId);
-  const tokens = new Set<string>();
-  const words = foldText(q).match(run) ?? [];
-  for (const word of words.flatMap((found) => found.split(joints))) {
-    for (const { text, isUnspaced } of splitScripts(word)) {
+  const words = new Map<string, SearchWord>();
+  for (const found of (foldText(q).match(run) ?? []).flatMap((joined) => joined.split(joints))) {
+    for (const { text, isUnspaced } of splitScripts(found)) {
       const letters = [...text];
-      if (!isUnspaced || letters.length === 1) tokens.add(tag + cutWord(text));
-      else for (let i = 1; i < letters.length; i++) tokens.add(tag + letters[i - 1] + letters[i]);
+      if (!isUnspaced) {
+        const word = cutWord(text);
+        const [stem, title] = (["stem", "title"] as const).map((kind) => stemToken(tenantId, kind, stemOf(word)));
+        words.set(word, { word, anywhere: `("${tag}${word}" OR "${stem}")`, inTitle: `"${title}"` });
+      } else {
+        const pairs = letters.slice(1).map((letter, i) => letters[i] + letter);
+        for (const pair of letters.length === 1 ? letters : pairs) {
+          words.set(pair, { anywhere: `"${tag}${pair}"`, inTitle: `"${tag}${pair}"` });
+        }
+      }
     }
   }
-  return tokens.size === 0 ? undefined : [...tokens].map((token) => `"${token}"`).join(" AND ");
+  return [...words.values()];
 }
 
 function cutWord(text: string): string {

@@ -4,16 +4,21 @@ import type { Ctx } from "../../../context.ts";
 import { all, bind, type CompiledStatement, get, param, statement } from "../../../db/statement.ts";
 import type { ProductInput } from "../model.ts";
 import { products, staleSummaries } from "../table.ts";
-import { indexTokens } from "./search-words.ts";
+import { blockOf, blockPrefix, indexTokens, termToken } from "./search-words.ts";
 
 /** Products, and approximate characters, indexed in one transaction; other writes wait for it. */
 const batch = { products: 100, characters: 100_000 };
 
 /** The input of a create has the words of what is stored. */
-type SearchedTexts = Pick<ProductInput, "title" | "description" | "tags" | "sku" | "translations" | "variants">;
+type SearchedTexts = Pick<ProductInput, "title" | "description" | "tags" | "sku" | "translations" | "variants"> &
+  Pick<ProductInput, "status" | "category_ids" | "price" | "compare_at_price">;
 
 interface Searched
-  extends Pick<typeof products.$inferSelect, "title" | "description" | "tags" | "sku" | "translations" | "variants"> {
+  extends Pick<typeof products.$inferSelect, "title" | "description" | "tags" | "sku" | "translations" | "variants">,
+    Pick<typeof products.$inferSelect, "status"> {
+  category_ids: string;
+  price: number;
+  compare_at_price: number | null;
   row_number: number;
   version: number;
   tenant_id: string;
@@ -21,31 +26,38 @@ interface Searched
 }
 
 const columns = sql.raw(
-  "row_number, version, tenant_id, title, description, tags, sku, translations, variants, deleted_at",
+  `row_number, version, tenant_id, title, description, tags, sku, translations, variants, deleted_at, status,
+  category_ids, price_minor as price, compare_at_minor as compare_at_price`,
 );
 const selectOne: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null
+    and (${param("isAny")} or compare_at_minor is not null or has_variants)
     and not exists (select 1 from ${staleSummaries})`);
 const selectPending: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${products} where is_indexed = 0 order by row_number limit ${param("max")}`);
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
-  select row_number, ${param("words")} from ${products} where row_number = ${param("row")} and version = ${param("version")}`);
+  select row_number, ${param("words")} || ${sql.raw(blockOf("row_number"))} from ${products} where row_number = ${param("row")} and version = ${param("version")}`);
 const writeNewWords = statement(sql`
-  insert into product_search (rowid, words) values (last_insert_rowid(), ${param("words")})`);
+  insert into product_search (rowid, words) values (last_insert_rowid(), ${param("words")} || ${sql.raw(blockOf("last_insert_rowid()"))})`);
 const markIndexed = statement(sql`
   update ${products} set is_indexed = 1
   where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
 
 /** Updates a product's index entry after a change of its texts or variants. In a batch of variants it does nothing. */
-export async function indexProduct(tx: Pick<Ctx, "db" | "tenant">, productId: string): Promise<void> {
-  const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId });
+export async function indexProduct(
+  tx: Pick<Ctx, "db" | "tenant">,
+  productId: string,
+  { onlyIfCompared = false } = {},
+): Promise<void> {
+  const isAny = onlyIfCompared ? 0 : 1;
+  const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId, isAny });
   if (product) await tx.db.batch(indexing(product));
 }
 
 /** The statement that indexes a new product, for a batch directly after the insert of its row. */
 export function indexInserted(tenantId: string, product: SearchedTexts): InStatement {
-  return bind(writeNewWords, { words: indexTokens(tenantId, textsOf(product)) });
+  return bind(writeNewWords, { words: tokensOf(tenantId, product) });
 }
 
 /** Indexes a batch of products that are not in the index. Returns how many rows were written; 0 when none is left. */
@@ -65,19 +77,47 @@ export async function indexPendingProducts(ctx: Pick<Ctx, "db">): Promise<number
 }
 
 function indexing(product: Searched): InStatement[] {
-  const { row_number: row, version, tags, translations, variants } = product;
+  const { row_number: row, version, tags, translations, variants, category_ids } = product;
   const mark = bind(markIndexed, { row, version });
   if (product.deleted_at !== null) return [mark];
   const parsed = { tags: JSON.parse(tags), translations: JSON.parse(translations), variants: JSON.parse(variants) };
-  const words = indexTokens(product.tenant_id, textsOf({ ...product, ...parsed }));
+  const searched = { ...product, ...parsed, category_ids: JSON.parse(category_ids) };
+  const words = tokensOf(product.tenant_id, searched);
   return [bind(writeWords, { row, version, words }), mark];
 }
 
-function textsOf({ title, description, tags = [], sku, translations = {}, variants = [] }: SearchedTexts): string[] {
-  const texts: (string | null | undefined)[] = [title, sku, ...tags];
-  for (const { title, sku, options = {} } of variants) texts.push(title, sku, ...Object.values(options));
+/** The words of a product's texts, the terms that filters look for, and the beginning of its block. */
+function tokensOf(tenantId: string, product: SearchedTexts): string {
+  const { title, description, tags = [], sku, translations = {}, variants = [], category_ids = [] } = product;
+  const options = variants.flatMap(({ options = {} }) => Object.entries(options));
+  const isOnSale = [product, ...variants].some(
+    ({ price, compare_at_price: before }) => price != null && before != null && before > price,
+  );
+  const terms = new Set([
+    termToken(tenantId, "status", product.status ?? "published"),
+    ...tags.map((tag) => termToken(tenantId, "tag", tag)),
+    ...category_ids.map((id) => termToken(tenantId, "category", id)),
+    ...options.map((option) => termToken(tenantId, "option", optionKey(option))),
+    ...(isOnSale ? [termToken(tenantId, "sale", "")] : []),
+  ]);
   const translated = Object.values(translations);
+  const titles = texts([title, ...translated.map((one) => one.title)]);
   // Descriptions last, because the number of tokens is limited.
-  texts.push(...translated.map((one) => one.title), description, ...translated.map((one) => one.description));
-  return texts.filter((text) => typeof text === "string");
+  const words = texts([title, sku, ...tags, ...variants.flatMap(({ title, sku }) => [title, sku])])
+    .concat(
+      options.map(([, value]) => value),
+      titles.slice(1),
+    )
+    .concat(texts([description, ...translated.map((one) => one.description)]));
+  // The statement adds the number of the block.
+  return [...terms, indexTokens(tenantId, words, titles), blockPrefix(tenantId)].join(" ");
+}
+
+function texts(values: (string | null | undefined)[]): string[] {
+  return values.filter((text) => typeof text === "string");
+}
+
+/** The value of an option's term. */
+export function optionKey(option: readonly string[]): string {
+  return JSON.stringify(option.map((text) => text.normalize("NFC")));
 }

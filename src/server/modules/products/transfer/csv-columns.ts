@@ -56,6 +56,7 @@ const productFields: Record<string, CellFormat> = {
   stock: optional(number),
   allow_backorder: boolean,
   tags: list,
+  categories: list,
   images,
   metadata: object,
   translations: object,

@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
+import { categories } from "../../categories/table.ts";
 import { products } from "../table.ts";
 import { type CsvColumn, csvColumns, writeCell } from "./csv-columns.ts";
 
@@ -11,8 +12,11 @@ const pageSize = 200;
 
 const chosen = sql`tenant_id = ${param("tenantId")} and deleted_at is null
   and status = coalesce(${param("status")}, status)`;
+// A file names categories by their slugs, which another store may have, too.
+const exported = sql`json_set(json_remove(rendered, '$.category_ids'), '$.categories', (select json_group_array(slug) from (
+  select c.slug from json_each(category_ids) j join ${categories} c on c.id = j.value order by j.key)))`;
 const selectPage = statement<{ id: string; created_at: string; json: string }>(sql`
-  select id, created_at, rendered as json from ${products} indexed by products_by_created
+  select id, created_at, ${exported} as json from ${products} indexed by products_by_created
   where ${chosen} and (created_at, id) > (${param("createdAt")}, ${param("id")})
   order by created_at, id limit ${param("max")}`);
 const countChosen = statement<{ found: number }>(sql`select count(*) as found from ${products} where ${chosen}`);

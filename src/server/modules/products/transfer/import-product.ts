@@ -5,6 +5,7 @@ import { invalidField } from "../../../errors.ts";
 import { isId } from "../../../values/ids.ts";
 import { validate } from "../../../values/validate.ts";
 import { parseLanguage } from "../../tenants/input.ts";
+import { findCategoryIds } from "../categories.ts";
 import { normalizeSku } from "../input.ts";
 import { maxTitle, ProductInput, ProductPatch } from "../model.ts";
 import { createProduct, patchProduct } from "../service.ts";
@@ -44,7 +45,7 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
   const lang = readLanguage(givenLang);
   const existing = await findExisting(tx, item);
   if (existing) claim(item.document.id ? "id" : "row", `id:${existing.id}`);
-  const fields = normalize(given);
+  const fields = await withCategoryIds(tx, normalize(given));
   if (item.variants.length > 0 || (existing && existing.variants.length > 0)) {
     refuseOwnStock(fields.stock, item, existing);
     delete fields.stock;
@@ -141,6 +142,17 @@ function searchableSku({ sku }: Fields): string | undefined {
 
 function isSearchable(text: unknown): text is string {
   return typeof text === "string" && text !== "" && !text.includes("\0") && text.isWellFormed();
+}
+
+/** The ids of the categories that a file names by their slugs. Errors: validationFailed naming the field. */
+async function withCategoryIds(tx: Ctx, { categories, ...fields }: Fields): Promise<Fields> {
+  const field = categories === undefined ? "category_ids" : "categories";
+  const names = categories ?? fields.category_ids;
+  if (names === undefined) return fields;
+  if (!Array.isArray(names) || !names.every((name) => typeof name === "string")) {
+    throw invalidField(field, "must be a list of the slugs of categories");
+  }
+  return { ...fields, category_ids: await findCategoryIds(tx, field, names) };
 }
 
 /** The fields in the form in which they are stored, so that equal ones are recognised. */

@@ -131,8 +131,10 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
     const variant = await explainConflicts(() => get(tx.db, updateVariantStatement(names, price), values));
     if (!variant) throw await failedWriteError(tx, ids, ifMatch);
     await finishWrite(tx, ids.productId, before && before.stock !== columns.stock ? ids : undefined);
-    if (columns.title !== undefined || columns.sku !== undefined || madeTitle !== null)
-      await indexProduct(tx, ids.productId);
+    const isSearched = (["title", "sku", "options", "compareAtMinor"] as const).some(
+      (name) => columns[name] !== undefined,
+    );
+    if (isSearched || price !== "same") await indexProduct(tx, ids.productId, { onlyIfCompared: !isSearched });
     return variant;
   });
 }

@@ -1,0 +1,127 @@
+import type { Ctx } from "../../../server/context.ts";
+import type { Category, CategoryInput } from "../../../server/modules/categories/model.ts";
+import { recordArg, withTenant } from "../../context/context.ts";
+import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
+import { defineCommand, waysToChange } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import { printList, printRecord } from "../../terminal/output.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+
+/** The id of the category with this id or slug. Errors: notFound. */
+async function findCategory(ctx: Ctx, name: string): Promise<string> {
+  const { resolveCategoryId } = await import("../../../server/modules/categories/list.ts");
+  return resolveCategoryId(ctx, name);
+}
+
+const categoryArgs = {
+  category: recordArg("category", "Id or slug of the category", findCategory),
+  namespace: requiredNamespaceArg,
+};
+
+const fieldArgs = {
+  title: valueArg("text", "Title"),
+  parent: {
+    ...valueArg("category", "Category above, by its id or slug; empty for none"),
+    allowEmpty: true,
+    completes: "category",
+  },
+  slug: valueArg("text", "Name in addresses (default: made from the title)"),
+  description: { ...valueArg("text", "Description"), allowEmpty: true },
+  position: numberArg("number", "Place among the categories with the same parent"),
+  published: choiceArg(["yes", "no"], "Whether customers see it"),
+} as const satisfies CommandArgs;
+
+/** The given fields. */
+function readFields({ title, parent, slug, description, position, published }: ArgValues<typeof fieldArgs>) {
+  const parent_id = parent === "" ? null : parent;
+  const fields = { title, parent_id, slug, description, position, published: published && published === "yes" };
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Partial<CategoryInput>;
+}
+
+/** A category in JSON: the API's record with `category_id` as its id. */
+function toRecord({ id, ...rest }: Category) {
+  return { category_id: id, ...rest };
+}
+
+const list = defineCommand({
+  description: "List the categories of a store, each after the one above it",
+  args: { namespace: requiredNamespaceArg },
+  examples: ["bodega category list -n demo", "bodega category list -n demo --json"],
+  async run(args, console) {
+    const { listCategoryTree } = await import("../../../server/modules/categories/list.ts");
+    const categories = await withTenant(args, console, listCategoryTree);
+    await printList(
+      console,
+      categories.map(({ id, level, ...rest }) => ({ category_id: id, level, ...rest })),
+      {
+        empty: `No categories found. Create one: bodega category create -n ${args.namespace} --title <text>`,
+        columns: [
+          "category_id",
+          { header: "TITLE", value: ({ level, title }) => "  ".repeat(level) + title, priority: 1 },
+          "slug",
+          "published",
+        ],
+      },
+    );
+  },
+});
+
+const create = defineCommand({
+  description: "Create a category",
+  args: { namespace: requiredNamespaceArg, ...fieldArgs, title: { ...fieldArgs.title, required: true } },
+  examples: [
+    "bodega category create -n demo --title Lamps",
+    'bodega category create -n demo --title "Desk lamps" --parent lamps',
+  ],
+  done: "Created category {title}.",
+  notes: ["To put products into it: bodega product update -h, or the column categories of bodega product import"],
+  async run(args, console) {
+    const input = readFields(args) as CategoryInput;
+    const { createCategory } = await import("../../../server/modules/categories/service.ts");
+    const { json } = await withTenant(args, console, (ctx) => createCategory(ctx, input));
+    await printRecord(console, toRecord(JSON.parse(json)), "category_id");
+  },
+});
+
+const update = defineCommand({
+  description: "Update or move a category",
+  args: { ...categoryArgs, ...fieldArgs },
+  examples: [
+    "bodega category update -n demo lamps --title Lighting",
+    "bodega category update -n demo desk-lamps --parent= --published no",
+  ],
+  notes: ["Fields without a flag keep their value. An empty --parent= moves the category to the top."],
+  done: "Updated category {title}.",
+  oneOf: waysToChange(...Object.keys(fieldArgs)),
+  async run(args, console) {
+    const patch = readFields(args);
+    const { updateCategory } = await import("../../../server/modules/categories/service.ts");
+    const { json } = await withTenant(args, console, async (ctx) =>
+      updateCategory(ctx, await findCategory(ctx, args.category), patch, { ifMatch: null, merge: true }),
+    );
+    await printRecord(console, toRecord(JSON.parse(json)), "category_id");
+  },
+});
+
+const deleteCommand = defineCommand({
+  description: "Delete a category without products and categories below it",
+  args: categoryArgs,
+  examples: ["bodega category delete -n demo desk-lamps", "bodega category delete -n demo desk-lamps --yes --json"],
+  done: "Deleted category {title}.",
+  async run(args, console) {
+    requireAnswer(console, `Delete category ${args.category}?`);
+    const { deleteCategory, getCategory } = await import("../../../server/modules/categories/service.ts");
+    const deleted = await withTenant(args, console, async (ctx) => {
+      const id = await findCategory(ctx, args.category);
+      const { title, slug } = JSON.parse((await getCategory(ctx, id)).json) as Category;
+      await confirmAction(console, `Delete category ${slug} (${title}) permanently?`);
+      await deleteCategory(ctx, id, null);
+      return { category_id: id, slug, title, deleted: true };
+    });
+    await printRecord(console, deleted, "category_id");
+  },
+});
+
+export default { list, create, update, delete: deleteCommand };

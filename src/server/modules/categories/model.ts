@@ -1,0 +1,77 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
+import { closed, deleted, nullable, output, timestamp } from "../../values/schema.ts";
+import { ProductPatch, productTexts, translations } from "../products/model.ts";
+
+/** How deep categories can be below each other, and how many a store can have. */
+export const limits = { depth: 8, categories: 2000 } as const;
+
+const { title, slug, description } = productTexts;
+const parent = nullable(
+  Type.String({
+    minLength: 1,
+    maxLength: 120,
+    description: `The category above, by its id; a write also accepts its slug. Null at the top. At most ${limits.depth} levels.`,
+  }),
+);
+const fields = {
+  parent_id: parent,
+  slug,
+  title,
+  description: nullable(description),
+  position: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    description: "Place among the categories with the same parent. Default: last.",
+  }),
+  published: Type.Boolean({
+    default: true,
+    description: "Customers and the keys of pages see published categories below published ones only.",
+  }),
+};
+const { title: _, ...optional } = fields;
+
+/** Body of a create or replace: a title is enough. */
+export const CategoryInput = Type.Composite(
+  [Type.Object({ title }), Type.Partial(Type.Object({ ...optional, translations }))],
+  { $id: "CategoryInput", additionalProperties: false },
+);
+export type CategoryInput = Static<typeof CategoryInput>;
+
+export const CategoryPatch = Type.Partial(
+  Type.Object({ ...fields, translations: ProductPatch.properties.translations }),
+  { $id: "CategoryPatch", additionalProperties: false },
+);
+export type CategoryPatch = Static<typeof CategoryPatch>;
+
+export const Category = output("Category", {
+  id: Type.String({ description: "`cat_…`" }),
+  ...fields,
+  translations,
+  lang: Type.String({ description: "Language of the title; of one category also sent as `Content-Language`." }),
+  version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+export type Category = Static<typeof Category>;
+export const categoryFields = Object.keys(Category.properties);
+
+export const DeletedCategory = deleted("DeletedCategory");
+
+/** Names a category in a path. A malformed name is answered with notFound. */
+export const CategoryParams = Type.Object({ id: Type.String({ description: "The id or the slug of the category." }) });
+
+export const CategoryListQuery = closed({
+  ...listParts,
+  ...idsPart,
+  ...sortPart(["position", "title", "created_at"], { default: "position" }),
+  parent_id: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: "Only categories directly below this one, by its id; `none`: at the top.",
+    }),
+  ),
+  slug: Type.Optional(Type.String({ maxLength: 200, description: "Only the category with this slug." })),
+  published: Type.Optional(Type.Boolean()),
+});
+export type CategoryListQuery = Static<typeof CategoryListQuery>;

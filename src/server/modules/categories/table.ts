@@ -1,0 +1,35 @@
+import { sql } from "drizzle-orm";
+import { type AnySQLiteColumn, check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { tenantIdColumn } from "../tenants/table.ts";
+import { categoryJson } from "./rendering.ts";
+
+/** Categories of products, with texts in the language of creation (`lang`). */
+export const categories = sqliteTable(
+  "categories",
+  {
+    id: text("id").primaryKey(),
+    tenantId: tenantIdColumn(),
+    /** Null for a category at the top. */
+    parentId: text("parent_id").references((): AnySQLiteColumn => categories.id, { onDelete: "cascade" }),
+    slug: text("slug").notNull(),
+    title: text("title").notNull(),
+    description: text("description"),
+    /** JSON object of language to `{title, description}`, without `lang` itself. */
+    translations: text("translations").notNull().default("{}"),
+    /** Place among the categories with the same parent. */
+    position: integer("position").notNull().default(0),
+    published: integer("published", { mode: "boolean" }).notNull().default(true),
+    lang: text("lang").notNull(),
+    version: integer("version").notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+    rendered: text("rendered").generatedAlwaysAs(categoryJson, { mode: "stored" }),
+  },
+  (t) => [
+    uniqueIndex("categories_slug").on(t.tenantId, t.slug),
+    index("categories_by_parent").on(t.parentId),
+    index("categories_by_position").on(t.tenantId, t.position, t.id),
+    check("categories_translations_size", sql`length(cast(${t.translations} as blob)) <= 524288`),
+    check("categories_json", sql`json_valid(${t.translations})`),
+  ],
+);

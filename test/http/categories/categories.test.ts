@@ -1,0 +1,234 @@
+import { expect, test } from "bun:test";
+import { openAccount } from "../../support/account.ts";
+import type { ApiReply, Call } from "../../support/client.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
+import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+interface Category {
+  id: string;
+  parent_id: string | null;
+  slug: string;
+  title: string;
+  description: string | null;
+  translations: Record<string, unknown>;
+  position: number;
+  published: boolean;
+  lang: string;
+  version: number;
+}
+
+const absent = "cat_01h455vb4pex5vsknk084sn02q";
+
+async function make({ call }: Shop, body: Record<string, unknown>): Promise<Category> {
+  const { data, text } = await call<Category>("POST /categories/", { body });
+  if (!data) throw new Error(text);
+  return data;
+}
+
+const slugsOf = ({ data }: ApiReply<Category[]>) => data.map(({ slug }) => slug);
+
+/** Clothing > Shirts > Polo, and Home. */
+async function plant(shop: Shop) {
+  const clothing = await make(shop, { title: "Clothing" });
+  const shirts = await make(shop, { title: "Shirts", parent_id: clothing.id });
+  const polo = await make(shop, { title: "Polo", parent_id: "shirts" });
+  return { clothing, shirts, polo, home: await make(shop, { title: "Home" }) };
+}
+
+const scenarios: ApiScenario[] = [
+  {
+    name: "a title is enough for a category",
+    request: "POST /categories/",
+    send: { body: { title: "Täglich Brot" } },
+    expect: 201,
+    check: ({ data, headers }) => {
+      expect(headers.get("ETag")).toBe('"1"');
+      expect(data).toMatchObject({
+        ...{ parent_id: null, slug: "taglich-brot", title: "Täglich Brot", description: null, translations: {} },
+        ...{ position: 0, published: true, lang: "en", version: 1 },
+      });
+    },
+  },
+  {
+    name: "a category without a title is 5102",
+    request: "POST /categories/",
+    send: { body: {} },
+    expect: 5102,
+    fields: ["title"],
+  },
+  {
+    name: "a category in a category that does not exist is 5102",
+    request: "POST /categories/",
+    send: { body: { title: "Shirts", parent_id: absent } },
+    expect: 5102,
+    fields: ["parent_id"],
+  },
+  {
+    name: "a slug with capitals is 5102",
+    request: "POST /categories/",
+    send: { body: { title: "Shirts", slug: "Shirts" } },
+    expect: 5102,
+    fields: ["slug"],
+  },
+  {
+    name: "a taken slug is 5302",
+    request: "POST /categories/",
+    send: async (shop) => {
+      await make(shop, { title: "Taken", slug: "taken" });
+      return { body: { title: "Other", slug: "taken" } };
+    },
+    expect: 5302,
+    fields: ["slug"],
+  },
+  {
+    name: "translations into the category's own language are 5102",
+    request: "POST /categories/",
+    send: { body: { title: "Shirts", translations: { en: { title: "Shirts" } } } },
+    expect: 5102,
+    fields: ["translations.en"],
+  },
+  { name: "a category that does not exist is 5301", request: `GET /categories/${absent}/`, expect: 5301 },
+  { name: "an unknown sort is 5102", request: "GET /categories/", send: { query: { sort: "price" } }, expect: 5102 },
+];
+
+onEachDatabase((suite) => {
+  runScenarios(suite, scenarios);
+
+  test("categories are listed by position, of one level or all", async () => {
+    const shop = await suite.shop();
+    const { clothing, shirts, home } = await plant(shop);
+    await make(shop, { title: "Trousers", parent_id: clothing.id });
+    const list = async (query: Record<string, string>) => slugsOf(await shop.call("GET /categories/", { query }));
+    expect(await list({ parent_id: "none" })).toEqual(["clothing", "home"]);
+    expect(await list({ parent_id: clothing.id })).toEqual(["shirts", "trousers"]);
+    await shop.call(`PATCH /categories/${shirts.id}/`, { body: { position: 9 } });
+    expect(await list({ parent_id: clothing.id })).toEqual(["trousers", "shirts"]);
+    expect((await list({ sort: "title" })).length).toBe(5);
+    expect(await list({ slug: "home" })).toEqual(["home"]);
+    expect(await list({ ids: home.id })).toEqual(["home"]);
+    const pages: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const query = { limit: 2, ...(cursor !== "" && { cursor }) };
+      const reply: ApiReply<Category[]> = await shop.call("GET /categories/", { query });
+      pages.push(...slugsOf(reply));
+      cursor = reply.page.next_cursor;
+    }
+    expect(pages.toSorted()).toEqual(["clothing", "home", "polo", "shirts", "trousers"]);
+  });
+
+  test("a category is not moved below itself, nor deeper than eight levels, nor into another store", async () => {
+    const shop = await suite.shop();
+    const { clothing, polo, home } = await plant(shop);
+    const move = (id: string, parent: string | null) =>
+      shop.call(`PATCH /categories/${id}/`, { body: { parent_id: parent } });
+    for (const below of [clothing.id, "shirts", polo.id]) {
+      const { code, fields } = await move(clothing.id, below);
+      expect([below, code, fields]).toEqual([below, 5102, ["parent_id"]]);
+    }
+    const other = await make(await suite.shop(), { title: "Theirs" });
+    expect((await move(home.id, other.id)).code).toBe(5102);
+    let deepest = polo.id;
+    for (let level = 4; level <= 8; level++)
+      deepest = (await make(shop, { title: `Level ${level}`, parent_id: deepest })).id;
+    const ninth = await shop.call("POST /categories/", { body: { title: "Level 9", parent_id: deepest } });
+    expect([ninth.code, ninth.fields]).toEqual([5102, ["parent_id"]]);
+    expect((await move(clothing.id, home.id)).code).toBe(5102);
+    expect((await move("shirts", null)).status).toBe(200);
+    expect((await move("shirts", home.id)).status).toBe(200);
+  });
+
+  suite.testOnFile("two moves at once do not make a circle", async () => {
+    const shop = await suite.shop();
+    const [a, b] = [await make(shop, { title: "A" }), await make(shop, { title: "B" })];
+    const move = ({ id }: Category, to: Category) =>
+      shop.call(`PATCH /categories/${id}/`, { body: { parent_id: to.id } });
+    const codes = (await Promise.all([move(a, b), move(b, a)])).map(({ code }) => code);
+    expect(codes.filter((code) => code === undefined)).toHaveLength(1);
+    expect(codes).toContain(5102);
+  });
+
+  test("a category with products or categories below it is not deleted; an empty one is, and its slug is free", async () => {
+    const shop = await suite.shop();
+    const { clothing, polo } = await plant(shop);
+    const product = await shop.createProduct({ category_ids: [polo.id] });
+    const remove = (id: string) => shop.call(`DELETE /categories/${id}/`);
+    expect((await remove(clothing.id)).code).toBe(5306);
+    expect((await remove("polo")).code).toBe(5306);
+    await shop.call(`PATCH /products/${product.id}/`, { body: { category_ids: [] } });
+    expect((await remove("polo")).data).toEqual({ id: polo.id, deleted: true });
+    expect((await shop.call(`GET /categories/${polo.id}/`)).code).toBe(5301);
+    expect((await shop.call(`PATCH /products/${product.id}/`, { body: { category_ids: [polo.id] } })).code).toBe(5102);
+    expect((await make(shop, { title: "Polo" })).slug).toBe("polo");
+  });
+
+  test("texts are in the language asked for, and a PATCH with a language changes that one only", async () => {
+    const shop = await suite.shop();
+    const { home } = await plant(shop);
+    const path = `/categories/${home.id}/`;
+    await shop.call(`PATCH ${path}`, {
+      query: { lang: "de" },
+      body: { title: "Haus", description: "Alles fürs Haus" },
+    });
+    const read = async (query: Record<string, string>) => {
+      const { data, headers } = await shop.call<Category>(`GET ${path}`, { query });
+      return [data.title, data.description, headers.get("Content-Language")];
+    };
+    expect(await read({ lang: "de-AT" })).toEqual(["Haus", "Alles fürs Haus", "de"]);
+    expect(await read({ lang: "fr" })).toEqual(["Home", null, "en"]);
+    const list = await shop.call<Category[]>("GET /categories/", { query: { lang: "de" } });
+    expect(list.data.map(({ title }) => title)).toContain("Haus");
+  });
+
+  test("a write with an old version is 5303, and PUT replaces all but slug and position", async () => {
+    const shop = await suite.shop();
+    const { shirts, clothing } = await plant(shop);
+    const path = `/categories/${shirts.id}/`;
+    await shop.call(`PATCH ${path}`, { body: { position: 4, published: false } });
+    const old = { headers: { "If-Match": '"1"' } };
+    expect((await shop.call(`PATCH ${path}`, { ...old, body: { title: "Old" } })).code).toBe(5303);
+    expect((await shop.call(`DELETE ${path}`, old)).code).toBe(5303);
+    const { data } = await shop.call<Category>(`PUT ${path}`, { body: { title: "Tops", parent_id: clothing.slug } });
+    expect(data).toMatchObject({
+      slug: "shirts",
+      title: "Tops",
+      parent_id: clothing.id,
+      position: 4,
+      published: true,
+      version: 3,
+    });
+  });
+
+  test("customers see published categories below published ones, and change none", async () => {
+    const shop = await suite.shop();
+    const { clothing, home } = await plant(shop);
+    await shop.call(`PATCH /categories/${clothing.id}/`, { body: { published: false } });
+    const { id, token } = await openAccount(shop);
+    const asCustomer: Call = (request, send = {}) =>
+      shop.callAnonymously(request, { ...send, query: { ...(send.query as object), user_id: id, token } });
+    expect(slugsOf(await asCustomer("GET /categories/"))).toEqual(["home"]);
+    for (const slug of ["clothing", "shirts", "polo"]) {
+      expect((await asCustomer(`GET /categories/${slug}/`)).code).toBe(5301);
+    }
+    expect((await asCustomer("GET /categories/", { query: { published: "false" } })).code).toBe(5300);
+    expect((await asCustomer(`PATCH /categories/${home.id}/`, { body: { title: "Mine" } })).code).toBe(5300);
+    expect((await asCustomer(`DELETE /categories/${home.id}/`)).code).toBe(5300);
+    expect((await shop.callAnonymously("GET /categories/")).code).toBe(5206);
+    const auth = bearer(await shop.issueKey({ scopes: ["products:read"] }));
+    expect((await shop.call("GET /categories/", { auth })).status).toBe(200);
+    expect((await shop.call("POST /categories/", { auth, body: { title: "X" } })).code).toBe(5300);
+  });
+
+  test("each change of a category is an event", async () => {
+    const shop = await suite.shop();
+    const { id } = await make(shop, { title: "Home" });
+    await shop.call(`PATCH /categories/${id}/`, { body: { title: "House" } });
+    await shop.call(`DELETE /categories/${id}/`);
+    const { data } = await shop.call<{ type: string; subject: string; data: object }[]>("GET /events/");
+    expect(data.map(({ type, subject, data }) => [type, subject, data])).toEqual([
+      ["category.created", id, { version: 1 }],
+      ["category.updated", id, { version: 2, fields: ["title"] }],
+      ["category.deleted", id, { version: 2 }],
+    ]);
+  });
+});
