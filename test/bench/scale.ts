@@ -29,7 +29,7 @@ const insertProducts = `with recursive n(i) as (select 1 union all select i + 1 
     'A sturdy bench of oiled oak for two, delivered in one piece.',
     case i % cast(?2 as integer) when 1 then 'draft' else 'published' end,
     case i % cast(?2 as integer) when 2 then 777700 else i * 7919 % 100000 end, 'EUR', 2,
-    printf('B-%08d', i), 40, '["furniture","oak"]', 'en', at, at, at
+    printf('B-%08d', i), 40, '["furniture"' || iif(i % 10 = 3, ',"tenth"', '') || iif(i % cast(?2 as integer) = 5, ',"rare"', '') || ']', 'en', at, at, at
   from (select i, strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + i, 'unixepoch') as at from n)`;
 
 /** The requests to both stores, and how much longer the large one may take; without that the row only informs. */
@@ -46,13 +46,23 @@ const questions: { name: string; query: string; atMost?: number; page?: number }
     query: "&updated_at[lt]=2020-01-01&price[gte]=1&sort=title",
     atMost: 1.2,
   },
-  { name: "total", query: "&include_total=true" },
+  { name: "total", query: "&include_total=true", atMost: 1.2 },
+  { name: "total of a filter, at least", query: "&tag=tenth&include_total=true" },
   { name: "search, rare word", query: "&q=rarity", atMost: 3 },
   { name: "search, word of all", query: "&q=bench", atMost: 3 },
   { name: "search, beginning of all", query: "&q=b", atMost: 3 },
   { name: "search, word of all, page 1,000", query: "&q=bench", atMost: 3, page: 1000 },
   { name: "search, rare and common word", query: "&q=rarity%20bench", atMost: 3 },
-  { name: "search, common word, status that few have", query: "&q=bench&status=draft" },
+  { name: "search, common word, status that few have", query: "&q=bench&status=draft", atMost: 2 },
+  { name: "search, common word, tag that few have", query: "&q=bench&tag=rare", atMost: 2 },
+  { name: "search, common word, tag of a tenth", query: "&q=bench&tag=tenth", atMost: 2 },
+  { name: "search by relevance", query: "&q=sturdy&sort=relevance", atMost: 3 },
+  { name: "search with a slip", query: "&q=raritx", atMost: 3 },
+  { name: "tag that few have", query: "&tag=rare", atMost: 2 },
+  { name: "tag of a tenth", query: "&tag=tenth", atMost: 2 },
+  { name: "tag of a tenth, by price", query: "&tag=tenth&sort=price" },
+  { name: "tag of a tenth, most popular", query: "&tag=tenth&sort=popular" },
+  { name: "facets of all", query: "&facets=tags,categories,price" },
   { name: "search, word that nobody has", query: "&q=nonesuch", atMost: 3 },
 ];
 
