@@ -63,6 +63,8 @@ CREATE TABLE `audit_log` (
 	`actor_id` text,
 	`subject` text,
 	`address` text,
+	`address_salt` text,
+	`address_hash` text,
 	`request_id` text NOT NULL,
 	`code` integer,
 	`details` text,
@@ -74,6 +76,7 @@ CREATE INDEX `audit_log_by_subject` ON `audit_log` (`subject`,`seq`);--> stateme
 CREATE INDEX `audit_log_by_actor` ON `audit_log` (`actor_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_log_by_address` ON `audit_log` (`address`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_log_by_event` ON `audit_log` (`event`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_log_addresses` ON `audit_log` (`at`) WHERE address is not null;--> statement-breakpoint
 CREATE TABLE `categories` (
 	`id` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,
@@ -129,6 +132,22 @@ CREATE TABLE `idempotency_keys` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `idempotency_keys_key` ON `idempotency_keys` (`tenant_id`,`caller`,`key`);--> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_age` ON `idempotency_keys` (`created_at`);--> statement-breakpoint
+CREATE TABLE `mail_codes` (
+	`tenant_id` text NOT NULL,
+	`purpose` text NOT NULL,
+	`subject` text NOT NULL,
+	`hash` text NOT NULL,
+	`created_at` text NOT NULL,
+	`expires_at` text NOT NULL,
+	`wrong_tries` integer DEFAULT 0 NOT NULL,
+	`used_at` text,
+	PRIMARY KEY(`tenant_id`, `purpose`, `subject`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "mail_codes_purpose" CHECK("mail_codes"."purpose" in ('reset', 'sign_up', 'email')),
+	CONSTRAINT "mail_codes_tries" CHECK("mail_codes"."wrong_tries" between 0 and 5)
+);
+--> statement-breakpoint
+CREATE INDEX `mail_codes_by_expiry` ON `mail_codes` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `mail_outbox` (
 	`id` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,
@@ -379,20 +398,6 @@ CREATE INDEX `orders_by_updated` ON `orders` (`tenant_id`,`updated_at`,`id`);-->
 CREATE INDEX `orders_by_status` ON `orders` (`tenant_id`,`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_user` ON `orders` (`tenant_id`,`user_id`,`created_at`,`id`) WHERE user_id is not null;--> statement-breakpoint
 CREATE INDEX `orders_by_buyer` ON `orders` (`tenant_id`,`buyer`) WHERE buyer is not null;--> statement-breakpoint
-CREATE TABLE `password_reset_codes` (
-	`tenant_id` text NOT NULL,
-	`email_key` text NOT NULL,
-	`hash` text NOT NULL,
-	`created_at` text NOT NULL,
-	`expires_at` text NOT NULL,
-	`wrong_tries` integer DEFAULT 0 NOT NULL,
-	`used_at` text,
-	PRIMARY KEY(`tenant_id`, `email_key`),
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "password_reset_codes_tries" CHECK("password_reset_codes"."wrong_tries" between 0 and 5)
-);
---> statement-breakpoint
-CREATE INDEX `password_reset_codes_by_expiry` ON `password_reset_codes` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `product_counts` (
 	`tenant_id` text NOT NULL,
 	`status` text NOT NULL,
@@ -612,6 +617,20 @@ CREATE TABLE `reward_lots` (
 --> statement-breakpoint
 CREATE INDEX `reward_lots_open` ON `reward_lots` (`tenant_id`,`user_id`,`sequence`) WHERE remaining > 0;--> statement-breakpoint
 CREATE INDEX `reward_lots_due` ON `reward_lots` (`expires_at`) WHERE remaining > 0 and expires_at is not null;--> statement-breakpoint
+CREATE TABLE `sign_ups` (
+	`tenant_id` text NOT NULL,
+	`email_key` text NOT NULL,
+	`email` text NOT NULL,
+	`name` text,
+	`lang` text,
+	`password_hash` text NOT NULL,
+	`visitor_id` text,
+	`created_at` text NOT NULL,
+	PRIMARY KEY(`tenant_id`, `email_key`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `sign_ups_by_age` ON `sign_ups` (`created_at`);--> statement-breakpoint
 CREATE TABLE `revision` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`value` integer DEFAULT 0 NOT NULL,
@@ -650,10 +669,12 @@ CREATE TABLE `tenants` (
 	`stock_share` integer DEFAULT 50 NOT NULL,
 	`orders_per_minute` integer DEFAULT 10 NOT NULL,
 	`media_quota` integer DEFAULT 1073741824 NOT NULL,
+	`sign_up` text DEFAULT 'verified' NOT NULL,
 	`status` text DEFAULT 'active' NOT NULL,
 	`created_at` text NOT NULL,
 	`updated_at` text NOT NULL,
-	CONSTRAINT "tenants_status" CHECK("tenants"."status" in ('active', 'suspended'))
+	CONSTRAINT "tenants_status" CHECK("tenants"."status" in ('active', 'suspended')),
+	CONSTRAINT "tenants_sign_up" CHECK("tenants"."sign_up" in ('off', 'open', 'verified'))
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tenants_namespace_unique` ON `tenants` (`namespace`);--> statement-breakpoint
@@ -701,6 +722,7 @@ CREATE TABLE `users` (
 	`tenant_id` text NOT NULL,
 	`email` text NOT NULL,
 	`email_key` text NOT NULL,
+	`pending_email` text,
 	`name` text,
 	`name_key` text,
 	`phone` text,
@@ -834,8 +856,8 @@ CREATE TRIGGER `app_key_secrets_updated` AFTER UPDATE OF `hash`, `expires_at`, `
 --> statement-breakpoint
 CREATE TRIGGER `app_key_secrets_deleted` AFTER DELETE ON `app_key_secrets` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
 --> statement-breakpoint
--- The audit log is append-only.
-CREATE TRIGGER `audit_log_unchanged` BEFORE UPDATE ON `audit_log` BEGIN SELECT raise(abort, 'the audit log is append-only'); END;
+-- The audit log is append-only. Only an address may be erased, with its salt.
+CREATE TRIGGER `audit_log_unchanged` BEFORE UPDATE ON `audit_log` WHEN NEW.address IS NOT NULL OR NEW.address_salt IS NOT NULL OR NEW.seq IS NOT OLD.seq OR NEW.at IS NOT OLD.at OR NEW.event IS NOT OLD.event OR NEW.namespace IS NOT OLD.namespace OR NEW.actor_kind IS NOT OLD.actor_kind OR NEW.actor_id IS NOT OLD.actor_id OR NEW.subject IS NOT OLD.subject OR NEW.address_hash IS NOT OLD.address_hash OR NEW.request_id IS NOT OLD.request_id OR NEW.code IS NOT OLD.code OR NEW.details IS NOT OLD.details OR NEW.hash IS NOT OLD.hash BEGIN SELECT raise(abort, 'the audit log is append-only'); END;
 --> statement-breakpoint
 CREATE TRIGGER `audit_log_kept` BEFORE DELETE ON `audit_log` BEGIN SELECT raise(abort, 'the audit log is append-only'); END;
 --> statement-breakpoint
@@ -943,8 +965,8 @@ CREATE TRIGGER `products_search_withdrawn` AFTER UPDATE OF `deleted_at` ON `prod
   DELETE FROM `product_search` WHERE rowid = OLD.row_number;
 END;
 --> statement-breakpoint
--- The ledger is append-only until its store is deleted.
-CREATE TRIGGER `reward_entries_unchanged` BEFORE UPDATE ON `reward_entries` BEGIN SELECT raise(abort, 'the ledger is append-only'); END;
+-- The ledger is append-only until its store is deleted. Only the notes about a user who was erased may be removed.
+CREATE TRIGGER `reward_entries_unchanged` BEFORE UPDATE ON `reward_entries` WHEN NEW.note IS NOT NULL OR NEW.sequence IS NOT OLD.sequence OR NEW.id IS NOT OLD.id OR NEW.tenant_id IS NOT OLD.tenant_id OR NEW.user_id IS NOT OLD.user_id OR NEW.kind IS NOT OLD.kind OR NEW.points IS NOT OLD.points OR NEW.balance IS NOT OLD.balance OR NEW.source IS NOT OLD.source OR NEW.order_id IS NOT OLD.order_id OR NEW.lots IS NOT OLD.lots OR NEW.created_at IS NOT OLD.created_at OR EXISTS (SELECT 1 FROM `users` WHERE id = OLD.user_id) BEGIN SELECT raise(abort, 'the ledger is append-only'); END;
 --> statement-breakpoint
 CREATE TRIGGER `reward_entries_kept` BEFORE DELETE ON `reward_entries` WHEN EXISTS (SELECT 1 FROM `tenants` WHERE id = OLD.tenant_id) BEGIN SELECT raise(abort, 'the ledger is append-only'); END;
 --> statement-breakpoint

@@ -31,6 +31,8 @@ export interface Tenant {
   stockShare: number;
   /** Orders a minute of one customer or guest's address; 0 for no limit. */
   ordersPerMinute: number;
+  /** Whether customers create accounts themselves, and whether these count before their address is verified. */
+  signUp: "off" | "open" | "verified";
 }
 
 /** The authenticated caller. */

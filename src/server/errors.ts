@@ -70,7 +70,7 @@ const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
   ],
   userTokenInvalid: ["The user token is invalid, expired or revoked.", "Log in again."],
   storeNotFound: ["Store not found.", "Check `namespace`."],
-  resetCodeInvalid: ["The reset code is invalid, used or expired.", "Request a new code."],
+  resetCodeInvalid: ["The code is invalid, used or expired.", "Request a new code."],
   weakPassword: [
     "The password is too weak.",
     "Use at least 16 characters with lowercase, uppercase, digit and special character.",

@@ -198,6 +198,7 @@ export const commandCalls: Record<string, CommandCall> = {
     instead: () => ["--password-stdin"],
     input: `${typedSecret}\n`,
   }),
+  "user invite": record(() => [...demo, "--email", "invited@example.com"]),
   "user list": list(() => demo),
   "user show": record(() => [ada, ...demo]),
   "user update": record(() => [ada, ...demo, "--name", "Countess"]),
@@ -211,6 +212,11 @@ export const commandCalls: Record<string, CommandCall> = {
   "user delete": record(() => [ada, ...demo], {
     asks: () => [[`Type ${ada} to continue:`, `${ada}\r`]],
     instead: () => ["--confirm", ada],
+  }),
+  "user export": record(() => [ada, ...demo], { quiet: /^\{/ }),
+  "user erase": record(() => ["grace@example.com", ...demo], {
+    asks: () => [["Type grace@example.com to continue:", "grace@example.com\r"]],
+    instead: () => ["--confirm", "grace@example.com"],
   }),
   "user reset-two-factor": record(() => [ada, ...demo], {
     asks: () => confirmed("Disable two-factor sign-in"),

@@ -6,7 +6,7 @@ import { runHere } from "./run-here.ts";
 const copyShop = usePreparedShop();
 const commands = (await listCalledCommands()).map((called): [string, CalledCommand] => [called.name, called]);
 /** Commands that write a file's contents are not fitted to the width. */
-const unlaid = new Set(["order export", "product export", "completion"]);
+const unlaid = new Set(["order export", "product export", "user export", "completion"]);
 const tables = commands.filter(
   ([name, { call }]) => call.server === undefined && !call.alone && !call.input && !unlaid.has(name),
 );

@@ -136,6 +136,8 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
   const { app_id: appId } = await issueKey(system, { namespace, name: "web", publish: true, scopes });
   await rotateKey(system, { appId, overlapMs: 86_400_000 });
   await addOrigins(system, { appId, origins: ["shop.example.com", "*.example.org"] });
+  // Without orders, so that nothing prevents an erasure.
+  await createUser(ctx, { email: "grace@example.com", name: "Grace Hopper" });
   const { id: userId } = await createUser(ctx, { email: "ada@example.com", name: "Ada Lovelace", role: "staff" });
   const { tokenId } = await inTransaction(ctx, (tx) => issueToken(tx, userId));
   const webhook = await addWebhook(ctx, { url: "https://example.com/hooks", types: undefined, allowPrivate: false });

@@ -27,6 +27,7 @@ const details = {
   stock_share: 50,
   orders_per_minute: 10,
   media_quota: 1_073_741_824,
+  sign_up: "verified",
   updated_at: timestamp,
 };
 

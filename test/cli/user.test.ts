@@ -34,6 +34,7 @@ test("a user is created from one line of standard input, and the JSON is exactly
   const record = {
     user_id: expect.stringMatching(/^usr_[0-9a-z]{26}$/),
     email: "Ada@Example.com",
+    pending_email: null,
     name: "Ada",
     phone: null,
     lang: null,

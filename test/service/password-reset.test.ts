@@ -2,14 +2,8 @@ import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import type { InStatement } from "@libsql/core/api";
 import type { Ctx } from "../../src/server/context.ts";
-import {
-  checkTry,
-  countWrongTry,
-  issueCode,
-  purgeResetCodes,
-  requestReset,
-  resetPassword,
-} from "../../src/server/modules/password-reset/service.ts";
+import { checkTry, countWrongTry, issueCode, purgeMailCodes } from "../../src/server/modules/mail-codes/service.ts";
+import { requestReset, resetPassword } from "../../src/server/modules/password-reset/service.ts";
 import { hashing } from "../../src/server/modules/passwords/password-hash.ts";
 import { createUser, deleteUser } from "../../src/server/modules/users/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -23,6 +17,7 @@ import { hasPassword, otherCode } from "../support/password-reset.ts";
 import { onDatabase } from "../support/suite.ts";
 
 const email = "ada@example.com";
+const about = (subject: string) => ({ purpose: "reset", subject }) as const;
 const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
 
 onDatabase("file", (suite) => {
@@ -40,12 +35,12 @@ onDatabase("file", (suite) => {
   test("a code replaced after it was checked changes nothing, and is a wrong try at the new one", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const before = interrupted(ctx, async () => {
-      while ((await issueCode(ctx, email)).code === code);
+      while ((await issueCode(ctx, about(email))).code === code);
     });
     expect(await codeOf(reset(before))).toBe(5216);
     expect(await isChanged()).toBe(false);
     const { rows } = await ctx.db.execute({
-      sql: "select wrong_tries from password_reset_codes where tenant_id = ?",
+      sql: "select wrong_tries from mail_codes where tenant_id = ?",
       args: [ctx.tenant.id],
     });
     expect(rows[0]?.wrong_tries).toBe(1);
@@ -54,7 +49,7 @@ onDatabase("file", (suite) => {
   test("a code whose tries were used up after it was checked changes nothing (5213)", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const before = interrupted(ctx, async () => {
-      for (let n = 0; n < 5; n++) await countWrongTry(ctx, { emailKey: email, code: otherCode(code) });
+      for (let n = 0; n < 5; n++) await countWrongTry(ctx, { ...about(email), code: otherCode(code) });
     });
     expect(await codeOf(reset(before))).toBe(5213);
     expect(await isChanged()).toBe(false);
@@ -63,16 +58,16 @@ onDatabase("file", (suite) => {
   test("if the day's tries were used up after the check, the right code is refused (5213)", async () => {
     const { ctx, reset, isChanged } = await sent();
     const { rows } = await ctx.db.execute({
-      sql: "select hash, created_at, expires_at from password_reset_codes where tenant_id = ?",
+      sql: "select hash, created_at, expires_at from mail_codes where tenant_id = ?",
       args: [ctx.tenant.id],
     });
     const before = interrupted(ctx, async () => {
       for (let n = 0; n < 15; n++) {
-        if (n % 5 === 0) await issueCode(ctx, email);
-        expect(await countWrongTry(ctx, { emailKey: email, code: "none" })).toBe(true);
+        if (n % 5 === 0) await issueCode(ctx, about(email));
+        expect(await countWrongTry(ctx, { ...about(email), code: "none" })).toBe(true);
       }
       const { hash } = rows[0] as unknown as { hash: string };
-      const sql = "update password_reset_codes set hash = ?, wrong_tries = 0 where tenant_id = ?";
+      const sql = "update mail_codes set hash = ?, wrong_tries = 0 where tenant_id = ?";
       await ctx.db.execute({ sql, args: [hash, ctx.tenant.id] });
     });
     expect(await codeOf(reset(before))).toBe(5213);
@@ -81,9 +76,9 @@ onDatabase("file", (suite) => {
 
   test("a check concurrent with the fifteenth wrong try of the day gets the day's wait, not the code's", async () => {
     const { ctx, code } = await sent();
-    const wrong = { emailKey: email, code: otherCode(code) };
+    const wrong = { ...about(email), code: otherCode(code) };
     for (let n = 0; n < 14; n++) {
-      if (n % 5 === 0) await issueCode(ctx, email);
+      if (n % 5 === 0) await issueCode(ctx, about(email));
       expect(await countWrongTry(ctx, { ...wrong, code: "none" })).toBe(true);
     }
     let reads = 0;
@@ -107,7 +102,7 @@ onDatabase("file", (suite) => {
     const { ctx, reset, isChanged } = await sent();
     const before = interrupted(ctx, () =>
       ctx.db.execute({
-        sql: "update password_reset_codes set used_at = ? where tenant_id = ?",
+        sql: "update mail_codes set used_at = ? where tenant_id = ?",
         args: ["now", ctx.tenant.id],
       }),
     );
@@ -137,12 +132,12 @@ onDatabase("file", (suite) => {
 
   test("the stored hash of a code is valid for no other address", async () => {
     const { ctx, code } = await sent();
-    await issueCode(ctx, "other@example.com");
-    const sql = `update password_reset_codes set hash = (select hash from password_reset_codes where tenant_id = ?1 and
-      email_key = ?2) where tenant_id = ?1 and email_key = ?3`;
+    await issueCode(ctx, about("other@example.com"));
+    const sql = `update mail_codes set hash = (select hash from mail_codes where tenant_id = ?1 and
+      subject = ?2) where tenant_id = ?1 and subject = ?3`;
     await ctx.db.execute({ sql, args: [ctx.tenant.id, email, "other@example.com"] });
-    expect(await checkTry(ctx, { emailKey: email, code })).toBe("fits");
-    expect(await checkTry(ctx, { emailKey: "other@example.com", code })).toBe("wrong");
+    expect(await checkTry(ctx, { ...about(email), code })).toBe("fits");
+    expect(await checkTry(ctx, { ...about("other@example.com"), code })).toBe("wrong");
   });
 
   test("a wrong code is not hashed, and a hash that waits too long does not use up the code (5001)", async () => {
@@ -185,17 +180,17 @@ onDatabase("file", (suite) => {
     const clock = createClock(ctx.now());
     const later = { ...ctx, now: clock.now };
     const rows = async () => {
-      const sql = "select count(*) as n from password_reset_codes where tenant_id = ?";
+      const sql = "select count(*) as n from mail_codes where tenant_id = ?";
       return Number((await ctx.db.execute({ sql, args: [ctx.tenant.id] })).rows[0]?.n);
     };
     clock.advance(15 * 60_000 + 86_400_000 - 1);
-    await purgeResetCodes(later);
+    await purgeMailCodes(later);
     expect(await rows()).toBe(1);
     expect(await codeOf(reset(later))).toBe(5216);
     clock.advance(1);
-    expect(await purgeResetCodes(later)).toBeGreaterThanOrEqual(1);
+    expect(await purgeMailCodes(later)).toBeGreaterThanOrEqual(1);
     expect(await rows()).toBe(0);
     expect(await codeOf(reset(later))).toBe(5216);
-    expect(await checkTry(later, { emailKey: email, code: "000000" })).toMatchObject({ code: 5216 });
+    expect(await checkTry(later, { ...about(email), code: "000000" })).toMatchObject({ code: 5216 });
   });
 });

@@ -45,8 +45,8 @@ onEachDatabase((suite) => {
     await queueMail(ctx, { kind: "reset_code", to: { emailKey: "ada@example.com" }, values: { code: "123456" } });
     await ctx.db.batch([
       {
-        sql: `insert into password_reset_codes (tenant_id, email_key, hash, created_at, expires_at)
-          values (?, 'ada@example.com', 'h', 'a', 'b')`,
+        sql: `insert into mail_codes (tenant_id, purpose, subject, hash, created_at, expires_at)
+          values (?, 'reset', 'ada@example.com', 'h', 'a', 'b')`,
         args: [tenantId],
       },
       ...["usr_on", "usr_begun", "usr_off"].map((id) => ({
@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
       webhooks: [],
     });
     expect(await rows("select status from mail_outbox")).toEqual([{ status: "queued" }]);
-    expect(await rows("select email_key from password_reset_codes")).toHaveLength(1);
+    expect(await rows("select subject from mail_codes")).toHaveLength(1);
     expect(await rows("select topic from push_topics")).toEqual([{ topic: "sale" }]);
     expect((await ensureVapidKeys(ctx)).publicKey).toBe(vapidKey);
     expect(await rekeyings()).toEqual([]);
@@ -91,7 +91,7 @@ onEachDatabase((suite) => {
       webhooks: [{ namespace: shop.namespace, webhook_id: webhook.webhook_id, url: "https://1.1.1.1/" }],
     });
     expect(await rows("select status, sealed from mail_outbox")).toEqual([{ status: "dropped", sealed: null }]);
-    expect(await rows("select * from password_reset_codes")).toEqual([]);
+    expect(await rows("select * from mail_codes")).toEqual([]);
     expect(await rows("select user_id from two_factor")).toHaveLength(2);
     expect((await openVault(newKey, ctx.db)).fingerprint()).toMatch(/\S/);
     expect(await failureOf(async () => (await openVault(oldKey, ctx.db)).fingerprint())).toMatchObject({ code: 5306 });

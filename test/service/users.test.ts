@@ -178,6 +178,8 @@ onDatabase("file", (suite) => {
       id,
       email: "Sign.In@example.com",
       emailKey: "sign.in@example.com",
+      pendingEmail: null,
+      emailVerified: 0,
       name: "S",
       lang: "fr",
       role: "staff",

@@ -6,6 +6,7 @@ import { unlimitedOrders } from "./orders.ts";
 import { requestCode } from "./password-reset.ts";
 import { newPng, upload } from "./pictures.ts";
 import { newSubscription, registerWith } from "./registrations.ts";
+import { readCode, signUp } from "./sign-up.ts";
 import { makeUser } from "./users.ts";
 
 /** A call of a route that a caller of the store may make. */
@@ -376,6 +377,30 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   deleteUser: async (world) => ({ request: `DELETE /users/${await makeCustomer(world)}/` }),
   getOwnProfile: async ({ customer }) => ({ request: "GET /users/me/", by: customer }),
   patchOwnProfile: async ({ customer }) => ({ request: "PATCH /users/me/", body: { name: "Ada" }, by: customer }),
+  verifyOwnEmail: async ({ shop }) => {
+    const by = await openAccount(shop);
+    await by.call("PATCH /users/me/", { body: { email: `moved-${++numbers}@example.com`, password: goodPassword } });
+    return { request: "POST /users/me/email/verify/", body: { code: await readCode(shop, "email_code") }, by };
+  },
+  resendEmailCode: async ({ shop }) => ({ request: "POST /users/me/email/resend/", by: await openAccount(shop) }),
+  exportOwnData: async ({ customer }) => ({ request: "GET /users/me/export/", by: customer }),
+  eraseOwnAccount: async ({ shop }) => ({
+    request: "POST /users/me/erase/",
+    body: { password: goodPassword },
+    by: await openAccount(shop),
+  }),
+  // Sign-up
+  signUp: async () => ({
+    request: "POST /users/sign-up/",
+    body: { email: `signed-up-${++numbers}@example.com`, password: goodPassword },
+  }),
+  verifySignUp: async ({ shop }) => {
+    const email = `verified-${++numbers}@example.com`;
+    await signUp(shop, email);
+    const code = await readCode(shop, "sign_up_code");
+    return { request: "POST /users/verify/", body: { email, password: goodPassword, code } };
+  },
+  resendSignUpCode: async () => ({ request: "POST /users/verify/resend/", body: { email: "ada@example.com" } }),
   // Sign-in; calls that end a token create their own user.
   changeOwnPassword: async ({ shop }) => ({
     request: "POST /users/me/password/",

@@ -4,6 +4,7 @@ import type { Shop } from "./factories.ts";
 export interface UserReply {
   id: string;
   email: string;
+  pending_email: string | null;
   name: string | null;
   phone: string | null;
   lang: string | null;

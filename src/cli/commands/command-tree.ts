@@ -76,7 +76,7 @@ export const commandTree: CommandTree = {
     description: "Manage users",
     commands: fromModule(
       () => import("./user/commands.ts"),
-      "create list show update set-password disable enable delete reset-two-factor",
+      "create invite list show update set-password disable enable delete export erase reset-two-factor",
     ),
   },
   token: {

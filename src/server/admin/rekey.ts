@@ -5,8 +5,8 @@ import { all, param, run, statement } from "../db/statement.ts";
 import { inTransaction } from "../db/transaction.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { mailOutbox } from "../modules/mail/table.ts";
+import { mailCodes } from "../modules/mail-codes/table.ts";
 import { pushRegistrations, vapidKeys } from "../modules/notifications/table.ts";
-import { passwordResetCodes } from "../modules/password-reset/table.ts";
 import { tenants } from "../modules/tenants/table.ts";
 import { twoFactor } from "../modules/two-factor/table.ts";
 import { users } from "../modules/users/table.ts";
@@ -18,7 +18,7 @@ const dropMail = statement(sql`
   update ${mailOutbox} set status = 'dropped', sealed = null, last_error = 'sealed with a lost key',
     updated_at = ${param("now")}
   where sealed is not null`);
-const removeCodes = statement(sql`delete from ${passwordResetCodes}`);
+const removeCodes = statement(sql`delete from ${mailCodes}`);
 const removeRegistrations = statement(sql`delete from ${pushRegistrations}`);
 // The next start creates new ones; existing browser subscriptions no longer work.
 const removeVapidKeys = statement(sql`delete from ${vapidKeys}`);

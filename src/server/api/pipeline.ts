@@ -84,9 +84,11 @@ export async function answerRoute(
 
     const isCounted = route.path.startsWith("/auth/");
     const attempt = { request, requestId, origin, sent, tenant, key, isCounted };
-    if (isCounted) {
+    if (isCounted || route.access.some((way) => way.kind === "app" && way.scope === "customers:sign-up")) {
       const address = forwardedAddress(deps, attempt);
       if (address !== null) own = { ...deps, clientIpOf: () => address };
+    }
+    if (isCounted) {
       await deps.countAttempt({ clientIp: own.clientIpOf(request), namespace, requestId });
     }
     const verdict = authenticate(deps, route.access, attempt);

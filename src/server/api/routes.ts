@@ -6,12 +6,14 @@ import { registrationRoutes } from "../modules/notifications/routes.ts";
 import { sendRoutes } from "../modules/notifications/send-routes.ts";
 import { orderRoutes } from "../modules/orders/routes.ts";
 import { passwordResetRoutes } from "../modules/password-reset/routes.ts";
+import { personalDataRoutes } from "../modules/personal-data/routes.ts";
 import { productRoutes } from "../modules/products/routes.ts";
 import { variantRoutes } from "../modules/products/variants/variant-routes.ts";
 import { profileRoutes } from "../modules/profile/routes.ts";
 import { reactionRoutes } from "../modules/reactions/routes.ts";
 import { rewardRoutes } from "../modules/rewards/routes.ts";
 import { sessionRoutes } from "../modules/sessions/routes.ts";
+import { signUpRoutes } from "../modules/sign-up/routes.ts";
 import { twoFactorRoutes } from "../modules/two-factor/routes.ts";
 import { userRoutes } from "../modules/users/routes.ts";
 import { viewRoutes } from "../modules/views/routes.ts";
@@ -23,6 +25,7 @@ export const routes: readonly Route[] = [
   ...mediaRoutes,
   ...orderRoutes,
   ...passwordResetRoutes,
+  ...personalDataRoutes,
   ...productRoutes,
   ...profileRoutes,
   ...reactionRoutes,
@@ -30,6 +33,7 @@ export const routes: readonly Route[] = [
   ...rewardRoutes,
   ...sendRoutes,
   ...sessionRoutes,
+  ...signUpRoutes,
   ...twoFactorRoutes,
   ...userRoutes,
   ...variantRoutes,

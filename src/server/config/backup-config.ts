@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { parseDuration } from "../values/duration.ts";
-import { integer, invalidOption, type Option, parseUrl } from "./environment.ts";
+import { duration, integer, invalidOption, type Option, parseUrl } from "./environment.ts";
 import type { Options } from "./options.ts";
 
 /** Node's timers take at most 24.8 days. */
@@ -42,13 +41,6 @@ export function backupDestination({ value, source }: Option): string | undefined
     throw invalidOption(source, "must be a directory, s3://bucket or s3://bucket/prefix");
   }
   return value;
-}
-
-function duration({ value, source }: Option, least: number, most: number, hint: string): number | undefined {
-  if (value === undefined) return undefined;
-  const ms = parseDuration(value);
-  if (ms !== undefined && ms >= least && ms <= most) return ms;
-  throw invalidOption(source, `must be a duration ${hint}`);
 }
 
 function s3Account(get: Options["get"]) {

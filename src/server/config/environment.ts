@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type AppError, errnoOf, validationFailed } from "../errors.ts";
+import { parseDuration } from "../values/duration.ts";
 
 /** Environment variables, as in `process.env`. */
 export type Environment = Record<string, string | undefined>;
@@ -58,4 +59,12 @@ export function onOrOff(option: Option): boolean {
 export function parseUrl(value: string, protocols: readonly string[]): URL | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url && protocols.includes(url.protocol) ? url : undefined;
+}
+
+/** A duration in milliseconds within bounds, which `hint` names. Errors: validationFailed. */
+export function duration({ value, source }: Option, least: number, most: number, hint: string): number | undefined {
+  if (value === undefined) return undefined;
+  const ms = parseDuration(value);
+  if (ms !== undefined && ms >= least && ms <= most) return ms;
+  throw invalidOption(source, `must be a duration ${hint}`);
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
-import { integer, invalidOption, nonEmpty, type Option, oneOf, parseUrl } from "./environment.ts";
+import { duration, integer, invalidOption, nonEmpty, type Option, oneOf, parseUrl } from "./environment.ts";
 import type { Options } from "./options.ts";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -13,6 +13,9 @@ export interface TlsFiles {
   cert: string;
   key: string;
 }
+
+const day = 86_400_000;
+const addressesHint = "from 1d to 3650d, such as 90d";
 
 export const defaultPort = 8080;
 
@@ -33,6 +36,9 @@ export function readServerConfig({ get }: Options) {
     metrics: listener(get("BODEGA_METRICS", "metrics")),
     /** Bearer token of `/metrics`, which the server then serves at its own address as well. */
     metricsToken: token(get("BODEGA_METRICS_TOKEN")),
+    /** For how long the audit log keeps addresses of clients, in milliseconds. */
+    auditAddressesMs:
+      duration(get("BODEGA_AUDIT_ADDRESSES", "audit-addresses"), day, 3650 * day, addressesHint) ?? 365 * day,
     /** Whether this process is a worker of a server; never read from outside. */
     isWorker: false,
   };

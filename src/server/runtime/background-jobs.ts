@@ -12,21 +12,23 @@ import { type AppError, unavailable } from "../errors.ts";
 import { notDurable } from "../health/environment/durability.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { purgeRejections } from "../modules/app-keys/rejections.ts";
+import { eraseOldAddresses } from "../modules/audit/service.ts";
 import { purgeEvents } from "../modules/events/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
 import { expireMail, pullMailBack, purgeMail } from "../modules/mail/queue.ts";
 import { startMailDelivery } from "../modules/mail/start-delivery.ts";
+import { purgeMailCodes } from "../modules/mail-codes/service.ts";
 import { purgePictures } from "../modules/media/service.ts";
 import { purgeTrash } from "../modules/media/storage.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
 import { pullPushesBack, purgeMessages, purgePushes } from "../modules/notifications/sending/queue.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
-import { purgeResetCodes } from "../modules/password-reset/service.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
 import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { purgeRemovedTypes } from "../modules/resources/declared-types.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
+import { purgeSignUps } from "../modules/sign-up/service.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/counts.ts";
 import { pullDeliveriesBack, purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
@@ -71,7 +73,8 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       unavailable(`The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`),
     );
   }, checkFileMs);
-  const purging = startPurging(db, { notice, isSteady: isClockSteady, media: config.media });
+  const { media, auditAddressesMs: keepAddressesMs } = config;
+  const purging = startPurging(db, { notice, isSteady: isClockSteady, media, keepAddressesMs });
   const watchingDurability = db instanceof ServerDatabase ? watchDurability(db, notice) : undefined;
   return {
     isClockSteady,
@@ -149,7 +152,8 @@ const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
     purgeRateLimits,
     purgePublicHits,
     purgeTokens,
-    purgeResetCodes,
+    purgeMailCodes,
+    purgeSignUps,
     expireMail,
     purgeMail,
     purgeDeliveries,
@@ -164,15 +168,15 @@ const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
 /** After a clock was ahead, and is set back, what it postponed is due. */
 const pullBackJobs: PurgeJob[] = [pullMailBack, pullDeliveriesBack, pullPushesBack];
 
-interface PurgeOptions extends Pick<Course, "isSteady" | "media"> {
+interface PurgeOptions extends Pick<Course, "isSteady" | "media" | "keepAddressesMs"> {
   notice: LogWriter["notice"];
 }
 
-function startPurging(db: Database, { notice, isSteady, media }: PurgeOptions) {
+function startPurging(db: Database, { notice, ...options }: PurgeOptions) {
   let running: Promise<void> | undefined;
   let isStopping = false;
   const begin = (work: typeof purgeAll, failure: string) => {
-    running ??= work(db, { now: Date.now, isStopping: () => isStopping, isSteady, media })
+    running ??= work(db, { now: Date.now, isStopping: () => isStopping, ...options })
       .catch(() => notice("warn", failure))
       .finally(() => {
         running = undefined;
@@ -194,14 +198,17 @@ function startPurging(db: Database, { notice, isSteady, media }: PurgeOptions) {
 type Course = Record<"isStopping" | "isSteady", () => boolean> & {
   now: () => number;
   media?: MediaBucket | undefined;
+  /** For how long the audit log keeps addresses. */
+  keepAddressesMs: number;
 };
 
 /** Runs all purge jobs, with room for other writers in between; one that fails does not stop the others. */
 export async function purgeAll(db: Database, course: Course): Promise<void> {
-  const { now, isStopping, isSteady, media } = course;
+  const { now, isStopping, isSteady, media, keepAddressesMs } = course;
   const failures: unknown[] = [];
   if (!isSteady()) for (const pullBack of pullBackJobs) await pullBack({ db, now });
-  for (const { purge, fullBatch } of purgeJobs) {
+  const eraseAddresses: PurgeJob = (ctx) => eraseOldAddresses(ctx, keepAddressesMs);
+  for (const { purge, fullBatch } of [...purgeJobs, { purge: eraseAddresses, fullBatch: purgeBatch }]) {
     try {
       while (!isStopping() && isSteady() && (await purge({ db, now, media })) >= fullBatch);
     } catch (error) {

@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 export type VaultPurpose =
   | "two-factor"
   | "recovery-code"
-  | "reset-code"
+  | "mail-code"
   | "mail"
   | "idempotency"
   | "webhook"

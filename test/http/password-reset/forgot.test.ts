@@ -51,7 +51,7 @@ onDatabase("file", (suite) => {
   /** How many rows of each kind there are. */
   async function counts({ namespace }: Shop): Promise<number[]> {
     const sql = `select (select count(*) from audit_log where namespace = t.namespace) as a,
-      (select count(*) from password_reset_codes c where c.tenant_id = t.id) as b,
+      (select count(*) from mail_codes c where c.tenant_id = t.id) as b,
       (select count(*) from mail_outbox m where m.tenant_id = t.id) as c,
       (select count(*) from rate_limits where key like 'reset-%' || t.id || '%') as d from tenants t where namespace = ?`;
     const { rows } = await suite.app.db.execute({ sql, args: [namespace] });
@@ -149,7 +149,7 @@ onDatabase("file", (suite) => {
     const shop = await suite.shop();
     await forgot(shop, "canary-of-mail@example.com");
     const code = await readResetCode(suite.app, shop.namespace);
-    const codes = await suite.app.db.execute("select hash from password_reset_codes");
+    const codes = await suite.app.db.execute("select hash from mail_codes");
     expect(JSON.stringify(codes.rows)).not.toContain(code);
     const { rows } = await suite.app.db.execute({
       sql: "select * from audit_log where namespace = ? and event = 'password.reset_requested'",

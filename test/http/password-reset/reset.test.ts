@@ -7,6 +7,7 @@ import { type Account, goodPassword, openAccount, otherPassword } from "../../su
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { forgot, hasPassword, openAccountWithCode, requestCode, reset } from "../../support/password-reset.ts";
+import { readCode } from "../../support/sign-up.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const minute = 60_000;
@@ -195,6 +196,7 @@ onDatabase("file", (suite) => {
       "the user takes another address, and the address belongs to another",
       async (shop, { call, email }) => {
         await call("PATCH /users/me/", sends({ email: `new-${email}`, password: goodPassword }));
+        await call("POST /users/me/email/verify/", sends({ code: await readCode(shop, "email_code") }));
         return shop.call("POST /users/", sends({ email }));
       },
     ],

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { AppError } from "../../../src/server/errors.ts";
-import { issueCode, resetPassword } from "../../../src/server/modules/password-reset/service.ts";
+import { issueCode } from "../../../src/server/modules/mail-codes/service.ts";
+import { resetPassword } from "../../../src/server/modules/password-reset/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { type ApiReply, newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
@@ -39,7 +40,7 @@ onEachDatabase((suite) => {
   async function spendCodes(shop: Shop, email: string, codes: number, send: () => typeof reset): Promise<void> {
     const ctx = await tenantContext(shop);
     for (let n = 0; n < codes; n++) {
-      const { code } = await issueCode(ctx, email);
+      const { code } = await issueCode(ctx, { purpose: "reset", subject: email });
       suite.app.clock.advance(minute);
       expect(await spendTries(shop, email, otherCode(code), send())).toEqual(Array(5).fill(5216));
     }
@@ -250,8 +251,8 @@ onEachDatabase((suite) => {
     const replies = await Promise.all(Array.from({ length: 30 }, (_, n) => reset(shop, email, n === 4 ? code : wrong)));
     const codes = replies.map(codeOf);
     const { rows } = await suite.app.db.execute({
-      sql: `select wrong_tries, used_at is not null as used from password_reset_codes c
-        join tenants t on t.id = c.tenant_id where namespace = ? and email_key = ?`,
+      sql: `select wrong_tries, used_at is not null as used from mail_codes c
+        join tenants t on t.id = c.tenant_id where namespace = ? and subject = ?`,
       args: [shop.namespace, email],
     });
     const { wrong_tries: tries, used } = rows[0] as unknown as { wrong_tries: number; used: number };

@@ -100,6 +100,7 @@ onDatabase("file", (suite) => {
     expect(data).toEqual({
       id: expect.stringMatching(/^usr_/),
       email,
+      pending_email: null,
       name: null,
       phone: null,
       lang: null,

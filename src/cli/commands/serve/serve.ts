@@ -27,6 +27,10 @@ export const serveFlags = {
     ...valueArg("duration", "How long each moment can be restored from there (default: 72h)"),
     configEnv: "BODEGA_REPLICATE_KEEP",
   },
+  "audit-addresses": {
+    ...valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
+    configEnv: "BODEGA_AUDIT_ADDRESSES",
+  },
   "allow-private-push": {
     type: "boolean",
     configEnv: "BODEGA_PUSH_PRIVATE",

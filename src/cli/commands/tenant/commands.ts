@@ -79,6 +79,10 @@ const tenantFlags = {
     ...valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)"),
     parse: parseSize,
   },
+  "sign-up": choiceArg(
+    ["off", "open", "verified"],
+    "Whether customers create accounts, at once or once they entered a mailed code (default: verified)",
+  ),
 } as const satisfies CommandArgs;
 
 const updateFlags = {

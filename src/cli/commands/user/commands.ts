@@ -8,6 +8,8 @@ import { passwordFlags, passwordGroups, readSecretLine, takePassword } from "../
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { readUserFlags, userArg, userFlags } from "./args.ts";
+import { invite } from "./invite.ts";
+import { eraseUser, exportUser } from "./personal-data.ts";
 import { changeUser, deliverPassword, printUser, toUserRecord, type User, withUser } from "./print.ts";
 
 const userArgs = { user: userArg, namespace: requiredNamespaceArg };
@@ -170,6 +172,7 @@ const deleteUser = defineCommand({
     "bodega user delete -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
   ],
   notes: [
+    "Their orders keep customer and address; `bodega user erase` removes these too.",
     "Prints the deleted user. --yes does not confirm a deletion, but is needed as well for the last active owner.",
   ],
   done: "Deleted user {email}.",
@@ -207,6 +210,7 @@ const resetTwoFactor = defineCommand({
 
 export default {
   create,
+  invite,
   list,
   show,
   update,
@@ -216,5 +220,7 @@ export default {
   ]),
   enable: defineStatusCommand("enable", "Enable a disabled user", []),
   delete: deleteUser,
+  export: exportUser,
+  erase: eraseUser,
   "reset-two-factor": resetTwoFactor,
 };

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
-import { AppError } from "../../../server/errors.ts";
+import { isLastOwner } from "../../../server/modules/users/last-owner.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
 import { withTenant } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
@@ -33,7 +33,7 @@ export function changeUser<T>(args: UserArgs, console: Console, change: UserWork
     try {
       return await change(ctx, id);
     } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== "wrongState") throw error;
+      if (!isLastOwner(error)) throw error;
       const question = `${args.user} is the last active owner of store ${args.namespace}. Continue without an owner?`;
       await confirmAction(console, question);
       return change({ ...ctx, actor: Object.assign({}, ctx.actor, { endsOwners: true }) }, id);

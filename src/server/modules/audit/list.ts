@@ -4,15 +4,17 @@ import { all, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
 import { requireWhole } from "../../values/whole-number.ts";
 import { users } from "../users/table.ts";
-import { type AuditFacts, auditColumns, auditEvents } from "./service.ts";
+import { type AuditFacts, auditEvents } from "./service.ts";
 import { auditLog } from "./table.ts";
 
 const defaultLimit = 50;
 const maxRows = 1000;
 
 /** A row of the log, as the terminal prints it. */
-export type AuditRecord = Omit<AuditFacts, "details"> & {
+export type AuditRecord = Omit<AuditFacts, "details" | "address_hash"> & {
   seq: number;
+  /** Null without one, and once it is erased. */
+  address: string | null;
   details: Record<string, unknown> | null;
   hash: string;
   /** Emails of the actor and the subject; null unless they are users that still exist. */
@@ -75,7 +77,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   const rows = await all(
     ctx.db,
     statement<Omit<AuditRecord, "details"> & { details: string | null }>(sql`
-      select seq, ${auditColumns}, hash, ${emailOf("actor_id")} as actor_email, ${emailOf("subject")} as subject_email
+      select seq, at, event, namespace, actor_kind, actor_id, subject, address, request_id, code, details, hash, ${emailOf("actor_id")} as actor_email, ${emailOf("subject")} as subject_email
       from ${auditLog} ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}
       order by seq desc limit ${param("limit")}`),
     { ...given, limit },

@@ -1,26 +1,48 @@
 import type { InStatement } from "@libsql/core/api";
-import { sql } from "drizzle-orm";
-import type { Ctx, SystemCtx } from "../../context.ts";
-import { bind, get, param, statement } from "../../db/statement.ts";
+import { type SQL, sql } from "drizzle-orm";
+import type { Ctx, SystemCtx, WorkCtx } from "../../context.ts";
+import { purgeBatch } from "../../db/purge.ts";
+import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { codeOf, type ErrorKind } from "../../errors.ts";
+import { newSecret } from "../../security/random-secret.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { auditLog } from "./table.ts";
 
+/** The columns that are hashed, in this order. The address can be erased, so its hash stands for it. */
 const facts = [
   ...(["at", "event", "namespace", "actor_kind", "actor_id"] as const),
-  ...(["subject", "address", "request_id", "code", "details"] as const),
+  ...(["subject", "address_hash", "request_id", "code", "details"] as const),
 ];
-/** The columns of a row without its `seq` and its hash, in the order in which they are hashed. */
-export const auditColumns = sql.raw(facts.join(", "));
+const written = [...facts, "address", "address_salt", "hash"];
+/** The columns of a row without its `seq` and its hash. */
+export const auditColumns = sql.raw([...facts, "address", "address_salt"].join(", "));
 
 const selectLast = statement<{ hash: string }>(sql`select hash from ${auditLog} order by seq desc limit 1`);
 const insertRow = statement(sql`
-  insert into ${auditLog} (${auditColumns}, hash)
+  insert into ${auditLog} (${sql.raw(written.join(", "))})
   values (${sql.join(
-    [...facts, "hash"].map((name) => sql`${param(name)}`),
+    written.map((name) => sql`${param(name)}`),
     sql`, `,
   )})`);
+const eraseWhere = (condition: SQL) =>
+  statement(
+    sql`update ${auditLog} set address = null, address_salt = null where address is not null and seq in (${condition})`,
+  );
+const eraseOf = eraseWhere(sql`
+  select seq from ${auditLog} where subject = ${param("id")} union select seq from ${auditLog} where actor_id = ${param("id")}`);
+const eraseOld = eraseWhere(sql`
+  select seq from ${auditLog} where address is not null and at <= ${param("before")} limit ${sql.raw(String(purgeBatch))}`);
+
+/** Erases the addresses of rows that are about a user or were caused by them. The chain stays valid. */
+export async function eraseAddressesOf(tx: Ctx, id: string): Promise<void> {
+  await run(tx.db, eraseOf, { id });
+}
+
+/** Erases addresses older than `keptMs` milliseconds, at most a thousand a call. Returns how many. */
+export function eraseOldAddresses(ctx: WorkCtx, keptMs: number): Promise<number> {
+  return run(ctx.db, eraseOld, { before: toTimestamp(ctx.now() - keptMs) });
+}
 
 /** An audited act; actor, time and address come from the context. */
 export interface AuditEntry {
@@ -50,13 +72,24 @@ export async function bindAudit(ctx: AuditCtx, entry: AuditEntry): Promise<InSta
     actor_kind: ctx.actor.kind,
     actor_id: actorId(ctx.actor),
     subject: entry.subject ?? null,
-    address: ctx.clientIp,
+    ...hideAddress(ctx.clientIp),
     request_id: ctx.requestId,
     code: entry.error === undefined ? null : codeOf(entry.error),
     details: entry.details === undefined ? null : JSON.stringify(entry.details),
   };
   const last = await get(ctx.db, selectLast);
   return bind(insertRow, { ...row, hash: hashRow(last?.hash ?? "", row) });
+}
+
+function hideAddress(address: string | null) {
+  if (address === null) return { address, address_salt: null, address_hash: null };
+  const address_salt = newSecret("");
+  return { address, address_salt, address_hash: hashAddress(address_salt, address) };
+}
+
+/** SHA-256, in hex, of an address with its salt: without the salt, all addresses of IPv4 could be tried. */
+export function hashAddress(salt: string, address: string): string {
+  return Bun.SHA256.hash(`${salt} ${address}`, "hex");
 }
 
 function actorId(actor: SystemCtx["actor"]): string | null {
@@ -86,6 +119,12 @@ const acts = {
     "role_changed",
     "email_changed",
     "email_change_failed",
+    "invited",
+    "exported",
+    "erased",
+    "erase_failed",
+    "sign_up_requested",
+    "sign_up_failed",
   ],
   password: ["changed", "change_failed", "reset_requested", "reset", "reset_failed"],
   two_factor: ["begun", "enabled", "disabled", "failed", "reset", "recovery_codes_made", "recovery_code_used"],
@@ -106,7 +145,7 @@ export const auditEvents = Object.entries(acts).flatMap(([group, names]) => name
 
 /** A row of the audit log without its `seq` and its hash. */
 export type AuditFacts = Record<"at" | "event" | "actor_kind" | "request_id", string> &
-  Record<"namespace" | "actor_id" | "subject" | "address" | "details", string | null> & { code: number | null };
+  Record<"namespace" | "actor_id" | "subject" | "address_hash" | "details", string | null> & { code: number | null };
 
 /** SHA-256, in hex, over a row and the hash of the row before it (empty for the first). */
 export function hashRow(previous: string, row: AuditFacts): string {

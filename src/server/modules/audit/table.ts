@@ -1,8 +1,9 @@
+import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * The audit log: actor, act, time and address. Triggers refuse changes and deletes; each row has a hash over itself and
- * the hash of the row before. Rows outlive the store, key or user.
+ * The audit log: actor, act, time and address. Triggers refuse deletes, and changes but for erasing an address;
+ * each row has a hash over itself and the hash of the row before. Rows outlive the store, key or user.
  */
 export const auditLog = sqliteTable(
   "audit_log",
@@ -19,7 +20,11 @@ export const auditLog = sqliteTable(
     actorId: text("actor_id"),
     /** The id of the affected record. */
     subject: text("subject"),
+    /** Erased after a while, together with its salt; the row's hash covers `address_hash` instead. */
     address: text("address"),
+    addressSalt: text("address_salt"),
+    /** SHA-256, in hex, of salt and address; null for an act without an address. */
+    addressHash: text("address_hash"),
     requestId: text("request_id").notNull(),
     /** The code of the error of a failed act. */
     code: integer("code"),
@@ -34,5 +39,6 @@ export const auditLog = sqliteTable(
     index("audit_log_by_actor").on(t.actorId, t.seq),
     index("audit_log_by_address").on(t.address, t.seq),
     index("audit_log_by_event").on(t.event, t.seq),
+    index("audit_log_addresses").on(t.at).where(sql`address is not null`),
   ],
 );

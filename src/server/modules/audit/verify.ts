@@ -4,12 +4,14 @@ import { migrations } from "../../db/migrations.ts";
 import type { Executor } from "../../db/session.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
-import { type AuditFacts, auditColumns, hashRow } from "./service.ts";
+import { type AuditFacts, auditColumns, hashAddress, hashRow } from "./service.ts";
 import { auditLog } from "./table.ts";
 
 const pageSize = 1000;
 
-const selectPage = statement<AuditFacts & { seq: number; hash: string }>(sql`
+type Row = AuditFacts & Record<"address" | "address_salt", string | null> & { seq: number; hash: string };
+
+const selectPage = statement<Row>(sql`
   select seq, ${auditColumns}, hash
   from ${auditLog} where seq > ${param("after")} order by seq limit ${pageSize}`);
 // SQLite numbers the rows itself; one statement, so that no row is added between the two reads.
@@ -30,7 +32,8 @@ export interface AuditVerdict {
 }
 
 /**
- * Verifies the log from its first row: no row is missing, and each matches its hash and the row before. The end is
+ * Verifies the log from its first row: no row is missing, and each matches its hash and the row before. Addresses that were
+ * erased are not covered, others are. The end is
  * compared with SQLite's own counter, since a hash chain does not reveal a cut tail; the triggers must be as created.
  * Somebody who can write the file can also write a new chain; only a copy of the last row's hash kept elsewhere reveals
  * that.
@@ -51,6 +54,12 @@ export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string 
       if (row.seq !== seq) return broken(seq, "The row is missing.");
       hash = hashRow(hash, row);
       if (row.hash !== hash) return broken(seq, "The row does not fit its hash, or the row before it.");
+      const { address, address_salt, address_hash } = row;
+      // An erased address has no salt either.
+      const isErased = address === null && address_salt === null;
+      if (!isErased && address_hash !== hashAddress(address_salt ?? "", address ?? "")) {
+        return broken(seq, "The address does not fit its hash.");
+      }
       if (head?.seq === seq && head.hash !== hash) return broken(seq, "The row has another hash than the one given.");
       verdict.rows = seq;
       verdict.first ??= { seq, at: row.at };

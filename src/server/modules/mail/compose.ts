@@ -3,15 +3,21 @@ import type { SendMailOptions } from "nodemailer";
 import type { Executor } from "../../db/session.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import type { FromAddress } from "../../values/email.ts";
+import { signUps } from "../sign-up/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
+import type { MailKind } from "./kinds.ts";
 import type { MailRecipient } from "./outbox.ts";
 import { type MailStore, oneLine, type RenderedMail } from "./render.ts";
 
-const selectStore = statement<MailStore & { email: string | null; name: string | null; lang: string | null }>(sql`
-  select t.title, t.domain, t.url, t.logo, t.language, u.email, u.name, u.lang
-  from ${tenants} t left join ${users} u
-    on u.tenant_id = t.id and u.email_key = ${param("emailKey")} and u.status = 'active'
+type Found = MailStore &
+  Record<"email" | "name" | "lang" | "status" | "newEmail" | "newName" | "newLang", string | null>;
+
+const selectStore = statement<Found>(sql`
+  select t.title, t.domain, t.url, t.logo, t.language, u.email, u.name, u.lang, u.status,
+    s.email as newEmail, s.name as newName, s.lang as newLang
+  from ${tenants} t left join ${users} u on u.tenant_id = t.id and u.email_key = ${param("emailKey")}
+    left join ${signUps} s on s.tenant_id = t.id and s.email_key = ${param("signUpKey")}
   where t.id = ${param("tenantId")}`);
 
 export interface Addressee {
@@ -48,11 +54,22 @@ export function composeMail(mail: {
   };
 }
 
-/** The store of a mail, and its recipient; null if no active user has the address. */
-export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient) {
-  const row = await get(db, selectStore, { tenantId, emailKey: "emailKey" in to ? to.emailKey : null });
+interface Recipient {
+  store: MailStore;
+  to: (Addressee & { lang: string | null }) | null;
+  /** The kind that is sent instead. */
+  kind?: MailKind;
+}
+
+/** The store of a mail, and its recipient; null if no active user, and no sign-up, has the address. */
+export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient): Promise<Recipient | undefined> {
+  const signUpKey = "signUpKey" in to ? to.signUpKey : null;
+  const row = await get(db, selectStore, { tenantId, signUpKey, emailKey: "emailKey" in to ? to.emailKey : signUpKey });
   if (!row) return undefined;
-  const { email, name, lang, ...store } = row;
+  const { email, name, lang, status, newEmail, newName, newLang, ...store } = row;
   if ("email" in to) return { store, to: { email: to.email, name: to.name ?? null, lang: to.lang ?? null } };
-  return { store, to: email === null ? null : { email, name, lang } };
+  const user = email === null || status !== "active" ? null : { email, name, lang };
+  if (signUpKey === null) return { store, to: user };
+  if (email !== null) return { store, to: user, kind: "account_exists" };
+  return { store, to: newEmail === null ? null : { email: newEmail, name: newName, lang: newLang } };
 }

@@ -49,14 +49,14 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     if (contents === null) return fail(mail, "encrypted with another secret key");
     const found = await findRecipient(deps.db, mail.tenant_id, contents.to);
     if (!found) return null;
-    const { store, to } = found;
+    const { store, to, kind = mail.kind } = found;
     if (to === null) {
       await endClaim(deps, mail, { status: "dropped", error: null });
       return null;
     }
     const send = async (signal: AbortSignal): Promise<Answer> => {
       const { language, values } = contents;
-      const rendered = renderMail({ kind: mail.kind, store, name: to.name, languages: [language, to.lang], values });
+      const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values });
       const message = composeMail({ id: mail.id, from: deps.from, store, to, rendered, at: deps.now() });
       await pool.sendMail({ ...message, signal });
       return { result: "accepted", status: null, error: null, retryAfterMs: 0 };

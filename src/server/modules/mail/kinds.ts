@@ -1,6 +1,11 @@
 /** The values that each kind of mail needs: the placeholders of its templates besides those of the store. */
 export const mailKinds = {
   reset_code: ["code"],
+  invitation: ["code"],
+  sign_up_code: ["code"],
+  account_exists: [],
+  email_code: ["code"],
+  email_change_requested: [],
   password_changed: [],
   email_changed: [],
   two_factor_changed: [],

@@ -30,9 +30,13 @@ const expireReplaced = statement(sql`
   update ${mailOutbox} set status = 'expired', sealed = null, updated_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'queued'`);
 
-/** The active user who has this address when the mail is sent, if there is one; or a fixed address. */
+/**
+ * The active user who has this address when the mail is sent, if there is one; the sign-up that waits for it, or a user
+ * who has it then and gets an `account_exists` mail instead; or a fixed address.
+ */
 export type MailRecipient =
   | { emailKey: string }
+  | { signUpKey: string }
   | { email: string; name?: string | null | undefined; lang?: string | null | undefined };
 
 /** The sealed contents of a row. */
@@ -83,6 +87,7 @@ export function sealContents(vault: Vault, id: string, contents: MailContents): 
 
 /** The recipient's address; that of a user is in the form that it is looked up by. */
 export function addressIn({ to }: MailContents): string {
+  if ("signUpKey" in to) return to.signUpKey;
   return "email" in to ? to.email : to.emailKey;
 }
 

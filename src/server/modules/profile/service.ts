@@ -13,8 +13,9 @@ import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { oneUser, ownIdOf } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
+import { mailEmailCode } from "./email.ts";
 
-/** The error conflict reveals that an address is taken, so the number of tries is limited. */
+/** Each sends a mail to an address that may be a stranger's. */
 export const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
 
 // Conditions checked before the transaction must still hold in it.
@@ -23,9 +24,10 @@ const ownRow = sql`${oneUser} and status = 'active' and version = coalesce(${par
 
 /**
  * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password and
- * is unverified; the old one gets a mail. Errors: preconditionFailed; validationFailed; conflict for a taken address;
- * tooManyRequests after three new addresses in a day; invalidLogin for a wrong password, counted with failed logins;
- * tooManyAttempts after too many of these; tokenExpired when the token has ended meanwhile.
+ * waits as `pending_email` until the code that is mailed to it is entered; the present one gets a mail, too. Errors:
+ * preconditionFailed; validationFailed; tooManyRequests after three new addresses in a day; invalidLogin for a wrong
+ * password, counted with failed logins; tooManyAttempts after too many of these; tokenExpired when the token has ended
+ * meanwhile.
  */
 export async function updateOwnProfile(
   ctx: Ctx,
@@ -57,12 +59,16 @@ function changeAddress(
     if (waitMs > 0) throw tooManyRequests("Too many changes of the email.", { retryAfter: Math.ceil(waitMs / 1000) });
     return inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, user.emailKey);
-      const changed = await writeOwn(tx, user, { columns, ifMatch, verifiedPassword: true });
+      const { email, emailKey, ...others } = columns;
+      const isMoved = emailKey !== user.emailKey;
+      const written = isMoved ? { ...others, pendingEmail: email ?? null } : columns;
+      const changed = await writeOwn(tx, user, { columns: written, ifMatch, verifiedPassword: true });
       // Otherwise a thief with token and password would get further guesses of the second factor with each change.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
-      if (columns.emailKey !== user.emailKey) {
-        const { email, name, lang } = user;
-        await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });
+      if (isMoved && email !== undefined) {
+        const { name, lang } = user;
+        await queueMail(tx, { kind: "email_change_requested", to: { email: user.email, name, lang }, values: {} });
+        await mailEmailCode(tx, user, email);
       }
       return changed;
     });

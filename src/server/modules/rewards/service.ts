@@ -84,7 +84,7 @@ export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: stri
   const userId = await requireAdjustable(ctx, input.customer_id, subject);
   return book(ctx, { userId, kind: "adjust", points, source: input.source }, async (tx, source) => {
     const booked = await adjustPoints(tx, { userId, points, source, note });
-    if (booked > 0) await recordAudit(tx, { event: "rewards.adjusted", subject: userId, details: { points, note } });
+    if (booked > 0) await recordAudit(tx, { event: "rewards.adjusted", subject: userId, details: { points } });
     return booked > 0;
   });
 }

@@ -21,6 +21,8 @@ export interface TenantInput extends Partial<Record<Limit, number | undefined>> 
   pointValue?: number | undefined;
   /** Days until points expire; null for never. */
   pointsDays?: number | null | undefined;
+  /** Whether customers create accounts themselves, and whether these count before their address is verified. */
+  signUp?: "off" | "open" | "verified" | undefined;
 }
 
 const rateDigits = 3;

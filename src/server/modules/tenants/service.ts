@@ -36,8 +36,8 @@ import { tenants, workColumns } from "./table.ts";
 /** The columns that `tenant add` and `tenant update` write. */
 const fields = ["title", "domain", "url", "currency", "currencySign", "logo", "language", "tokenLifetime"] as const;
 const policies = ["pointsRate", "pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const;
-const limits = ["pendingOrders", "stockShare", "ordersPerMinute", "mediaQuota"] as const;
-const written = [...fields, ...policies, ...limits];
+const others = ["pendingOrders", "stockShare", "ordersPerMinute", "mediaQuota", "signUp"] as const;
+const written = [...fields, ...policies, ...others];
 type Columns = Partial<Record<(typeof written)[number], string | number | null | undefined>>;
 const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name, param(name)])) as never;
 
@@ -48,7 +48,7 @@ const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name,
 const defaults: Columns = {
   ...{ domain: null, url: null, currency: "EUR", logo: null, language: "en", tokenLifetime: 30 * 86_400 },
   ...{ pointsRate: 1000, pointValue: 1, pointsDays: null, addressWrites: 1200, visitorWrites: 240 },
-  ...{ pendingOrders: 5, stockShare: 50, ordersPerMinute: 10, mediaQuota: GiB },
+  ...{ pendingOrders: 5, stockShare: 50, ordersPerMinute: 10, mediaQuota: GiB, signUp: "verified" },
 };
 
 const byNamespace = eq(tenants.namespace, param("namespace"));

@@ -32,13 +32,20 @@ export const tenants = sqliteTable(
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
     /** Bytes of all pictures. */
     mediaQuota: integer("media_quota").notNull().default(1_073_741_824),
+    /** Whether customers create accounts themselves, and whether these count before their address is verified. */
+    signUp: text("sign_up", { enum: ["off", "open", "verified"] })
+      .notNull()
+      .default("verified"),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
       .default("active"),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
   },
-  (t) => [check("tenants_status", sql`${t.status} in ('active', 'suspended')`)],
+  (t) => [
+    check("tenants_status", sql`${t.status} in ('active', 'suspended')`),
+    check("tenants_sign_up", sql`${t.signUp} in ('off', 'open', 'verified')`),
+  ],
 );
 
 /**
@@ -57,7 +64,7 @@ export const revision = sqliteTable(
 const workFields = [
   ...(["id", "namespace", "title", "currency", "language", "tokenLifetime", "pointsRate"] as const),
   ...(["pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const),
-  ...(["pendingOrders", "stockShare", "ordersPerMinute"] as const),
+  ...(["pendingOrders", "stockShare", "ordersPerMinute", "signUp"] as const),
 ];
 export const workColumns = sql.raw(workFields.map((name) => `${tenants[name].name} as ${name}`).join(", "));
 /** SQL for `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */

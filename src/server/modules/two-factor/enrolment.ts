@@ -5,7 +5,7 @@ import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, invalidLogin, tokenExpired, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { recordAudit } from "../audit/service.ts";
+import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { requireFailuresLeft } from "../passwords/failures.ts";
 import { reauthenticate } from "../passwords/reauthenticate.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
@@ -141,23 +141,31 @@ async function verifyBothThenAct<T>(
  * The calling user, as stored now.
  * @throws forbidden for any other caller, tokenExpired for one who was disabled or deleted meanwhile.
  */
-async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
+export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
   const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
   if (user?.status !== "active") throw tokenExpired();
   return user;
+}
+
+interface VerifyOptions {
+  password?: string;
+  /** Verifies and spends a code. */
+  spend?: (tx: Ctx) => Promise<boolean>;
+  /** Recorded in the audit log for a refusal. */
+  failed?: AuditEvent;
 }
 
 /**
  * Verifies a password and, in the transaction of the act, a code.
  * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired when the password was changed meanwhile.
  */
-function verifyThenAct<T>(
+export function verifyThenAct<T>(
   ctx: Ctx,
   user: SignInUser,
-  { password, spend }: { password?: string; spend?: (tx: Ctx) => Promise<boolean> },
+  { password, spend, failed = "two_factor.failed" }: VerifyOptions,
   act: (tx: Ctx) => Promise<T>,
 ): Promise<T> {
-  return reauthenticate(ctx, user, { password, failed: "two_factor.failed" }, () =>
+  return reauthenticate(ctx, user, { password, failed }, () =>
     inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, user.emailKey);
       // The password may have been changed since it was verified, and the token revoked with it.

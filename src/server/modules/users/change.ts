@@ -8,7 +8,7 @@ import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { recordEvent } from "../events/service.ts";
-import { endResetCode } from "../password-reset/service.ts";
+import { endCode } from "../mail-codes/service.ts";
 import { detachDevices, endTokens } from "../tokens/service.ts";
 import { twoFactor } from "../two-factor/table.ts";
 import type { SignInUser } from "./credentials.ts";
@@ -47,7 +47,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
 
 /** The condition of a write: selects the user. The name identifies the condition. */
 interface Guard {
-  name: "managed" | "own";
+  name: "managed" | "own" | "waiting";
   condition: SQL;
   values: Params;
 }
@@ -76,6 +76,9 @@ function compileUpdate(names: (keyof UserColumns)[], guard: Guard): CompiledStat
       ? sql`${column} = json_patch(metadata, ${param(name)})`
       : sql`${column} = ${param(name)}`;
   });
+  if (names.includes("emailKey") && !names.includes("pendingEmail")) {
+    changes.push(sql`pending_email = iif(email_key = ${param("emailKey")}, pending_email, null)`);
+  }
   if (names.includes("emailKey") && !names.includes("emailVerified")) {
     changes.push(sql`email_verified = iif(email_key = ${param("emailKey")}, email_verified, 0)`);
   }
@@ -114,8 +117,8 @@ export async function recordChanges(tx: Ctx, before: SignInUser, columns: UserCo
 /** Deletes the reset codes that a change makes invalid, in its transaction: of an old or new address, or a disabled user. */
 export async function endVoidCodes(tx: Ctx, before: SignInUser, { emailKey, status }: UserColumns): Promise<void> {
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
-  if (isMoved || status === "disabled") await endResetCode(tx, before.emailKey);
-  if (isMoved) await endResetCode(tx, emailKey);
+  if (isMoved || status === "disabled") await endCode(tx, { purpose: "reset", subject: before.emailKey });
+  if (isMoved) await endCode(tx, { purpose: "reset", subject: emailKey });
 }
 
 /** Turns a database error of a write to the users table into the public error. */
@@ -127,7 +130,7 @@ export function explainUserConflict(error: unknown): unknown {
 
 /** SQL for a user as JSON text, in the order of the API; for statements on the table without an alias. */
 export const userJson = sql`json_object(
-  'id', id, 'email', email, 'name', name, 'phone', phone, 'lang', lang, 'role', role, 'status', status,
+  'id', id, 'email', email, 'pending_email', pending_email, 'name', name, 'phone', phone, 'lang', lang, 'role', role, 'status', status,
   'email_verified', json(iif(email_verified, 'true', 'false')), 'addresses', json(addresses),
   'metadata', json(metadata), 'two_factor_enabled', json(iif(exists (
     select 1 from ${twoFactor} f where f.user_id = ${users}.id and f.confirmed_at is not null), 'true', 'false')),

@@ -9,18 +9,21 @@ import { imported, users } from "./table.ts";
 /** The fields of a user that authentication needs; internal to the services. */
 export type SignInUser = Pick<
   typeof users.$inferSelect,
-  "id" | "email" | "emailKey" | "name" | "lang" | "role" | "status" | "passwordHash" | "version"
->;
+  "id" | "email" | "emailKey" | "pendingEmail" | "name" | "lang" | "role" | "status" | "passwordHash" | "version"
+> & { emailVerified: number };
 
-const columns = sql`id, email, email_key as emailKey, name, lang, role, status, password_hash as passwordHash, version`;
+const columns = sql`id, email, email_key as emailKey, pending_email as pendingEmail, email_verified as emailVerified, name, lang, role, status,
+  password_hash as passwordHash, version`;
 const selectByEmail = statement<SignInUser>(sql`
   select ${columns} from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
 const selectById = statement<SignInUser>(sql`
   select ${columns} from ${users} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
 const guard = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}
   and (${param("isGuarded")} = 0 or password_hash is ${param("from")})`;
+// A thief who knew the old password may have entered a pending email.
 const changeHash = statement(sql`
-  update ${users} set password_hash = ${param("to")}, password_changed_at = ${param("now")} where ${guard}`);
+  update ${users} set password_hash = ${param("to")}, password_changed_at = ${param("now")}, pending_email = null
+  where ${guard}`);
 const renewHash = statement(sql`update ${users} set password_hash = ${param("to")} where ${guard}`);
 
 /** More than a store can have. */

@@ -1,9 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Actor, Ctx } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
-import { type AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
+import { type AppError, forbidden, invalidField, notFound, preconditionFailed } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { findSignInUserById, type SignInUser } from "./credentials.ts";
+import { lastOwner } from "./last-owner.ts";
 import type { Role } from "./model.ts";
 import { users } from "./table.ts";
 
@@ -41,7 +42,7 @@ export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser
 /** The reason why a guarded statement changed nothing: preconditionFailed, otherwise wrongState. */
 export function explainRefusal(stored: SignInUser, ifMatch: number | null): AppError {
   if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
-  return wrongState("This user is the last active owner, and the store must keep one.");
+  return lastOwner();
 }
 
 /** Refuses texts that cannot be an id, such as one with NUL, before they reach the database. */

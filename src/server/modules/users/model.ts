@@ -98,6 +98,9 @@ export type ProfilePatch = Static<typeof ProfilePatch>;
 export const User = output("User", {
   id: Type.String({ description: "`usr_…`; sorts by creation time." }),
   email,
+  pending_email: nullable(
+    Type.String({ description: "Replaces `email` once the user enters the code that was mailed to it." }),
+  ),
   name: fields.name,
   phone: fields.phone,
   lang: nullable(Type.String({ description: "Language of the user's mail (BCP 47); null: the store's language." })),

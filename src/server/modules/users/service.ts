@@ -6,13 +6,13 @@ import { forbidden, invalidField, notFound } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { endResetCode } from "../password-reset/service.ts";
+import { endCode } from "../mail-codes/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, parsePasswordHash, requireAffordableKind } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { endTokens } from "../tokens/service.ts";
 import { explainUserConflict, type RenderedUser, recordUserEvent, toUser, userJson } from "./change.ts";
-import { changePasswordHash, findImportedKinds } from "./credentials.ts";
+import { changePasswordHash, findImportedKinds, type SignInUser } from "./credentials.ts";
 import {
   explainRefusal,
   guardedUser,
@@ -36,7 +36,7 @@ const insertUser = statement<RenderedUser>(sql`
     ${param("addresses")}, ${param("metadata")}, ${param("passwordHash")}, ${param("passwordChangedAt")},
     ${param("now")}, ${param("now")})
   returning ${userJson} as json`);
-const removeUser = statement(sql`delete from ${users} where ${guardedUser}`);
+const deleteRow = statement(sql`delete from ${users} where ${guardedUser}`);
 
 /** A checked new user, with the hash of their password. */
 export type NewUser = Awaited<ReturnType<typeof prepareUser>>;
@@ -122,14 +122,24 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
   return inTransaction(ctx, async (tx) => {
     const stored = await requireStoredUser(tx, id);
     if (isSelf(tx, id)) throw forbidden("You cannot delete yourself.");
-    // Tokens first: their rows are kept, so that a revoked token still differs from an unknown one.
-    await endTokens(tx, id, "revoked");
-    await endResetCode(tx, stored.emailKey);
-    const removed = await run(tx.db, removeUser, guardValues(tx, id, ifMatch, true));
-    if (removed === 0) throw explainRefusal(stored, ifMatch);
-    await recordAudit(tx, { event: "user.deleted", subject: id, details: { role: stored.role } });
-    await recordUserEvent(tx, "user.deleted", stored);
+    await removeUser(tx, stored, { ifMatch, event: "user.deleted" });
   });
+}
+
+/** Deletes a stored user whom the actor may manage, or is, in the transaction of the act. Errors: as `deleteUser`. */
+export async function removeUser(
+  tx: Ctx,
+  stored: SignInUser,
+  { ifMatch, event }: { ifMatch: number | null; event: "user.deleted" | "user.erased" },
+): Promise<void> {
+  const { id, emailKey, role } = stored;
+  // Tokens first: their rows are kept, so that a revoked token still differs from an unknown one.
+  await endTokens(tx, id, "revoked");
+  await endCode(tx, { purpose: "reset", subject: emailKey });
+  const values = { ...guardValues(tx, id, ifMatch, true), roles: JSON.stringify([role]) };
+  if ((await run(tx.db, deleteRow, values)) === 0) throw explainRefusal(stored, ifMatch);
+  await recordAudit(tx, { event, subject: id, details: { role } });
+  await recordUserEvent(tx, "user.deleted", stored);
 }
 
 /**
@@ -142,7 +152,7 @@ export async function setPassword(ctx: Ctx, id: string, password: string): Promi
     const { emailKey } = await requireStoredUser(tx, id);
     await changePasswordHash(tx, id, { to });
     await endTokens(tx, id, "revoked");
-    await endResetCode(tx, emailKey);
+    await endCode(tx, { purpose: "reset", subject: emailKey });
     await clearFailures(tx, emailKey);
     await recordAudit(tx, { event: "password.changed", subject: id });
   });

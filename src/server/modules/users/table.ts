@@ -13,6 +13,8 @@ export const users = sqliteTable(
     email: text("email").notNull(),
     /** The comparable form (`emailKey`), so that an address in another case is not a second account. */
     emailKey: text("email_key").notNull(),
+    /** As entered by the user; it replaces `email` once a code that was mailed to it is entered. */
+    pendingEmail: text("pending_email"),
     name: text("name"),
     /** The searchable form (`nameKey`). */
     nameKey: text("name_key"),

@@ -1,0 +1,182 @@
+import { randomInt } from "node:crypto";
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { createPurge } from "../../db/purge.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, resetCodeInvalid } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import type { MailKind } from "../mail/kinds.ts";
+import { type MailContents, queueMail } from "../mail/outbox.ts";
+import { attemptsExhausted } from "../passwords/failures.ts";
+import { addressSubject, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import { mailCodes } from "./table.ts";
+
+/** The purpose and the subject of a code (`mailCodes`). */
+export interface CodeKey {
+  purpose: "reset" | "sign_up" | "email";
+  subject: string;
+}
+/** A code that was sent back. */
+export type CodeTry = CodeKey & { code: string };
+
+/** How long a code can be used, in milliseconds (specification, section 8). */
+const validMs = 15 * 60_000;
+/** Wrong tries that lock a code (specification, section 8). */
+const maxTries = 5;
+const keptMs = 86_400_000;
+
+/** Mails with a code per tenant and subject; further requests send none. */
+const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, most: 3, windowMs: 20 * 60_000 });
+/** Wrong tries at all codes of a subject in a day; without it, six digits could be guessed over many codes. */
+const triesOf = (purpose: string): RateLimit => ({ name: `${purpose}-tries`, most: 100, windowMs: 86_400_000 });
+/** Those from one address, so that nobody alone can lock an account for the day. */
+const addressTriesOf = (purpose: string): RateLimit => ({
+  name: `${purpose}-tries-address`,
+  most: 15,
+  windowMs: 86_400_000,
+});
+
+const ofSubject = sql`tenant_id = ${param("tenantId")} and purpose = ${param("purpose")} and subject = ${param("subject")}`;
+const isLive = sql`used_at is null and expires_at > ${param("now")} and wrong_tries < ${sql.raw(String(maxTries))}`;
+
+const putCode = statement(sql`
+  insert into ${mailCodes} (tenant_id, purpose, subject, hash, created_at, expires_at)
+  values (${param("tenantId")}, ${param("purpose")}, ${param("subject")}, ${param("hash")}, ${param("now")},
+    ${param("expiresAt")})
+  on conflict (tenant_id, purpose, subject) do update set hash = excluded.hash, created_at = excluded.created_at,
+    expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
+const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number; used_at: string | null }>(sql`
+  select hash, expires_at, wrong_tries, used_at from ${mailCodes} where ${ofSubject}`);
+// Verified and spent in one statement, so that of concurrent calls with one code only one succeeds.
+const useCode = statement(sql`
+  update ${mailCodes} set used_at = ${param("now")} where ${ofSubject} and hash = ${param("hash")} and ${isLive}`);
+const addWrongTry = statement(sql`
+  update ${mailCodes} set wrong_tries = wrong_tries + 1
+  where ${ofSubject} and hash <> ${param("hash")} and ${isLive}`);
+const removeCode = statement(sql`delete from ${mailCodes} where ${ofSubject}`);
+
+/**
+ * Mails a new code, in a transaction; the previous one ends. A fourth within 20 minutes is not sent, and the code before
+ * stays valid. It runs the same statements for every subject, so that its time reveals nothing.
+ * @param key `validMs`: 15 minutes unless given.
+ * @returns whether it is sent.
+ */
+export async function mailCode(
+  tx: Ctx,
+  key: CodeKey & { validMs?: number },
+  mail: Pick<MailContents, "to" | "language"> & { kind: MailKind },
+): Promise<boolean> {
+  if ((await countHit(tx, mailsOf(key.purpose), `${tx.tenant.id}:${key.subject}`)) > 0) return false;
+  const { code, expiresAt } = await issueCode(tx, key);
+  await queueMail(tx, { ...mail, values: { code }, usefulUntil: expiresAt, replaces: key.subject });
+  return true;
+}
+
+/**
+ * Replaces a subject's code by a new one with its own tries, in the transaction that sends it.
+ * @returns the code, and the epoch milliseconds at which it expires.
+ */
+export async function issueCode(
+  ctx: Ctx,
+  key: CodeKey & { validMs?: number },
+): Promise<{ code: string; expiresAt: number }> {
+  const code = String(randomInt(1_000_000)).padStart(6, "0");
+  const expiresAt = ctx.now() + (key.validMs ?? validMs);
+  await run(ctx.db, putCode, { ...valuesOf(ctx, { ...key, code }), expiresAt: toTimestamp(expiresAt) });
+  return { code, expiresAt };
+}
+
+/**
+ * Uses a code. It is checked first, so that guessing causes no expensive work, and again in the transaction that spends it.
+ * @param use `prepare`: work outside the transaction, once the code fits, such as hashing; null counts as a wrong try.
+ * `act`: the effect, in the transaction; an error that it returns is thrown although the code is spent. `refused`
+ * records a counted refusal.
+ * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts once the tries of the code or the day are used up.
+ */
+export async function redeemCode<P>(
+  ctx: Ctx,
+  codeTry: CodeTry,
+  use: {
+    prepare: () => Promise<P | null>;
+    act: (tx: Ctx, prepared: P) => Promise<AppError | undefined>;
+    refused: (tx: Ctx) => Promise<void>;
+  },
+): Promise<void> {
+  const verdict = await checkTry(ctx, codeTry);
+  if (verdict instanceof AppError) throw verdict;
+  const prepared = verdict === "fits" ? await use.prepare() : null;
+  // A refusal is returned: if it were thrown, the count would be rolled back.
+  const refusal = await inTransaction(ctx, async (tx) => {
+    if (prepared !== null && (await spendTry(tx, codeTry))) return use.act(tx, prepared);
+    const counted = verdict === "fits" && prepared === null ? { ...codeTry, code: "" } : codeTry;
+    if (await countWrongTry(tx, counted)) {
+      await use.refused(tx);
+      return resetCodeInvalid();
+    }
+    const now = await checkTry(tx, codeTry);
+    return now instanceof AppError ? now : resetCodeInvalid();
+  });
+  if (refusal) throw refusal;
+}
+
+/**
+ * Checks a try without counting it. Returns whether the code fits, or the error that any code gets: tooManyAttempts
+ * when the tries of the code or the day are used up, resetCodeInvalid when there is no valid code.
+ */
+export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"fits" | "wrong" | AppError> {
+  const { hash, now, ...key } = valuesOf(ctx, codeTry);
+  // Reads the code first: a try that locked it meanwhile is then counted in the day's tries as well.
+  const row = await get(ctx.db, selectCode, key);
+  const dayMs = await dayWaitMs(ctx, codeTry);
+  const isWaiting = row !== undefined && row.used_at === null && row.expires_at > now;
+  const isLocked = isWaiting && row.wrong_tries >= maxTries;
+  const lockMs = isLocked ? Date.parse(row.expires_at) - ctx.now() : 0;
+  if (dayMs > 0 || isLocked) return attemptsExhausted(Math.max(dayMs, lockMs));
+  if (!isWaiting) return resetCodeInvalid();
+  return row.hash === hash ? "fits" : "wrong";
+}
+
+/** Spends a code, in the transaction of its effect; false when it is no longer valid. */
+async function spendTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
+  if ((await dayWaitMs(tx, codeTry)) > 0) return false;
+  return (await run(tx.db, useCode, valuesOf(tx, codeTry))) > 0;
+}
+
+/** Counts a wrong try of the code and the day, in one transaction; false when there is no valid code. */
+export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
+  if ((await dayWaitMs(tx, codeTry)) > 0) return false;
+  if ((await run(tx.db, addWrongTry, valuesOf(tx, codeTry))) === 0) return false;
+  for (const [limit, subject] of dailyTries(tx, codeTry)) await countHit(tx, limit, subject);
+  return true;
+}
+
+/** Deletes a code, in the transaction of the change that makes it invalid. */
+export async function endCode(tx: Ctx, key: CodeKey): Promise<void> {
+  await run(tx.db, removeCode, { ...key, tenantId: tx.tenant.id });
+}
+
+export const purgeMailCodes = createPurge(mailCodes, sql`expires_at <= ${param("before")}`, keptMs);
+
+function valuesOf(ctx: Ctx, { purpose, subject, code }: CodeTry) {
+  const tenantId = ctx.tenant.id;
+  const hash = ctx.vault.mac("mail-code", `${tenantId}:${purpose}:${subject}:${code}`);
+  return { tenantId, purpose, subject, hash, now: toTimestamp(ctx.now()) };
+}
+
+/** Milliseconds for which the day's tries refuse this subject, or all; 0 when they do not. */
+async function dayWaitMs(ctx: Ctx, codeTry: CodeTry): Promise<number> {
+  let waitMs = 0;
+  for (const [limit, subject] of dailyTries(ctx, codeTry)) {
+    waitMs = Math.max(waitMs, await peekLimit(ctx, limit, subject));
+  }
+  return waitMs;
+}
+
+function dailyTries({ tenant, vault, clientIp }: Ctx, { purpose, subject }: CodeTry): [RateLimit, subject: string][] {
+  const account = `${tenant.id}:${subject}`;
+  return [
+    [triesOf(purpose), account],
+    [addressTriesOf(purpose), addressSubject(vault, clientIp, account)],
+  ];
+}

@@ -1,0 +1,29 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { tenantIdColumn } from "../tenants/table.ts";
+
+/**
+ * The latest code of six digits that was mailed for a purpose. Addresses without a user have one too, which is never
+ * sent: otherwise the replies would reveal who has an account.
+ */
+export const mailCodes = sqliteTable(
+  "mail_codes",
+  {
+    tenantId: tenantIdColumn(),
+    purpose: text("purpose", { enum: ["reset", "sign_up", "email"] }).notNull(),
+    /** The address in its comparable form; for a change of email, the user's id comes first. */
+    subject: text("subject").notNull(),
+    /** HMAC of the code with the server's key, because a plain hash of six digits can be reversed at once. */
+    hash: text("hash").notNull(),
+    createdAt: text("created_at").notNull(),
+    expiresAt: text("expires_at").notNull(),
+    wrongTries: integer("wrong_tries").notNull().default(0),
+    usedAt: text("used_at"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.purpose, t.subject] }),
+    index("mail_codes_by_expiry").on(t.expiresAt),
+    check("mail_codes_purpose", sql`${t.purpose} in ('reset', 'sign_up', 'email')`),
+    check("mail_codes_tries", sql`${t.wrongTries} between 0 and 5`),
+  ],
+);

@@ -1,0 +1,31 @@
+import { Type } from "@sinclair/typebox";
+import { input, output } from "../../values/schema.ts";
+import { User } from "../users/model.ts";
+
+const rows = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
+
+/** All that is kept of a person. Hashes and secrets are left out. */
+export const PersonalData = output("PersonalData", {
+  user: User,
+  sessions: rows("Tokens, without their secrets."),
+  devices: rows("Devices that receive notifications."),
+  orders: rows("Orders with their refunds, as `GET /orders/` shows them."),
+  rewards: rows("Entries of the points ledger."),
+  wishlist: rows("Products on the wishlist."),
+  reactions: rows("Likes and bookmarks."),
+  mail: rows("Mail whose contents are still kept."),
+  audit: rows("Entries of the audit log about the person or caused by them."),
+});
+
+export const Erasure = input("Erasure", {
+  password: Type.String({ minLength: 1, maxLength: 1024, description: "Current password of the user." }),
+  otp: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "Six digits from the authenticator or a recovery code; required if two-factor authentication is enabled.",
+    }),
+  ),
+});
+
+export const Erased = output("Erased", { erased: Type.Literal(true) });

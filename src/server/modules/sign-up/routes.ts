@@ -1,0 +1,40 @@
+import { app } from "../../http/access.ts";
+import { reply } from "../../http/envelope.ts";
+import { defineRoute } from "../../http/route.ts";
+import { Accepted, ResendVerification, SignUp, SignUpReply, SignUpVerification, Verified } from "./model.ts";
+import { resendSignUpCode, signUp, verifySignUp } from "./service.ts";
+
+const customers = { tag: "Users", access: [app("customers:sign-up")], secret: true } as const;
+
+export const signUpRoutes = [
+  defineRoute("POST", "/users/sign-up/", "signUp", {
+    ...customers,
+    summary: "Sign a customer up",
+    body: SignUp,
+    reply: { data: SignUpReply },
+    errors: ["tooManyAttempts", "weakPassword"],
+    handle: async ({ ctx, body, lang }) => reply({ accepted: true, next: await signUp(ctx, { ...body, lang }) }),
+  }),
+  defineRoute("POST", "/users/verify/", "verifySignUp", {
+    ...customers,
+    summary: "Verify a sign-up with the mailed code",
+    body: SignUpVerification,
+    reply: { data: Verified },
+    errors: ["tooManyAttempts", "resetCodeInvalid"],
+    handle: async ({ ctx, body }) => {
+      await verifySignUp(ctx, body);
+      return reply({ verified: true });
+    },
+  }),
+  defineRoute("POST", "/users/verify/resend/", "resendSignUpCode", {
+    ...customers,
+    summary: "Mail another code for a sign-up",
+    body: ResendVerification,
+    reply: { data: Accepted },
+    errors: [],
+    handle: async ({ ctx, body, lang }) => {
+      await resendSignUpCode(ctx, { ...body, lang });
+      return reply({ accepted: true });
+    },
+  }),
+];

@@ -1,0 +1,23 @@
+import { index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { tenantIdColumn } from "../tenants/table.ts";
+
+/**
+ * Accounts that customers asked for and whose address is not verified yet. They do not block the address: the latest
+ * request counts, and addresses that have an account are here too, so that replies take the same time.
+ */
+export const signUps = sqliteTable(
+  "sign_ups",
+  {
+    tenantId: tenantIdColumn(),
+    emailKey: text("email_key").notNull(),
+    /** As entered. */
+    email: text("email").notNull(),
+    name: text("name"),
+    lang: text("lang"),
+    passwordHash: text("password_hash").notNull(),
+    /** The visitor whose likes and bookmarks become the user's. */
+    visitorId: text("visitor_id"),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tenantId, t.emailKey] }), index("sign_ups_by_age").on(t.createdAt)],
+);

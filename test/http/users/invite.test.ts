@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import type { AppError } from "../../../src/server/errors.ts";
+import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
+import { inviteUser } from "../../../src/server/modules/password-reset/invite.ts";
+import { eraseUser } from "../../../src/server/modules/personal-data/erase.ts";
+import { goodPassword, openAccount } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
+import { failureOf } from "../../support/failure.ts";
+import { reset } from "../../support/password-reset.ts";
+import { codeIn, deliverMail, readCode, signUp, verify } from "../../support/sign-up.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { readUsers } from "../../support/users.ts";
+
+const email = "ada@example.com";
+
+onEachDatabase((suite) => {
+  const login = (shop: Shop) =>
+    shop.callAnonymously("POST /auth/login/", { body: { email, password: goodPassword }, address: newAddress() });
+  const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as AppError).code;
+
+  test("an invited person sets their first password with the mailed code, within three days", async () => {
+    const shop = await suite.shop();
+    const invited = await inviteUser(await tenantContext(shop), { email, name: "Ada", role: "staff", lang: "fr" });
+    expect(invited).toMatchObject({ email, role: "staff", status: "active" });
+    const [mail] = await deliverMail(shop);
+    expect(mail).toMatchObject({ to: email, subject: "Choisissez le mot de passe de votre nouveau compte" });
+    expect((await login(shop)).code).toBe(5212);
+    suite.app.clock.advance(3 * 86_400_000 - 1);
+    expect((await reset(shop, email, codeIn(mail?.text), goodPassword)).status).toBe(200);
+    expect((await login(shop)).status).toBe(200);
+  });
+
+  test("an invitation ends after three days and can be repeated; the person's fields stay", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const { id } = await inviteUser(ctx, { email, name: "Ada" });
+    const code = await readCode(shop, "invitation");
+    suite.app.clock.advance(3 * 86_400_000);
+    expect((await reset(shop, email, code, goodPassword)).code).toBe(5216);
+    expect(await inviteUser(ctx, { email, name: "Eve", role: "owner" })).toMatchObject({
+      id,
+      name: "Ada",
+      role: "customer",
+    });
+    expect((await reset(shop, email, await readCode(shop, "invitation"), goodPassword)).status).toBe(200);
+    expect(await codeOf(inviteUser(ctx, { email }))).toBe(5306);
+  });
+
+  test("a fourth invitation within 20 minutes is refused", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    for (let n = 0; n < 3; n++) await inviteUser(ctx, { email });
+    expect(await codeOf(inviteUser(ctx, { email }))).toBe(5107);
+  });
+
+  test("a verified sign-up is an account, and the terminal erases it", async () => {
+    const shop = await suite.shop();
+    await signUp(shop, email);
+    expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
+    const [user] = await readUsers(shop);
+    await eraseUser(await tenantContext(shop), user?.id as string);
+    expect(await readUsers(shop)).toEqual([]);
+    expect(await verifyAudit(suite.app.system)).toMatchObject({ intact: true });
+  });
+
+  suite.testOnFile("the terminal erases the last active owner only if a person agreed", async () => {
+    const shop = await suite.shop();
+    const { id } = await openAccount(shop, { role: "owner" });
+    const ctx = await tenantContext(shop);
+    expect(await codeOf(eraseUser(ctx, id))).toBe(5306);
+    await eraseUser({ ...ctx, actor: { kind: "terminal", endsOwners: true } }, id);
+    expect(await readUsers(shop)).toEqual([]);
+  });
+});

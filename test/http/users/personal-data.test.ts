@@ -1,0 +1,189 @@
+import { expect, test } from "bun:test";
+import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { registerWith } from "../../support/registrations.ts";
+import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { deliverMail } from "../../support/sign-up.ts";
+import { onDatabase } from "../../support/suite.ts";
+import { readUsers } from "../../support/users.ts";
+
+const exported = "GET /users/me/export/";
+const erase = "POST /users/me/erase/";
+const password = goodPassword;
+
+const asUser = async (shop: Shop, body?: object) => {
+  const { id, token } = await openAccount(shop);
+  return { auth: null, query: { user_id: id, token }, address: newAddress(), ...(body && { body }) };
+};
+const scenarios: ApiScenario[] = [
+  { name: "an export without credentials is 5206", request: exported, send: { auth: null }, expect: 5206 },
+  { name: "an app key cannot export", request: exported, expect: 5300 },
+  { name: "an app key cannot erase", request: erase, send: { body: { password } }, expect: 5300 },
+  {
+    name: "erasing without a password is 5102",
+    request: erase,
+    send: (shop) => asUser(shop, {}),
+    expect: 5102,
+    fields: ["password"],
+  },
+  {
+    name: "erasing with a wrong password is 5212",
+    request: erase,
+    send: (shop) => asUser(shop, { password: otherPassword }),
+    expect: 5212,
+    lacks: [otherPassword],
+  },
+];
+
+onDatabase("file", (suite) => {
+  runScenarios(suite, scenarios);
+
+  const address = { line1: "Canary Street 7", city: "Canarytown", country: "PT", name: "Canary Person" };
+  const ip = "198.51.100.77";
+
+  /** A person of whom everything is kept that can be, with one completed order. */
+  async function openPerson(shop: Shop, email = "canary.person@example.com") {
+    const own = await openAccount(shop, { email });
+    const { id: product_id } = await shop.createProduct({ stock: 10 });
+    await own.call("PATCH /users/me/", {
+      body: { name: "Canary Person", phone: "+351 999", addresses: [address] },
+      address: ip,
+    });
+    const order = await own.call<{ id: string; number: number; total: number }>("POST /orders/", {
+      body: { items: [{ product_id, quantity: 2 }], shipping_address: address, note: "Canary note" },
+      address: ip,
+    });
+    const { id } = order.data;
+    for (const step of ["pay", "fulfill"])
+      await shop.call(`POST /orders/${id}/${step}/`, { body: step === "pay" ? {} : undefined });
+    await shop.call(`POST /orders/${id}/refund/`, { body: { lines: [], reason: "Canary reason" } });
+    await shop.call("POST /rewards/adjust/", { body: { points: 5, note: "Canary points", customer_id: own.id } });
+    await own.call("POST /wishlist/", { body: { product_id, note: "Canary wish" } });
+    await own.call("POST /likes/", { body: { resource_type: "product", resource_id: product_id } });
+    await registerWith(own.call);
+    await shop.callAnonymously("POST /auth/login/", { body: { email, password: "wrong" }, address: ip });
+    await own.call("PATCH /users/me/", { body: { email: "canary.other@example.com", password }, address: ip });
+    return { own, order: order.data };
+  }
+
+  /** All rows of the store, and of tables without stores, as text. */
+  async function dump(shop: Shop): Promise<string> {
+    const { db } = suite.app;
+    const { rows: tables } = await db.execute(
+      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'product_search%'",
+    );
+    const texts: string[] = [];
+    for (const { name } of tables) {
+      const columns = (await db.execute(`select name from pragma_table_info('${name}')`)).rows.map((row) => row.name);
+      const tenantId = "(select id from tenants where namespace = ?1)";
+      const ofStore: Record<string, string> = {
+        tenant_id: `tenant_id = ${tenantId}`,
+        namespace: "namespace = ?1",
+        key: `instr(key, ${tenantId}) > 0`,
+      };
+      const where = Object.keys(ofStore).find((column) => columns.includes(column));
+      const condition = where === undefined ? "?1 <> ''" : ofStore[where];
+      const { rows } = await db.execute({ sql: `select * from ${name} where ${condition}`, args: [shop.namespace] });
+      texts.push(...rows.map((row) => `${name} ${JSON.stringify(Object.values(row))}`));
+    }
+    return texts.join("\n");
+  }
+
+  test("an export has all that is kept of the person, without secrets and without other people", async () => {
+    const shop = await suite.shop();
+    const { own, order } = await openPerson(shop);
+    const other = await openPerson(shop, "somebody.else@example.com");
+    const { data, text } = await own.call<Record<string, object[]>>(exported);
+    expect(data.user).toMatchObject({
+      email: "canary.person@example.com",
+      name: "Canary Person",
+      addresses: [address],
+    });
+    expect(data.orders).toMatchObject([{ id: order.id, note: "Canary note", shipping_address: address }]);
+    expect(data.rewards).toContainEqual(expect.objectContaining({ note: "Canary points" }));
+    expect(data.wishlist).toMatchObject([{ note: "Canary wish" }]);
+    expect(data.reactions).toMatchObject([{ kind: "like" }]);
+    expect(data.devices).toHaveLength(1);
+    expect(data.sessions).toMatchObject([{ ended_at: null }]);
+    expect(data.mail).toMatchObject([{ kind: "email_change_requested", status: "queued" }]);
+    expect(data.audit).toContainEqual(expect.objectContaining({ event: "login.failed", address: ip, subject: own.id }));
+    for (const secret of ["argon2", own.token, other.own.id, other.order.id, "somebody.else"])
+      expect(text).not.toContain(secret);
+  });
+
+  test("an erased person is in no row; orders keep numbers and amounts, and the audit log stays intact", async () => {
+    const shop = await suite.shop();
+    const { own, order } = await openPerson(shop);
+    const kept = await openPerson(shop, "kept.person@example.com");
+    const before = (await kept.own.call<{ orders: unknown }>(exported)).data.orders;
+    expect(await dump(shop)).toContain("Canary");
+    expect((await own.call(erase, { body: { password }, address: ip })).data).toEqual({ erased: true });
+    const rows = (await dump(shop)).split("\n");
+    // The other person has the same texts, so only rows that name the erased one, or nobody, are searched.
+    const others = rows.filter((row) => !row.includes(kept.own.id) && !row.includes(kept.order.id));
+    for (const trace of ["canary.person", "canary.other", "Canary", "+351 999", ip]) {
+      expect(others.filter((row) => row.includes(trace))).toEqual([]);
+    }
+    const tables = new Set(rows.filter((row) => row.includes(own.id)).map((row) => row.split(" ")[0]));
+    expect([...tables].toSorted()).toEqual([
+      "audit_log",
+      "events",
+      "reward_balances",
+      "reward_entries",
+      "reward_lots",
+      "user_tokens",
+    ]);
+    expect(await readUsers(shop)).toMatchObject([{ id: kept.own.id }]);
+    expect((await shop.call<Record<string, unknown>>(`GET /orders/${order.id}/`)).data).toMatchObject({
+      number: order.number,
+      total: order.total,
+      user_id: null,
+      shipping_address: null,
+      note: null,
+    });
+    expect((await kept.own.call<{ orders: unknown }>(exported)).data.orders).toEqual(before);
+    expect(await verifyAudit(suite.app.system)).toMatchObject({ intact: true });
+    expect((await own.call("GET /users/me/")).code).toBe(5207);
+    const mails = (await deliverMail(shop)).map(({ to }) => to);
+    expect(mails).not.toContain("canary.person@example.com");
+  });
+
+  test("an order that is not completed or cancelled prevents an erasure, and nothing changes", async () => {
+    const shop = await suite.shop();
+    const own = await openAccount(shop);
+    const { id: product_id } = await shop.createProduct({ stock: 10 });
+    const { data } = await own.call("POST /orders/", { body: { items: [{ product_id, quantity: 1 }] } });
+    const refused = await own.call(erase, { body: { password } });
+    expect([refused.code, refused.text]).toEqual([5306, expect.stringContaining("Order 1")]);
+    expect((await own.call("GET /users/me/")).status).toBe(200);
+    await own.call(`POST /orders/${data.id}/cancel/`);
+    expect((await own.call(erase, { body: { password } })).status).toBe(200);
+  });
+
+  test("with two-factor, erasing needs a code, which a wrong code does not replace", async () => {
+    const shop = await suite.shop();
+    const own = await openAccount(shop);
+    await own.enrol();
+    expect((await own.call(erase, { body: { password } })).code).toBe(5211);
+    expect((await own.call(erase, { body: { password, otp: await own.wrongCode() } })).code).toBe(5212);
+    expect((await own.call(erase, { body: { password, otp: await own.code() } })).status).toBe(200);
+  });
+
+  test("wrong passwords count as failed sign-ins", async () => {
+    const shop = await suite.shop();
+    const own = await openAccount(shop);
+    for (let n = 0; n < 3; n++) expect((await own.call(erase, { body: { password: otherPassword } })).code).toBe(5212);
+    expect((await own.call(erase, { body: { password } })).code).toBe(5213);
+    expect(await readUsers(shop)).toHaveLength(1);
+  });
+
+  test("the last active owner cannot be erased", async () => {
+    const shop = await suite.shop();
+    const [owner, second] = [await openAccount(shop, { role: "owner" }), await openAccount(shop, { role: "owner" })];
+    expect((await second.call(erase, { body: { password } })).status).toBe(200);
+    expect((await owner.call(erase, { body: { password } })).code).toBe(5306);
+    expect(await readUsers(shop)).toMatchObject([{ id: owner.id }]);
+  });
+});

@@ -1,0 +1,362 @@
+import { beforeAll, expect, test } from "bun:test";
+import { purgeSignUps } from "../../../src/server/modules/sign-up/service.ts";
+import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { type ApiReply, newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { readOutbox } from "../../support/mail.ts";
+import { otherCode } from "../../support/password-reset.ts";
+import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { codeIn, deliverMail, readCode, signUp, verify } from "../../support/sign-up.ts";
+import { onDatabase } from "../../support/suite.ts";
+import { makeUser, readUsers } from "../../support/users.ts";
+
+const request = "POST /users/sign-up/";
+const email = "ada@example.com";
+const good = { email, password: goodPassword };
+const send = (body: unknown, more = {}) => ({ body, address: newAddress(), ...more });
+
+const scenarios: ApiScenario[] = [
+  {
+    name: "a sign-up is accepted, and says that its address must be verified",
+    request,
+    send: () => send({ ...good, name: "Ada" }),
+    expect: 200,
+    lacks: [goodPassword],
+    check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true, next: "verify" }),
+  },
+  {
+    name: "a sign-up without fields names them",
+    request,
+    send: () => send({}),
+    expect: 5102,
+    fields: ["email", "password"],
+  },
+  {
+    name: "a sign-up with an invalid email is 5102",
+    request,
+    send: () => send({ ...good, email: "nobody" }),
+    expect: 5102,
+    fields: ["email"],
+  },
+  {
+    name: "a sign-up with a weak password is 5217",
+    request,
+    send: () => send({ ...good, password: "Short-1" }),
+    expect: 5217,
+    fields: ["password"],
+    lacks: ["Short-1"],
+  },
+  ...["role", "status", "email_verified", "password_hash", "metadata"].map(
+    (field): ApiScenario => ({
+      name: `a sign-up cannot choose ${field}`,
+      request,
+      send: () => send({ ...good, [field]: "owner" }),
+      expect: 5102,
+      fields: [field],
+      lacks: [goodPassword],
+    }),
+  ),
+  {
+    name: "a sign-up with a blank name is 5102",
+    request,
+    send: () => send({ ...good, name: " " }),
+    expect: 5102,
+    fields: ["name"],
+  },
+  { name: "a sign-up without a key is 5206", request, send: () => send(good, { auth: null }), expect: 5206 },
+  {
+    name: "a sign-up with a key that lacks the scope is 5300",
+    request,
+    send: async (shop) => {
+      const { app_id, app_secret } = await shop.issueKey({ scopes: ["users:write"] });
+      return send(good, { auth: `Bearer ${app_id}:${app_secret}` });
+    },
+    expect: 5300,
+    has: ["customers:sign-up"],
+  },
+  {
+    name: "a code that was never sent is 5216",
+    request: "POST /users/verify/",
+    send: () => send({ ...good, code: "012345" }),
+    expect: 5216,
+  },
+  {
+    name: "verifying without fields names them",
+    request: "POST /users/verify/",
+    send: () => send({}),
+    expect: 5102,
+    fields: ["code", "email", "password"],
+  },
+  {
+    name: "a code for what is no address is 5216",
+    request: "POST /users/verify/",
+    send: () => send({ ...good, email: "nobody", code: "012345" }),
+    expect: 5216,
+  },
+  {
+    name: "another code is accepted for any text",
+    request: "POST /users/verify/resend/",
+    send: () => send({ email: "nobody" }),
+    expect: 200,
+    check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true }),
+  },
+  {
+    name: "another code needs a key",
+    request: "POST /users/verify/resend/",
+    send: () => send({ email }, { auth: null }),
+    expect: 5206,
+  },
+];
+
+onDatabase("file", (suite) => {
+  runScenarios(suite, scenarios);
+
+  const login = (shop: Shop, of = email, password = goodPassword) =>
+    shop.callAnonymously("POST /auth/login/", { body: { email: of, password }, address: newAddress() });
+
+  test("the code in the mail creates the account, which can sign in then and not before", async () => {
+    const shop = await suite.shop();
+    await signUp(shop, "Ada@example.com", { name: "Ada" });
+    expect((await login(shop)).code).toBe(5212);
+    expect(await readUsers(shop)).toEqual([]);
+    const [mail] = await deliverMail(shop);
+    expect(mail).toMatchObject({ to: "Ada@example.com", subject: "Your verification code" });
+    const code = codeIn(mail?.text);
+    expect((await verify(shop, email, otherCode(code))).code).toBe(5216);
+    expect((await verify(shop, email, code)).data).toEqual({ verified: true });
+    expect(await readUsers(shop)).toMatchObject([
+      { email: "Ada@example.com", name: "Ada", role: "customer", status: "active", email_verified: true },
+    ]);
+    expect((await login(shop)).status).toBe(200);
+    expect((await verify(shop, email, code)).code).toBe(5216);
+  });
+
+  test("the mail and the account are in the language of the sign-up", async () => {
+    const shop = await suite.shop();
+    await shop.call(request, send(good, { query: { lang: "de" } }));
+    const [mail] = await deliverMail(shop);
+    expect(mail?.subject).toBe("Ihr Bestätigungscode");
+    await verify(shop, email, codeIn(mail?.text));
+    expect(await readUsers(shop)).toMatchObject([{ lang: "de" }]);
+  });
+
+  test("an address that has an account gets the same bytes and rows, and a mail that says so without a code", async () => {
+    const shop = await suite.shop();
+    await openAccount(shop, { email: "real@example.com" });
+    const traces: unknown[] = [];
+    for (const address of ["real@example.com", "none@example.com"]) {
+      const before = await counts(shop);
+      const { text, status, headers, requestId } = await signUp(shop, address);
+      const names = [...headers.keys()].filter((name) => name !== "date").toSorted();
+      const added = (await counts(shop)).map((n, i) => n - (before[i] as number));
+      traces.push([status, text.replace(requestId, ""), names, added]);
+    }
+    expect(traces[0]).toEqual(traces[1]);
+    const lengths = await suite.app.db.execute({
+      sql: "select length(sealed) as n from mail_outbox m join tenants t on t.id = m.tenant_id where namespace = ?",
+      args: [shop.namespace],
+    });
+    expect(lengths.rows[0]?.n).toBe(lengths.rows[1]?.n as number);
+    const mails = await deliverMail(shop);
+    expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
+      ["real@example.com", "You already have an account"],
+      ["none@example.com", "Your verification code"],
+    ]);
+    expect(mails[0]?.text).not.toMatch(/\d{6}/);
+  });
+
+  /** How many rows of each kind there are. */
+  async function counts({ namespace }: Shop): Promise<number[]> {
+    const sql = `select (select count(*) from audit_log where namespace = t.namespace) as a,
+      (select count(*) from mail_codes c where c.tenant_id = t.id) as b, (select count(*) from users u where u.tenant_id = t.id) as c,
+      (select count(*) from mail_outbox m where m.tenant_id = t.id) as d, (select count(*) from sign_ups s where s.tenant_id = t.id) as e,
+      (select count(*) from rate_limits where key like 'sign_up-%' || t.id || '%') as f from tenants t where namespace = ?`;
+    const { rows } = await suite.app.db.execute({ sql, args: [namespace] });
+    return Object.values({ ...rows[0] }).map(Number);
+  }
+
+  test("the password is hashed whether or not the address has an account", async () => {
+    const shop = await suite.shop();
+    await openAccount(shop, { email: "real@example.com" });
+    const hashes = async (address: string) => {
+      const hash = Bun.password.hash;
+      let made = 0;
+      Bun.password.hash = ((...args: Parameters<typeof hash>) => {
+        made += 1;
+        return hash(...args);
+      }) as typeof hash;
+      await signUp(shop, address);
+      Bun.password.hash = hash;
+      return made;
+    };
+    expect([await hashes("real@example.com"), await hashes("none@example.com")]).toEqual([1, 1]);
+  });
+
+  test("a disabled user gets no mail and no second account", async () => {
+    const shop = await suite.shop();
+    await makeUser(shop, { email, status: "disabled" });
+    await signUp(shop, email);
+    const code = await readCode(shop, "sign_up_code");
+    expect(await deliverMail(shop)).toEqual([]);
+    expect((await verify(shop, email, code)).code).toBe(5216);
+    expect(await readUsers(shop)).toHaveLength(1);
+  });
+
+  test("a code that somebody else's sign-up caused creates no account with their password", async () => {
+    const shop = await suite.shop();
+    await signUp(shop, email);
+    await signUp(shop, email, { password: otherPassword, name: "Mallory" });
+    const code = await readCode(shop, "sign_up_code");
+    expect((await verify(shop, email, code)).code).toBe(5216);
+    expect(await readUsers(shop)).toEqual([]);
+  });
+
+  test("five wrong tries lock the code, also with the right code and wrong passwords", async () => {
+    const shop = await suite.shop();
+    await signUp(shop, email);
+    const code = await readCode(shop, "sign_up_code");
+    for (let n = 0; n < 5; n++) {
+      const reply = await (n % 2 ? verify(shop, email, code, otherPassword) : verify(shop, email, otherCode(code)));
+      expect(reply.code).toBe(5216);
+    }
+    const { code: refused, headers } = await verify(shop, email, code);
+    expect([refused, headers.get("retry-after")]).toEqual([5213, "900"]);
+    await shop.call("POST /users/verify/resend/", send({ email }));
+    expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
+  });
+
+  test("a code expires after 15 minutes, and another one can be requested for three days", async () => {
+    const shop = await suite.shop();
+    await signUp(shop, email);
+    const code = await readCode(shop, "sign_up_code");
+    suite.app.clock.advance(15 * 60_000);
+    expect((await verify(shop, email, code)).code).toBe(5216);
+    suite.app.clock.advance(3 * 86_400_000 - 15 * 60_000 - 1);
+    const purge = () => purgeSignUps({ db: suite.app.db, now: suite.app.clock.now });
+    await purge();
+    await shop.call("POST /users/verify/resend/", send({ email }));
+    expect((await deliverMail(shop)).map(({ to }) => to)).toEqual([email]);
+    suite.app.clock.advance(1);
+    await purge();
+    await shop.call("POST /users/verify/resend/", send({ email }));
+    expect(await deliverMail(shop)).toEqual([]);
+    await signUp(shop, email);
+    expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
+  });
+
+  test("a fourth mail within 20 minutes is not sent, and the sign-up before it stays", async () => {
+    const shop = await suite.shop();
+    for (let n = 0; n < 3; n++) await signUp(shop, email);
+    await signUp(shop, email, { password: otherPassword });
+    await shop.call("POST /users/verify/resend/", send({ email }));
+    expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);
+    expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
+  });
+
+  test("an address makes thirty calls within 20 minutes, in each store", async () => {
+    const [shop, other] = [await suite.shop(), await suite.shop()];
+    const address = newAddress();
+    const attempt = (of: Shop, n: number) =>
+      of.call(request, send({ ...good, email: `n${n}@example.com` }, { address }));
+    for (let n = 0; n < 30; n++) expect((await attempt(shop, n)).status).toBe(200);
+    const { code, headers } = await attempt(shop, 30);
+    expect([code, headers.get("retry-after")]).toEqual([5213, "1200"]);
+    expect((await attempt(other, 30)).status).toBe(200);
+    expect((await signUp(shop, "elsewhere@example.com")).status).toBe(200);
+  });
+
+  test("a server that may name its customers' addresses is not limited as one of them", async () => {
+    const shop = await suite.shop();
+    const { app_id, app_secret } = await shop.issueKey({ scopes: ["customers:sign-up", "auth:forward"] });
+    const address = newAddress();
+    for (let n = 0; n < 31; n++) {
+      const headers = { "x-client-address": `203.0.113.${n}` };
+      const more = { address, headers, auth: `Bearer ${app_id}:${app_secret}` };
+      expect((await shop.call(request, send({ ...good, email: `n${n}@example.com` }, more))).status).toBe(200);
+    }
+  });
+
+  test("the likes of the visitor become those of the account once it is verified", async () => {
+    const shop = await suite.shop();
+    const { id } = await shop.createProduct();
+    const about = { resource_type: "product", resource_id: id };
+    const { data } = await shop.callAnonymously("POST /likes/", { body: about });
+    await signUp(shop, email, { visitor: data.visitor });
+    await verify(shop, email, await readCode(shop, "sign_up_code"));
+    const session = (await login(shop)).data as { user_id: string; token: string };
+    const query = { user_id: session.user_id, token: session.token, ...about };
+    expect((await shop.callAnonymously("GET /likes/", { query })).data).toMatchObject({ active: true, count: 1 });
+  });
+
+  test("of concurrent verifications with one code, one creates the account", async () => {
+    const shop = await suite.shop();
+    await signUp(shop, email);
+    const code = await readCode(shop, "sign_up_code");
+    const replies = await Promise.all(Array.from({ length: 5 }, () => verify(shop, email, code)));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(await readUsers(shop)).toHaveLength(1);
+  });
+
+  test("sign-ups and codes of one store are worth nothing in another", async () => {
+    const [shop, other] = [await suite.shop(), await suite.shop()];
+    await signUp(shop, email);
+    await signUp(other, email);
+    const code = await readCode(shop, "sign_up_code");
+    if (code !== (await readCode(other, "sign_up_code"))) expect((await verify(other, email, code)).code).toBe(5216);
+    expect((await verify(shop, email, code)).status).toBe(200);
+    expect(await readUsers(other)).toEqual([]);
+  });
+
+  test("no table contains the code or the password", async () => {
+    const shop = await suite.shop();
+    await signUp(shop, email);
+    const code = await readCode(shop, "sign_up_code");
+    for (const table of ["sign_ups", "mail_codes", "audit_log", "mail_outbox"]) {
+      const { rows } = await suite.app.db.execute(`select * from ${table}`);
+      const text = JSON.stringify(rows);
+      expect(text).not.toContain(goodPassword);
+      if (table !== "mail_outbox") expect(text).not.toMatch(new RegExp(`"${code}"`));
+    }
+    expect(suite.app.lines.join("\n")).not.toContain(goodPassword);
+  });
+
+  let open: Shop;
+  beforeAll(async () => {
+    open = await suite.shop();
+    await updateTenant(suite.app.system, open.namespace, { signUp: "open" });
+  });
+
+  test("in an open store the account exists at once, and its email is verified with the mailed code", async () => {
+    expect((await signUp(open, email)).data).toEqual({ accepted: true, next: "login" });
+    const { data } = await login(open);
+    const query = { user_id: data.user_id as string, token: data.token as string };
+    const own = (call: string, body?: object) => open.callAnonymously(call, { query, ...(body && { body }) });
+    expect((await own("GET /users/me/")).data).toMatchObject({ email, email_verified: false, pending_email: null });
+    const code = codeIn((await deliverMail(open)).at(-1)?.text);
+    expect((await own("POST /users/me/email/verify/", { code })).data).toMatchObject({ email, email_verified: true });
+    expect((await own("POST /users/me/email/resend/")).code).toBe(5306);
+  });
+
+  test("in an open store a taken address gets the same reply and a mail, and keeps its password", async () => {
+    await openAccount(open, { email: "taken@example.com" });
+    const replies = [
+      await signUp(open, "taken@example.com", { password: otherPassword }),
+      await signUp(open, "free@example.com"),
+    ];
+    const [taken, free] = replies.map(({ text, status, requestId }) => [status, text.replace(requestId, "")]);
+    expect(taken).toEqual(free as (string | number)[]);
+    const mails = await deliverMail(open);
+    expect(mails.filter(({ to }) => to === "taken@example.com").map(({ subject }) => subject)).toEqual([
+      "You already have an account",
+    ]);
+    expect((await login(open, "taken@example.com", otherPassword)).code).toBe(5212);
+  });
+
+  test("a store can turn sign-up off", async () => {
+    const shop = await suite.shop();
+    await updateTenant(suite.app.system, shop.namespace, { signUp: "off" });
+    expect((await signUp(shop, email)).code).toBe(5300);
+    expect(await readOutbox(suite.app, shop.namespace)).toEqual([]);
+  });
+});
