@@ -12,14 +12,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../src/server/config/config.ts";
+import { copyFile } from "../../src/server/config/data-dir.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { migrate, readBirth } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { openPlace, type Place } from "../../src/server/replication/place.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
 import { decodeSegment } from "../../src/server/replication/segment.ts";
-import { copyFile, readStandbyState, Standby } from "../../src/server/replication/standby.ts";
+import { readStandbyState, Standby } from "../../src/server/replication/standby.ts";
 import { takeOver } from "../../src/server/replication/take-over.ts";
+import { openCli } from "../cli/run-bodega.ts";
 import { until } from "../support/until.ts";
 import { makeDir } from "./kinds.ts";
 
@@ -357,6 +359,33 @@ describe("the directory of a standby", () => {
     writeFileSync(join(copies, "bodega.db"), "a shop");
     await expect(promote()).rejects.toThrow("database of its own");
     expect(readFileSync(join(copies, "bodega.db"), "utf8")).toBe("a shop");
+  });
+
+  test("becomes a server's by db restore, as promote advises for a damaged replica; the copy is kept", async () => {
+    await copied();
+    await send("b");
+    await send("c");
+    await replicator.stop();
+    rmSync(join(folder, objects("segment-").at(-2) as string));
+    const error = await promote().catch((error) => error);
+    const [, at = ""] = /db restore \S+ --at (\S+)$/.exec(error.remedy) ?? [];
+    const { json } = openCli(copies);
+    await json("db", "restore", folder, "--at", at, "--dry-run");
+    expect(readdirSync(copies)).toContain("standby.json");
+    const { kept, warnings } = await json<{ kept: string; warnings: unknown[] }>(
+      "db",
+      "restore",
+      folder,
+      "--at",
+      at,
+      "--yes",
+    );
+    expect(warnings).toEqual([expect.stringContaining("of a standby")]);
+    expect(existsSync(kept)).toBe(true);
+    expect(readdirSync(copies).filter((name) => name.startsWith("standby."))).toEqual([]);
+    const restored = await open(copies);
+    expect((await restored.execute("select key from rate_limits")).rows.map(({ key }) => key)).toEqual(["a"]);
+    await restored.close();
   });
 
   const two = async () => {

@@ -70,6 +70,11 @@ export function standbyFile(dataDir: string): string {
   return join(dataDir, "standby.json");
 }
 
+/** A standby's copy. It has a name of its own, so that nothing opens it while segments are applied. */
+export function copyFile(dataDir: string): string {
+  return join(dataDir, "standby.db");
+}
+
 /** Refuses a data directory that has a standby's copy instead of a database. @throws wrongState */
 export function refuseStandby(dataDir: string): void {
   if (!existsSync(standbyFile(dataDir))) return;

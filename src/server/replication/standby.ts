@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, renameSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { join } from "node:path";
 import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
-import { giveToOwner, standbyFile, writeWhole } from "../config/data-dir.ts";
+import { copyFile, giveToOwner, standbyFile, writeWhole } from "../config/data-dir.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -43,11 +42,6 @@ export interface StandbyOptions {
 export function readStandbyState(dataDir: string): StandbyState | undefined {
   const path = standbyFile(dataDir);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as StandbyState) : undefined;
-}
-
-/** The copy has a name of its own, so that nothing opens it while segments are applied. */
-export function copyFile(dataDir: string): string {
-  return join(dataDir, "standby.db");
 }
 
 /** Whether this machine lacks the secret key of a copy. */

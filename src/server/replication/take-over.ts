@@ -1,13 +1,13 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import type { Config } from "../config/config.ts";
-import { databaseFile, standbyFile } from "../config/data-dir.ts";
+import { copyFile, databaseFile, standbyFile } from "../config/data-dir.ts";
 import { hasWal, removeWal } from "../db/local/merge-wal.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { notFound, validationFailed, wrongState } from "../errors.ts";
 import type { ChainState } from "./chain.ts";
 import { claimGeneration, readNewestClaim, requireNewest } from "./generation.ts";
 import { openPlace } from "./place.ts";
-import { copyFile, lacksKey, readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
+import { lacksKey, readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
 import type { WalPosition } from "./wal-frames.ts";
 

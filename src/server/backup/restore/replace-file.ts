@@ -1,6 +1,6 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { giveToOwner } from "../../config/data-dir.ts";
+import { copyFile, giveToOwner, standbyFile } from "../../config/data-dir.ts";
 import { isDamaged } from "../../db/db-errors.ts";
 import { hasWal, mergeWal, removeWal } from "../../db/local/merge-wal.ts";
 import { copyWhole, syncFile } from "../../db/local/sync-file.ts";
@@ -20,29 +20,31 @@ interface Replacement {
 
 /**
  * Replaces the database file while nobody has it open, and keeps the old one with the backups. It yields between its
- * steps; a process that ends at any of them leaves the old database or the new one, whole.
+ * steps; a process that ends at any of them leaves the old database or the new one, whole. The old file of a standby's
+ * directory is its copy; afterwards it is no standby's directory.
  * @returns where the old file is kept; null where there was none.
  */
 export async function* replaceFile(replacement: Replacement): AsyncGenerator<string, string | null> {
   const { dataDir, path, newPath, now, beforeSwap } = replacement;
+  const old = existsSync(path) ? path : copyFile(dataDir);
   giveToOwner(newPath, existsSync(path) ? path : dataDir);
   syncFile(newPath);
   yield "the new file is on disk";
   let kept: string | null = null;
-  if (existsSync(path)) {
+  if (existsSync(old)) {
     // A damaged or empty file keeps its WAL.
-    if (statSync(path).size > 0) {
-      await mergeWal(path).catch((error) => {
+    if (statSync(old).size > 0) {
+      await mergeWal(old).catch((error) => {
         if (!isDamaged(error)) throw error;
       });
     }
     yield "the old WAL is merged";
     kept = join(makeBackupsFolder(dataDir), `${keptPrefix}${now.toISOString().replace(/[-:]/g, "")}.db`);
-    if (hasWal(path)) {
+    if (hasWal(old)) {
       // Copied, not linked: links of a restore that never swapped are removed, but a damaged database needs its WAL.
-      copyWhole(`${path}-wal`, `${kept}-wal`);
-      copyWhole(path, kept);
-    } else linkOrCopy(path, kept);
+      copyWhole(`${old}-wal`, `${kept}-wal`);
+      copyWhole(old, kept);
+    } else linkOrCopy(old, kept);
     syncFile(dirname(kept));
     yield "the old file is kept";
   }
@@ -54,9 +56,12 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
   }
   // SQLite would apply the old WAL to the new file.
   removeWal(path);
+  // Without its copy, a directory that has a database is that of a standby that took over.
+  rmSync(copyFile(dataDir), { force: true });
   syncFile(dirname(path));
   yield "the old WAL is gone";
   renameSync(newPath, path);
+  rmSync(standbyFile(dataDir), { force: true });
   yield "the new file is in place";
   syncFile(dirname(path));
   return kept;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
-import { databaseFile } from "../../config/data-dir.ts";
+import { databaseFile, standbyFile } from "../../config/data-dir.ts";
 import type { Actor } from "../../context.ts";
 import type { FileLock } from "../../db/local/file-lock.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
@@ -160,6 +160,12 @@ function describeKey(key: "missing" | "other", isIncluded: boolean): string {
 
 async function readPresentFile(config: Config, warnings: string[]): Promise<RestorePlan["present"]> {
   const path = databaseFile(config.dataDir);
+  if (existsSync(standbyFile(config.dataDir))) {
+    warnings.push(
+      `${config.dataDir} is the directory of a standby. It becomes a server's; the standby's copy is kept.`,
+    );
+    return null;
+  }
   if (!existsSync(path)) return null;
   let lock: FileLock | undefined;
   try {

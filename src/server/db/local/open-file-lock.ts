@@ -15,9 +15,10 @@ const defaultTimeoutMs = 30_000;
  * Marks the database file as open in this process until the lock is closed. A WAL would be written into a file that
  * replaces an open one, so `claimFile` waits for all such locks.
  * @throws unavailable when the file is being replaced all the time; wrongState for a WAL without its file: SQLite would
- * create a database and discard the WAL.
+ * create a database and discard the WAL; and for the directory of a standby.
  */
 export async function shareFile(path: string): Promise<FileLock> {
+  refuseStandby(dirname(path));
   if (hasWal(path) && !statSync(path, { throwIfNoEntry: false })?.size) {
     const message = `${path} is missing or empty, but ${basename(path)}-wal beside it has the last writes.`;
     const remedy = "Put the file back; to begin anew, move the WAL away. To restore a backup: bodega db restore";
@@ -41,7 +42,6 @@ async function waitFor(
   message: string,
   { timeoutMs = defaultTimeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<FileLock> {
-  refuseStandby(dirname(path));
   const lock = new FileLock(await loadLibsql(), `${path}-users`);
   const deadline = performance.now() + timeoutMs;
   try {
