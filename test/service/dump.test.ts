@@ -13,7 +13,7 @@ import { startSqld } from "../support/sqld.ts";
 import { onDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
 
-const writers = 8;
+const writers = 4;
 const maxDumps = 20;
 
 /** Orders that are paid, refunded and cancelled, points, new products and likes, without end. */
@@ -46,7 +46,7 @@ function startWriters(shop: Shop, productId: string, userId: string) {
 onDatabase("server", (suite) => {
   const db = () => suite.app.db;
 
-  test("a dump during eight writers is a consistent snapshot with all acknowledged writes", async () => {
+  test("a dump during four writers is a consistent snapshot with all acknowledged writes", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const lamp = await shop.createProduct({ title: "Lamp", price: 10, stock: 100_000 });
     const { id: userId } = await openAccount(shop);
