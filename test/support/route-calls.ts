@@ -232,10 +232,6 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   },
   getCategory: async (world) => ({ request: `GET /categories/${await makeCategory(world)}/` }),
   createCategory: async () => ({ request: "POST /categories/", body: { title: `Brochures ${++numbers}` } }),
-  replaceCategory: async (world) => ({
-    request: `PUT /categories/${await makeCategory(world)}/`,
-    body: { title: "Contraband" },
-  }),
   patchCategory: async (world) => ({
     request: `PATCH /categories/${await makeCategory(world)}/`,
     body: { parent_id: await makeCategory(world) },

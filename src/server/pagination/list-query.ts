@@ -121,13 +121,14 @@ export type Fields = ReadonlySet<string>;
 
 /** The names of `fields` with `id`; undefined for all. Errors: validationFailed for a name that is not `known`. */
 export function parseFields(text: string | undefined, known: readonly string[]): Fields | undefined {
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : new Set(["id", ...parseNames("fields", text, known)]);
+}
+
+/** The names in a comma-separated list. Errors: validationFailed naming the field. */
+export function parseNames(field: string, text: string, known: readonly string[]): string[] {
   const names = text.split(",").map((name) => name.trim());
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    throw invalidField("fields", `must be a comma-separated list of the names ${known.join(", ")}`);
-  }
-  return new Set(["id", ...names]);
+  if (names.every((name) => known.includes(name))) return names;
+  throw invalidField(field, `must be a comma-separated list of the names ${known.join(", ")}`);
 }
 
 /** The JSON of a record or list of records with only the requested fields. */

@@ -1,20 +1,17 @@
-import type { Ctx } from "../../../server/context.ts";
 import type { Category, CategoryInput } from "../../../server/modules/categories/model.ts";
 import { recordArg, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import type { Console } from "../../terminal/console.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 
-/** The id of the category with this id or slug. Errors: notFound. */
-async function findCategory(ctx: Ctx, name: string): Promise<string> {
-  const { resolveCategoryId } = await import("../../../server/modules/categories/list.ts");
-  return resolveCategoryId(ctx, name);
-}
-
 const categoryArgs = {
-  category: recordArg("category", "Id or slug of the category", findCategory),
+  category: recordArg("category", "Id or slug of the category", async (ctx, name) => {
+    const { getCategory } = await import("../../../server/modules/categories/service.ts");
+    await getCategory(ctx, name);
+  }),
   namespace: requiredNamespaceArg,
 };
 
@@ -40,9 +37,10 @@ function readFields({ title, parent, slug, description, position, published }: A
   ) as Partial<CategoryInput>;
 }
 
-/** A category in JSON: the API's record with `category_id` as its id. */
-function toRecord({ id, ...rest }: Category) {
-  return { category_id: id, ...rest };
+/** Prints a category: the API's record with `category_id` as its id. */
+function printCategory(console: Console, json: string): Promise<void> {
+  const { id, ...rest } = JSON.parse(json) as Category;
+  return printRecord(console, { category_id: id, ...rest }, "category_id");
 }
 
 const list = defineCommand({
@@ -81,7 +79,7 @@ const create = defineCommand({
     const input = readFields(args) as CategoryInput;
     const { createCategory } = await import("../../../server/modules/categories/service.ts");
     const { json } = await withTenant(args, console, (ctx) => createCategory(ctx, input));
-    await printRecord(console, toRecord(JSON.parse(json)), "category_id");
+    await printCategory(console, json);
   },
 });
 
@@ -98,10 +96,10 @@ const update = defineCommand({
   async run(args, console) {
     const patch = readFields(args);
     const { updateCategory } = await import("../../../server/modules/categories/service.ts");
-    const { json } = await withTenant(args, console, async (ctx) =>
-      updateCategory(ctx, await findCategory(ctx, args.category), patch, { ifMatch: null, merge: true }),
+    const { json } = await withTenant(args, console, (ctx) =>
+      updateCategory(ctx, args.category, patch, { ifMatch: null }),
     );
-    await printRecord(console, toRecord(JSON.parse(json)), "category_id");
+    await printCategory(console, json);
   },
 });
 
@@ -114,8 +112,7 @@ const deleteCommand = defineCommand({
     requireAnswer(console, `Delete category ${args.category}?`);
     const { deleteCategory, getCategory } = await import("../../../server/modules/categories/service.ts");
     const deleted = await withTenant(args, console, async (ctx) => {
-      const id = await findCategory(ctx, args.category);
-      const { title, slug } = JSON.parse((await getCategory(ctx, id)).json) as Category;
+      const { id, title, slug } = JSON.parse((await getCategory(ctx, args.category)).json) as Category;
       await confirmAction(console, `Delete category ${slug} (${title}) permanently?`);
       await deleteCategory(ctx, id, null);
       return { category_id: id, slug, title, deleted: true };

@@ -4,7 +4,6 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Ctx } from "../../../server/context.ts";
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
-import type { ProductSort } from "../../../server/modules/products/list/model.ts";
 import type { StockItem } from "../../../server/modules/products/stock.ts";
 import { recordArg, withPictures, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, fileFormatArg, valueArg } from "../../framework/args.ts";
@@ -28,10 +27,6 @@ export const productArgs = {
   namespace: requiredNamespaceArg,
 };
 
-const categoryFilterArg = {
-  ...valueArg("category", "Filter by category, by its id or slug"),
-  completes: "category",
-} as const;
 const productStatusArg = choiceArg(["draft", "published", "archived"], "Filter by status");
 
 const list = defineCommand({
@@ -40,15 +35,10 @@ const list = defineCommand({
     namespace: requiredNamespaceArg,
     query: { ...valueArg("text", "Filter by words"), field: "q" },
     status: productStatusArg,
-    category: categoryFilterArg,
-    tag: { ...valueArg("text", "Filter by tag; repeat it for several"), multiple: true },
+    category: { ...valueArg("category", "Filter by category, by its id or slug"), completes: "category" },
     since: sinceArg,
     sort: choiceArg(
-      ["-created_at", "created_at", "-updated_at", "updated_at", "price", "-price", "title", "-title"].concat(
-        "popular",
-        "-views_count",
-        "relevance",
-      ) as ProductSort[],
+      ["-created_at", "created_at", "-updated_at", "updated_at", "price", "-price", "title", "-title", "popular"],
       "Sort order; a hyphen reverses it, as in --sort=-price",
     ),
     limit: limitArg("100"),
@@ -60,14 +50,13 @@ const list = defineCommand({
   ],
   notes: ["--query matches the beginnings of words in title, description, tags, SKU and variants."],
   async run(args, console) {
-    const { query, status, sort, since, limit, category, tag } = args;
-    const tags = tag.length === 0 ? undefined : tag;
-    const filter = { q: query, status, sort, category, tag: tags, "created_at[gte]": since };
+    const { query, status, sort, since, limit, category } = args;
+    const filter = { q: query, status, sort, category, "created_at[gte]": since };
     const { listProducts } = await import("../../../server/modules/products/list/list.ts");
     const { records, hasMore } = await withTenant(args, console, (ctx) =>
       collectPages<ProductDocument>(limit, (page) => listProducts(ctx, { ...filter, ...page })),
     );
-    const isFiltered = [query, status, since, category, tags].some((given) => given !== undefined);
+    const isFiltered = [query, status, since, category].some((given) => given !== undefined);
     await printList(console, records.map(toProductRecord), {
       empty: isFiltered
         ? "No products found."

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
+import { listParts } from "../../pagination/list-query.ts";
 import { closed, deleted, nullable, output, timestamp } from "../../values/schema.ts";
 import { ProductPatch, productTexts, translations } from "../products/model.ts";
 
@@ -31,7 +31,7 @@ const fields = {
 };
 const { title: _, ...optional } = fields;
 
-/** Body of a create or replace: a title is enough. */
+/** Body of a create: a title is enough. */
 export const CategoryInput = Type.Composite(
   [Type.Object({ title }), Type.Partial(Type.Object({ ...optional, translations }))],
   { $id: "CategoryInput", additionalProperties: false },
@@ -63,15 +63,11 @@ export const CategoryParams = Type.Object({ id: Type.String({ description: "The 
 
 export const CategoryListQuery = closed({
   ...listParts,
-  ...idsPart,
-  ...sortPart(["position", "title", "created_at"], { default: "position" }),
   parent_id: Type.Optional(
     Type.String({
       maxLength: 200,
       description: "Only categories directly below this one, by its id; `none`: at the top.",
     }),
   ),
-  slug: Type.Optional(Type.String({ maxLength: 200, description: "Only the category with this slug." })),
-  published: Type.Optional(Type.Boolean()),
 });
 export type CategoryListQuery = Static<typeof CategoryListQuery>;

@@ -53,19 +53,11 @@ export const categoryRoutes = [
     errors: ["conflict", "wrongState"],
     handle: ({ ctx, body, lang }) => createCategory(ctx, body, lang),
   }),
-  defineRoute("PUT", "/categories/:id/", "replaceCategory", {
-    ...change,
-    summary: "Replace a category",
-    body: CategoryInput,
-    handle: ({ ctx, params, body, ifMatch, lang }) =>
-      updateCategory(ctx, params.id, body, { ifMatch, lang, merge: false }),
-  }),
   defineRoute("PATCH", "/categories/:id/", "patchCategory", {
     ...change,
     summary: "Change some fields of a category",
     body: CategoryPatch,
-    handle: ({ ctx, params, body, ifMatch, lang }) =>
-      updateCategory(ctx, params.id, body, { ifMatch, lang, merge: true }),
+    handle: ({ ctx, params, body, ifMatch, lang }) => updateCategory(ctx, params.id, body, { ifMatch, lang }),
   }),
   defineRoute("DELETE", "/categories/:id/", "deleteCategory", {
     ...change,

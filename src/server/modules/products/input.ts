@@ -86,8 +86,7 @@ export function stockCount(field: string, stock: number | null): number | null {
   return stock === null ? null : requireWhole(field, stock, 0, maxStock);
 }
 
-/** The stored form of a slug. Errors: validationFailed. */
-export function slugText(given: string): string {
+function slugText(given: string): string {
   const value = given.normalize("NFC");
   if (isSlug(value)) return value;
   throw invalidField("slug", "must be lowercase letters and digits, joined by single hyphens or underscores");
@@ -105,7 +104,7 @@ function tags(values: readonly string[]): string {
 type Texts = { title?: string | null; description?: string | null };
 
 /** The JSON text of translations under canonical language codes. In a PATCH, null removes a language or a text. */
-export function translationsText(input: Record<string, Texts | null>): string {
+function translationsText(input: Record<string, Texts | null>): string {
   const names = Object.keys(input);
   if (names.filter((name) => input[name] !== null).length > maxLanguages)
     throw invalidField("translations", tooManyLanguages);

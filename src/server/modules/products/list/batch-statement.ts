@@ -11,7 +11,6 @@ import {
   passedEnd,
   rangeConditions,
   sortColumns,
-  termConditions,
 } from "./conditions.ts";
 import type { ProductFilters } from "./filters.ts";
 import { joinedFound, type PageRow } from "./page-statement.ts";
@@ -134,7 +133,7 @@ function indexRows(walk: IndexWalk): IndexRows {
   return {
     rows: sql`select row_number as number, ${sql.raw(sorted)} as value ${from} limit ${max}`,
     cut: sql`(select json_array(${sql.raw(sorted)}, id) ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
-    others: [...otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])), ...termConditions(filters)],
+    others: otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])),
     isVisible: isByStatus,
   };
 }
@@ -153,10 +152,7 @@ function searchRows({ filters, descending, isContinued }: IndexWalk): IndexRows 
       where product_search match ${param("match")} ${after} and rowid ${sql.raw(kept)} coalesce(${low}, ${sql.raw(all)})
       order by rowid ${directionOf(descending)} limit 1000000000`,
     cut: sql`case when ${low} is not null then json_array(${low} + ${rank}, '') end`,
-    others: [
-      ...[sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`],
-      ...[...otherConditions(filters), ...termConditions(filters)],
-    ],
+    others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters)],
     // A row number reveals nothing about a product.
     isVisible: true,
   };

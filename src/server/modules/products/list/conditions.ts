@@ -83,36 +83,30 @@ export function passedEnd(descending: boolean, isContinued: boolean): "from" | "
   return isContinued ? (descending ? "to" : "from") : undefined;
 }
 
-/** The conditions on columns other than these, and those that no index contains. */
+/** The conditions on columns other than these, and those that no index of columns contains. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
-  const others = ranges.filter((range) => !columns.includes(range.column));
-  const conditions = others.flatMap((range) => rangeConditions(filters, range.column, "both"));
-  if (!columns.includes("status")) conditions.unshift(...rangeConditions(filters, "status"));
-  if (filters.available) conditions.push(isAvailable);
-  // The index knows the options of a product, but not which variant has them together.
-  if (filters.options !== undefined) conditions.push(hasOptions);
-  return conditions;
+  const others = ["status", ...ranges.map(({ column }) => column)].filter((column) => !columns.includes(column));
+  const conditions = others.flatMap((column) => rangeConditions(filters, column, "both"));
+  const given = Object.entries(rowConditions).filter(([name]) => name in filters);
+  return [...conditions, ...given.map(([, condition]) => condition)];
 }
 
-/** The conditions on a product's row that the search index also knows, apart from words and status. */
-export function termConditions({ tags, categories, onSale }: ProductFilters): SQL[] {
-  return [
-    ...(tags === undefined ? [] : [hasTags]),
-    ...(categories === undefined ? [] : [isInCategories]),
-    ...(onSale ? [isOnSale] : []),
-  ];
-}
-
-const isAvailable = sql`(allow_backorder
-  or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`;
-const hasTags = sql`not exists (select 1 from json_each(${param("tags")}) as asked
-  where not exists (select 1 from json_each(products.tags) as held where held.value = asked.value))`;
-const isInCategories = sql`exists (select 1 from json_each(products.category_ids) as held
-  where held.value in (select value from json_each(${param("categories")})))`;
-const hasOptions = sql`(has_variants and exists (select 1 from json_each(products.variants) as variant where not exists (
+/**
+ * What must be true of a row for a filter. The search index knows most, too, but is asked for the rarest only; and it knows
+ * the options of a product, but not which variant has them together.
+ */
+const rowConditions = {
+  available: sql`(allow_backorder
+  or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`,
+  tags: sql`not exists (select 1 from json_each(${param("tags")}) as asked
+  where not exists (select 1 from json_each(products.tags) as held where held.value = asked.value))`,
+  categories: sql`exists (select 1 from json_each(products.category_ids) as held
+  where held.value in (select value from json_each(${param("categories")})))`,
+  options: sql`(has_variants and exists (select 1 from json_each(products.variants) as variant where not exists (
   select 1 from json_each(${param("options")}) as asked where not exists (
     select 1 from json_each(variant.value, '$.options') as held
-    where held.key = asked.value ->> 0 and held.value = asked.value ->> 1))))`;
-const isOnSale = sql`(compare_at_minor > price_minor or (has_variants and exists (
+    where held.key = asked.value ->> 0 and held.value = asked.value ->> 1))))`,
+  onSale: sql`(compare_at_minor > price_minor or (has_variants and exists (
   select 1 from json_each(products.variants) as variant
-  where variant.value ->> 'compare_at_price' > variant.value ->> 'price')))`;
+  where variant.value ->> 'compare_at_price' > variant.value ->> 'price')))`,
+} satisfies Partial<Record<keyof ProductFilters, SQL>>;

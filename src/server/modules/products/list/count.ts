@@ -20,7 +20,8 @@ const selectCount = statement<{ products: number }>(sql`
   where tenant_id = ${param("tenantId")} and status = coalesce(${param("status")}, status)`);
 
 /** The number of matches: exact if there are no filters but the status, otherwise up to the limit of `scanMatches`. */
-export async function countMatches(ctx: Ctx, filters: ProductFilters) {
+export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
+  if (filters === null) return { found: 0, isWhole: true };
   const { status = null, ...others } = filters;
   if (Object.keys(others).length > 0) return scanMatches(ctx, filters);
   const row = await get(ctx.db, selectCount, { tenantId: ctx.tenant.id, status });

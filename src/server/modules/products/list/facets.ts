@@ -1,21 +1,22 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
-import { invalidField } from "../../../errors.ts";
 import type { ProductFacets } from "../../../pagination/list-page.ts";
+import { parseNames } from "../../../pagination/list-query.ts";
+import { isVisible } from "../../categories/rendering.ts";
 import { categories } from "../../categories/table.ts";
-import { isVisible } from "../../categories/visible.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { scanMatches } from "./count.ts";
 import { readFilters } from "./filters.ts";
 import type { ProductListQuery } from "./model.ts";
+import type { SearchWord } from "./search-words.ts";
 
 /** Values of one facet, those of most products. */
 const maxValues = 100;
 
 /** The columns of a match: tags, category ids, price in minor units. */
 type Match = [tags: string[], categoryIds: string[], price: number];
-type Count = (ctx: Ctx, matches: readonly Match[], isOpen: boolean) => Promise<object[]> | object[];
+type Count = (ctx: Ctx, matches: readonly Match[]) => Promise<object[]> | object[];
 
 const facets = {
   tags: { own: (name: string) => name === "tag", count: countTags },
@@ -24,40 +25,42 @@ const facets = {
 } satisfies Record<string, { own: (name: string) => boolean; count: Count }>;
 type Facet = keyof typeof facets;
 
-type View = Parameters<typeof readFilters>[2];
-
 /** The facets that a list names. Errors: validationFailed for another name. */
 export function parseFacets(text: string): Facet[] {
-  const names = [...new Set(text.split(",").map((name) => name.trim()))];
-  if (names.every((name) => Object.hasOwn(facets, name))) return names as Facet[];
-  throw invalidField("facets", `must be a comma-separated list of the names ${Object.keys(facets).join(", ")}`);
+  return [...new Set(parseNames("facets", text, Object.keys(facets)))] as Facet[];
 }
 
 /** How many products have each value of a facet, among those that the filters other than its own leave. */
-export async function countFacets(ctx: Ctx, query: ProductListQuery, view: View): Promise<ProductFacets> {
-  const scans = new Map<string, { matches: Match[]; isWhole: boolean }>();
+export async function countFacets(
+  ctx: Ctx,
+  names: Facet[],
+  query: ProductListQuery,
+  words: SearchWord[] | undefined,
+): Promise<ProductFacets> {
+  const scans = new Map<string, { matches: unknown[]; isWhole: boolean }>();
   const result: Record<string, object> = {};
-  for (const name of parseFacets(query.facets ?? "")) {
+  for (const name of names) {
     const { own, count } = facets[name];
     const rest = Object.fromEntries(Object.entries(query).filter(([filter]) => !own(filter))) as ProductListQuery;
     const key = JSON.stringify(rest);
-    const found = scans.get(key) ?? (await scanAll(ctx, rest, view));
+    const filters = scans.has(key) ? null : await readFilters(ctx, rest, words);
+    const found =
+      scans.get(key) ?? (filters ? await scanMatches(ctx, filters, "facets") : { matches: [], isWhole: true });
     scans.set(key, found);
-    result[name] = { values: await count(ctx, found.matches, view.isOpen), is_complete: found.isWhole };
+    result[name] = { values: await count(ctx, found.matches as Match[]), is_complete: found.isWhole };
   }
-  return result as ProductFacets;
+  return result;
 }
 
-async function scanAll(ctx: Ctx, query: ProductListQuery, view: View) {
-  const filters = await readFilters(ctx, query, view);
-  const { matches, isWhole } = filters ? await scanMatches(ctx, filters, "facets") : { matches: [], isWhole: true };
-  return { matches: matches as Match[], isWhole };
+/** Each value with the number of sets that have it. */
+function tally<Value>(sets: Value[][]): Map<Value, number> {
+  const counts = new Map<Value, number>();
+  for (const value of sets.flat()) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
 }
 
-function rankValues(sets: Iterable<Iterable<string>>): [value: string, count: number][] {
-  const counts = new Map<string, number>();
-  for (const set of sets) for (const value of set) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues);
+function rankValues(sets: string[][]): [value: string, count: number][] {
+  return [...tally(sets)].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues);
 }
 
 function countTags(_: Ctx, matches: readonly Match[]): object[] {
@@ -66,42 +69,26 @@ function countTags(_: Ctx, matches: readonly Match[]): object[] {
 
 const selectCategories = statement<{ id: string; slug: string; parent: string | null }>(sql`
   select id, slug, parent_id as parent from ${categories}
-  where tenant_id = ${param("tenantId")} and ${isVisible("categories")}`);
+  where tenant_id = ${param("tenantId")} and ${isVisible}`);
 
 /** A product counts once for each of its categories, and for each above them. */
-async function countCategories(ctx: Ctx, matches: readonly Match[], isOpen: boolean): Promise<object[]> {
-  const rows = await all(ctx.db, selectCategories, { tenantId: ctx.tenant.id, isOpen: isOpen ? 1 : 0 });
-  const known = new Map(rows.map((row) => [row.id, row]));
-  const above = new Map<string, string[]>();
-  const withAbove = (id: string): string[] => {
-    let ids = above.get(id);
-    if (ids) return ids;
-    ids = [];
-    for (let row = known.get(id); row; row = row.parent === null ? undefined : known.get(row.parent)) ids.push(row.id);
-    above.set(id, ids);
-    return ids;
+async function countCategories(ctx: Ctx, matches: readonly Match[]): Promise<object[]> {
+  const values = { tenantId: ctx.tenant.id, isOpen: isCatalogOnly(ctx) ? 0 : 1 };
+  const known = new Map((await all(ctx.db, selectCategories, values)).map((row) => [row.id, row]));
+  const withAbove = (id: string | null): string[] => {
+    const row = id === null ? undefined : known.get(id);
+    return row ? [row.id, ...withAbove(row.parent)] : [];
   };
-  const counts = rankValues(matches.map(([, ids]) => new Set(ids.flatMap(withAbove))));
+  const counts = rankValues(matches.map(([, ids]) => [...new Set(ids.flatMap(withAbove))]));
   return counts.map(([id, count]) => ({ id, slug: known.get(id)?.slug, count }));
 }
 
-/** Prices by ranges whose bounds are 1, 2 and 5, and their multiples by powers of ten; the first begins at 0. */
+/** The bounds of price ranges: 0, and 1, 2 and 5 times each power of ten. */
+const bounds = [0, ...Array.from({ length: 17 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat()];
+
 function countPrices({ tenant }: Ctx, matches: readonly Match[]): object[] {
   const major = 10 ** currencyDigits(tenant.currency);
-  const counts = new Map<number, { gte: number; lt: number; count: number }>();
-  for (const [, , price] of matches) {
-    const [gte, lt] = rangeOf(price / major);
-    const range = counts.get(gte) ?? { gte, lt, count: 0 };
-    range.count++;
-    counts.set(gte, range);
-  }
-  return [...counts.values()].sort((a, b) => a.gte - b.gte);
-}
-
-function rangeOf(price: number): [gte: number, lt: number] {
-  let [gte, lt] = [0, 1];
-  for (let power = 1; price >= lt; power *= 10) {
-    for (const bound of [2, 5, 10]) if (price >= lt) [gte, lt] = [lt, bound * power];
-  }
-  return [gte, lt];
+  const places = matches.map(([, , price]) => [bounds.findLastIndex((bound) => bound <= price / major)]);
+  const counts = [...tally(places)].sort(([a], [b]) => a - b);
+  return counts.map(([place, count]) => ({ gte: bounds[place], lt: bounds[place + 1], count }));
 }

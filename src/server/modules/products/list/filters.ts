@@ -1,17 +1,17 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
-import { get, param, statement } from "../../../db/statement.ts";
+import { type Ctx, isCatalogOnly } from "../../../context.ts";
+import { all, param, statement } from "../../../db/statement.ts";
 import { forbidden } from "../../../errors.ts";
 import { parseIds, type RangeBound, readRange, readTimeRange } from "../../../pagination/list-query.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
+import { isVisible } from "../../categories/rendering.ts";
 import { categories } from "../../categories/table.ts";
-import { isVisible } from "../../categories/visible.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { isSlug } from "../slug.ts";
 import type { ProductListQuery } from "./model.ts";
 import { optionKey } from "./search.ts";
-import { type SearchWord, searchWords, type TermKind, termToken } from "./search-words.ts";
+import { type SearchWord, type TermKind, termToken } from "./search-words.ts";
 
 /** Filters of a list, as values of parameters. Ranges include both ends. Those with several values are JSON arrays. */
 export interface ProductFilters {
@@ -38,13 +38,14 @@ export interface ProductFilters {
   terms?: string;
 }
 
-/** The filters of a query, with other `words` instead of its own; null if nothing can match. Errors: validationFailed, forbidden for drafts that the caller may not see. */
+/** The filters of a query whose `q` has these words; null if nothing can match. Errors: validationFailed, forbidden for drafts that the caller may not see. */
 export async function readFilters(
   ctx: Ctx,
   query: ProductListQuery,
-  { isOpen, words }: { isOpen: boolean; words: SearchWord[] | undefined },
+  words: SearchWord[] | undefined,
 ): Promise<ProductFilters | null> {
   const { status } = query;
+  const isOpen = !isCatalogOnly(ctx);
   if (!isOpen && status !== undefined && status !== "published") {
     throw forbidden("Customers and pages can list published products only.");
   }
@@ -55,35 +56,33 @@ export async function readFilters(
   if (query.slug !== undefined) filters.slug = query.slug.normalize("NFC");
   if (query.ids !== undefined) filters.ids = JSON.stringify(parseIds(query.ids));
   if (query.available) filters.available = 1;
-  if (filters.ids === "[]" || (filters.slug !== undefined && !isSlug(filters.slug))) return null;
-  return addTerms(ctx, query, { filters, isOpen, words });
-}
-
-/** Adds the filters that the search index knows; null if nothing can match. */
-async function addTerms(
-  ctx: Ctx,
-  query: ProductListQuery,
-  { filters, isOpen, words: others }: { filters: ProductFilters; isOpen: boolean; words: SearchWord[] | undefined },
-) {
-  const { q, tag: tags, category, option, on_sale: onSale } = query;
-  const terms: string[] = [];
-  const term = (kind: TermKind, value: string) => `"${termToken(ctx.tenant.id, kind, value)}"`;
-  if (q !== undefined) {
-    const words = others ?? searchWords(ctx.tenant.id, q);
-    if (words.length === 0) return null;
+  if (filters.ids === "[]" || (filters.slug !== undefined && !isSlug(filters.slug)) || words?.length === 0) return null;
+  if (words !== undefined) {
     filters.words = JSON.stringify(words.map(({ anywhere }) => anywhere));
     filters.titles = JSON.stringify(words.map(({ inTitle }) => inTitle));
   }
+  const terms = await readTerms(ctx, query, filters);
+  if (terms === null || (terms.length === 0 && words === undefined)) return terms && filters;
+  if (filters.status !== undefined) terms.push(`"${termToken(ctx.tenant.id, "status", filters.status)}"`);
+  filters.terms = JSON.stringify(terms);
+  return filters;
+}
+
+/** The terms of the filters that the search index knows, which are added to `filters`; null if nothing can match. */
+async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilters): Promise<string[] | null> {
+  const { tag: tags, category, option, on_sale: onSale } = query;
+  const terms: string[] = [];
+  const term = (kind: TermKind, value: string) => `"${termToken(ctx.tenant.id, kind, value)}"`;
   if (tags !== undefined) {
     filters.tags = JSON.stringify(tags);
     terms.push(...tags.map((tag) => term("tag", tag)));
   }
   if (category !== undefined) {
-    const values = { tenantId: ctx.tenant.id, name: category.normalize("NFC"), isOpen: isOpen ? 1 : 0 };
-    filters.categories = (await get(ctx.db, selectBelow, values))?.ids ?? "[]";
-    const ids = JSON.parse(filters.categories) as string[];
-    if (ids.length === 0) return null;
-    terms.push(`(${ids.map((id) => term("category", id)).join(" OR ")})`);
+    const isOpen = isCatalogOnly(ctx) ? 0 : 1;
+    const rows = await all(ctx.db, selectBelow, { tenantId: ctx.tenant.id, name: category.normalize("NFC"), isOpen });
+    if (rows.length === 0) return null;
+    filters.categories = JSON.stringify(rows.map(({ id }) => id));
+    terms.push(`(${rows.map(({ id }) => term("category", id)).join(" OR ")})`);
   }
   if (option !== undefined) {
     const pairs = Object.entries(option).map((pair) => pair.map((text) => text.normalize("NFC")));
@@ -94,18 +93,15 @@ async function addTerms(
     filters.onSale = 1;
     terms.push(term("sale", ""));
   }
-  if (terms.length === 0 && q === undefined) return filters;
-  if (filters.status !== undefined) terms.push(term("status", filters.status));
-  filters.terms = JSON.stringify(terms);
-  return filters;
+  return terms;
 }
 
-const selectBelow = statement<{ ids: string }>(sql`
+const selectBelow = statement<{ id: string }>(sql`
   with recursive below(id) as (
     select id from ${categories} where tenant_id = ${param("tenantId")} and ${param("name")} in (id, slug)
-      and ${isVisible("categories")}
+      and ${isVisible}
     union select c.id from below b join ${categories} c on c.parent_id = b.id)
-  select json_group_array(id) as ids from below`);
+  select id from below`);
 
 function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
   const digits = currencyDigits(ctx.tenant.currency);

@@ -15,7 +15,6 @@ import {
   rangeConditions,
   type Source,
   sortColumns,
-  termConditions,
 } from "./conditions.ts";
 
 export interface PageRow extends CommonRow {
@@ -129,5 +128,5 @@ function matching(shape: ListShape, source: Source): SQL {
   const isAfter = isContinued && !hasOrder(shape) && column === sortColumns[key];
   const passed = passedEnd(descending, isAfter);
   conditions.push(...rangeConditions(filters, column, passed), ...otherConditions(filters, column));
-  return sql`from ${table} where ${sql.join([...conditions, ...termConditions(filters)], sql` and `)}`;
+  return sql`from ${table} where ${sql.join(conditions, sql` and `)}`;
 }
