@@ -31,11 +31,16 @@ describe("declarations of routes", () => {
       "POST /bookmarks/",
       "POST /likes/",
       "POST /notifications/register/",
+      "POST /users/me/email/verify/",
+      "POST /users/me/erase/",
       "POST /users/me/password/",
       "POST /users/me/two-factor/",
       "POST /users/me/two-factor/confirm/",
       "POST /users/me/two-factor/disable/",
       "POST /users/me/two-factor/recovery-codes/",
+      "POST /users/sign-up/",
+      "POST /users/verify/",
+      "POST /users/verify/resend/",
       "POST /views/",
     ]);
   });
