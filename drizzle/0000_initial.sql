@@ -564,7 +564,6 @@ CREATE TABLE `resource_types` (
 	`tenant_id` text NOT NULL,
 	`name` text NOT NULL,
 	`resources` integer DEFAULT 0 NOT NULL,
-	`removed_at` text,
 	PRIMARY KEY(`tenant_id`, `name`),
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
 ) WITHOUT ROWID;

@@ -1,4 +1,3 @@
-import type { MediaBucket } from "./config/media-config.ts";
 import type { PushOptions } from "./config/push-config.ts";
 import type { Session } from "./db/session.ts";
 import { hasScope } from "./security/scopes.ts";
@@ -85,7 +84,14 @@ export interface Ctx {
   /** Configured push providers; undefined where unused. */
   push?: PushOptions | undefined;
   /** Where new pictures are stored; undefined is the database. */
-  media?: MediaBucket | undefined;
+  media?: MediaStore | undefined;
+}
+
+/** A bucket of pictures, by the names of their files. Errors are unavailable. */
+export interface MediaStore {
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  get(name: string): Promise<Uint8Array | undefined>;
+  remove(name: string): Promise<void>;
 }
 
 /** The context of work above a single store: administration of tenants and keys. */

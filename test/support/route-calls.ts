@@ -262,7 +262,6 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   // Pictures
   uploadMedia: async () => ({ request: "POST /media/", raw: newPng() }),
   getMedia: async (world) => ({ request: `GET /media/${await makePicture(world)}/320.webp` }),
-  deleteMedia: async (world) => ({ request: `DELETE /media/${await makePicture(world)}/` }),
   // Orders
   listOrders: async (world) => {
     for (let n = 0; n < 2; n++) await makeOrder(world);

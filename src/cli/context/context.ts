@@ -48,14 +48,11 @@ export function withTenant<T>(flags: TenantFlags, console: Console, work: (ctx: 
 }
 
 /** As `withTenant`, for commands that store pictures. */
-export function withPictures<T>(
-  flags: DatabaseFlags & { namespace: string },
-  console: Console,
-  work: (ctx: Ctx) => Promise<T>,
-): Promise<T> {
+export function withPictures<T>(flags: TenantFlags, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withTenant(flags, console, async (ctx) => {
-    const { readMediaConfig } = await import("../../server/config/media-config.ts");
-    return work({ ...ctx, ...readMediaConfig(openCliOptions(flags, console)) });
+    const { readMediaConfig } = await import("../../server/config/backup-config.ts");
+    const { openMedia } = await import("../../server/replication/place.ts");
+    return work({ ...ctx, media: openMedia(readMediaConfig(openCliOptions(flags, console))) });
   });
 }
 

@@ -59,32 +59,21 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
       throw conflict(`${dataDir} contains other stores. Choose another --data-dir for the demo.`);
     }
     if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR" });
-    const {
-      appId: keptId,
-      appSecret: keptSecret,
-      pageId: keptPageId,
-      pageSecret: keptPageSecret,
-    } = isNew ? {} : before;
+    const { appId, appSecret, pageId, pageSecret } = isNew ? {} : before;
     const key =
-      (await findKey(tx, keptId, keptSecret)) ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
-    const page = (await findKey(tx, keptPageId, keptPageSecret)) ?? (await issueKeyWithOrigins(tx, pageKey));
+      (await findKey(tx, appId, appSecret)) ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
+    const page = (await findKey(tx, pageId, pageSecret)) ?? (await issueKeyWithOrigins(tx, pageKey));
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
-    const { app_id: appId, app_secret: appSecret } = key;
-    const { app_id: pageId, app_secret: pageSecret } = page;
-    const kept = { appId, appSecret, pageId, pageSecret, password };
+    const keys = {
+      ...{ appId: key.app_id, appSecret: key.app_secret },
+      ...{ pageId: page.app_id, pageSecret: page.app_secret },
+    };
+    const kept = { ...keys, password };
     // Before the commit: a stray file can be replaced, but a lost secret cannot be read again.
     if (!Bun.deepEquals(kept, before)) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
     const { json } = await listProducts(work, { limit: 1, status: "published" });
     const [product] = JSON.parse(json) as { id: string }[];
-    return {
-      namespace,
-      appId,
-      appSecret,
-      pageId,
-      pageSecret,
-      productId: product?.id ?? (await fillShelves(work)),
-      isNew,
-    };
+    return { namespace, ...keys, productId: product?.id ?? (await fillShelves(work)), isNew };
   });
   // Hashing a password would block the transaction.
   await welcomeCustomer({ ...ctx, tenant: await requireTenant(ctx, namespace) }, password);

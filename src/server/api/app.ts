@@ -6,13 +6,13 @@ import { createCredentialLookup } from "../modules/app-keys/lookup.ts";
 import { createUsageRecorder } from "../modules/app-keys/secret.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
+import { MiB } from "../values/bytes.ts";
 import { createAttemptCounter } from "./attempts.ts";
 import type { BodyLimits } from "./body.ts";
 import { clientAddressReader, preflightHeaders } from "./headers.ts";
 import { answerElsewhere, answerRoute, type PipelineDeps } from "./pipeline.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { describeArrival, mountSystemPages, type SystemPages } from "./system-routes.ts";
-import { createUploadMemory } from "./upload.ts";
 
 export interface AppDeps
   extends Pick<PipelineDeps, "db" | "now" | "log" | "meter" | "vault" | "memory" | "push" | "media">,
@@ -38,9 +38,6 @@ const everyMethod = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 /** Label of requests without a route in the metrics. */
 const noRoute = "(none)";
 
-/** Maximum bytes of all bodies that are being received; beyond them, requests are answered with unavailable. */
-const bodyMemoryBytes = 64 * 1_048_576;
-
 /** The HTTP application, not yet listening. Elysia finds the route; the pipeline makes every answer. */
 export function createApp(deps: AppDeps) {
   const { db, now, vault } = deps;
@@ -53,8 +50,8 @@ export function createApp(deps: AppDeps) {
     lookup: createCredentialLookup(db),
     countAttempt: createAttemptCounter(db, vault, now),
     noteUse: createUsageRecorder(db),
-    bodyMemory: { left: bodyMemoryBytes },
-    uploadMemory: createUploadMemory(),
+    bodyMemory: { left: 64 * MiB },
+    uploadMemory: { left: 128 * MiB },
     clientIpOf: (request) => {
       const peer = deps.peerOf(request);
       return peer === null ? null : readAddress(peer, request.headers.get("x-forwarded-for"));

@@ -23,25 +23,36 @@ interface Hold {
   release(): void;
 }
 
-/** Memory left for all bodies being received, in bytes; one for each process. */
-export type BodyMemory = { left: number };
+/** Memory for bodies that are being received: what is left of it, and the shares of stores. One for each process. */
+export interface BodyMemory {
+  left: number;
+  held?: Map<string, number>;
+}
 
 /**
- * The share of one body in that memory. Only received bytes beyond the first 64 KiB count, so that idle connections and
- * many ordinary bodies do not use it up.
+ * The share of one body in that memory. Of a JSON body, only received bytes beyond the first 64 KiB count, so that idle
+ * connections and many ordinary bodies do not use it up.
+ * @param store holds at most as much as it leaves to the others, so that none can use up all of it.
  */
-function holdMemory(memory: BodyMemory): Hold {
-  let held = 0;
+export function holdMemory(memory: BodyMemory, store?: string): Hold {
+  let own = 0;
   let isReleased = false;
+  memory.held ??= new Map();
+  const { held } = memory;
+  const hold = (bytes: number) => {
+    memory.left -= bytes;
+    own += bytes;
+    if (store !== undefined && !held.set(store, (held.get(store) ?? 0) + bytes).get(store)) held.delete(store);
+  };
   return {
-    add(bytes: number) {
+    add(bytes) {
+      const most = store === undefined ? memory.left : memory.left - bytes - (held.get(store) ?? 0);
       // A body that timed out may still be arriving.
-      if (isReleased || bytes > memory.left) throw unavailable("Too many large bodies are being received.");
-      memory.left -= bytes;
-      held += bytes;
+      if (isReleased || bytes > most) throw unavailable("Too many large bodies are being received.");
+      hold(bytes);
     },
     release() {
-      memory.left += held;
+      hold(-own);
       isReleased = true;
     },
   };

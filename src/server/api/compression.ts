@@ -1,9 +1,8 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** By preference. Brotli takes several times as long for the same size. */
-const codings = ["zstd", "gzip"] as const;
-export type Coding = (typeof codings)[number];
+/** Zstd is preferred. Brotli takes several times as long for the same size. */
+export type Coding = "zstd" | "gzip";
 type Body = Uint8Array<ArrayBuffer>;
 
 /** Characters of the shortest text for which compression pays. */
@@ -27,14 +26,9 @@ export function chooseCoding(accepted: string | null, text: string): Coding | un
     const weight = parameters.find((part) => part.startsWith("q="));
     weights.set(name, weight === undefined ? 1 : Number(weight.slice("q=".length)) || 0);
   }
-  const weightOf = (name: string, other: number) => weights.get(name) ?? other;
-  const others = weightOf("*", 0);
-  let best: Coding | undefined;
-  for (const coding of codings) {
-    const weight = weightOf(coding, others);
-    if (weight > (best === undefined ? 0 : weightOf(best, others))) best = coding;
-  }
-  return best !== undefined && weightOf(best, others) >= weightOf("identity", 0) ? best : undefined;
+  const weightOf = (name: string) => weights.get(name) ?? (name === "identity" ? 0 : (weights.get("*") ?? 0));
+  const best = weightOf("gzip") > weightOf("zstd") ? "gzip" : "zstd";
+  return weightOf(best) > 0 && weightOf(best) >= weightOf("identity") ? best : undefined;
 }
 
 /** The compressed text; a long one is made in a thread, because it would block other requests. */

@@ -1,6 +1,5 @@
-import type { MediaBucket } from "../config/media-config.ts";
 import type { PushOptions } from "../config/push-config.ts";
-import type { Actor, Ctx, ProcessMemory, Tenant } from "../context.ts";
+import type { Actor, Ctx, MediaStore, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { namespaceMissing, storeNotFound } from "../errors.ts";
@@ -19,20 +18,21 @@ import { answerFirstMatch, checkBody, checkParams, checkQuery, parseIfMatch, par
 import { mayNameCaller, type Query, readSent, type Sent, takeCommon } from "./credentials.ts";
 import { allowOrigin, requestIdOf } from "./headers.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
-import { readUpload, type UploadMemory } from "./upload.ts";
+import { readUpload } from "./upload.ts";
 
 export interface PipelineDeps extends AuthDeps, LogDeps {
   db: Database;
   lookup: CredentialLookup;
   bodyLimits: BodyLimits;
   bodyMemory: BodyMemory;
-  uploadMemory: UploadMemory;
+  /** Uploads hold theirs until they are answered. */
+  uploadMemory: BodyMemory;
   vault: Vault;
   memory: ProcessMemory;
   push: PushOptions;
   /** Of the program. */
   version: string;
-  media?: MediaBucket | undefined;
+  media?: MediaStore | undefined;
 }
 
 interface Incoming extends Arrived {

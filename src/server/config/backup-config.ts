@@ -24,13 +24,19 @@ export function readBackupConfig(options: Options) {
     /** For how long each state can be restored from the replica, in milliseconds. */
     replicateKeepMs:
       duration(get("BODEGA_REPLICATE_KEEP", "replicate-keep"), hour, 365 * 24 * hour, keepHint) ?? 72 * hour,
-    ...readS3Config(options),
+    ...readMediaConfig(options),
   };
 }
 
-/** Reads the account of an S3 service; without an endpoint, of Amazon's. */
-export function readS3Config({ get }: Options) {
-  return { s3: s3Account(get) };
+/** Reads where new pictures go, `s3://bucket/prefix` or undefined for the database, and the account of S3. */
+export function readMediaConfig({ get }: Options) {
+  const option = get("BODEGA_MEDIA");
+  const { value = "database", source } = option;
+  const isDatabase = value === "database";
+  if (!isDatabase && !value.startsWith("s3:")) {
+    throw invalidOption(source, "must be database, s3://bucket or s3://bucket/prefix");
+  }
+  return { media: isDatabase ? undefined : backupDestination(option), s3: s3Account(get) };
 }
 
 /** A folder as an absolute path, or `s3://bucket/prefix` unchanged. */
@@ -43,6 +49,7 @@ export function backupDestination({ value, source }: Option): string | undefined
   return value;
 }
 
+/** Without an endpoint, Amazon's. */
 function s3Account(get: Options["get"]) {
   const names = ["BODEGA_S3_ACCESS_KEY_ID", "BODEGA_S3_SECRET_ACCESS_KEY"] as const;
   const [accessKeyId, secretAccessKey] = names.map((name) => get(name).value);

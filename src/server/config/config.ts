@@ -2,7 +2,6 @@ import { AppError } from "../errors.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { readBackupConfig } from "./backup-config.ts";
 import { type Environment, invalidOption, type Option, onOrOff, parseUrl } from "./environment.ts";
-import { readMediaConfig } from "./media-config.ts";
 import { type ConfigFlags, type Options, openOptions } from "./options.ts";
 import { readPushProviders } from "./push-config.ts";
 import { readServerConfig } from "./server-config.ts";
@@ -55,7 +54,6 @@ function readOptions(options: Options) {
     ...readBackupConfig(options),
     ...readMailConfig(options),
     ...readPushConfig(options),
-    ...readMediaConfig(options),
   };
 }
 

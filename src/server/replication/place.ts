@@ -31,14 +31,25 @@ export interface Place {
 
 /**
  * Opens a place: an absolute directory, or `s3://bucket/prefix`.
+ * @param noun what is there, in errors.
  * @throws validationFailed for an S3 address without an account.
  */
-export function openPlace(address: string, { s3 }: Pick<Config, "s3">, timeoutMs = defaultTimeoutMs): Place {
-  if (!address.startsWith("s3:")) return explained(openFolder(address), timeoutMs);
+export function openPlace(
+  address: string,
+  { s3 }: Pick<Config, "s3">,
+  timeoutMs = defaultTimeoutMs,
+  noun = "replica",
+): Place {
+  if (!address.startsWith("s3:")) return explained(openFolder(address), timeoutMs, noun);
   if (s3 === undefined) {
     throw validationFailed("To use s3://, set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
   }
-  return explained(openBucket(address, s3, timeoutMs), timeoutMs);
+  return explained(openBucket(address, s3, timeoutMs), timeoutMs, noun);
+}
+
+/** The bucket of new pictures; undefined is the database. Errors: as `openPlace`. */
+export function openMedia({ media, s3 }: Pick<Config, "media" | "s3">): Place | undefined {
+  return media === undefined ? undefined : openPlace(media, { s3 }, defaultTimeoutMs, "pictures");
 }
 
 /**
@@ -148,7 +159,7 @@ function codeOf(error: unknown): string {
 }
 
 /** Limits each call in time, and explains its errors. */
-function explained(place: Place, timeoutMs: number): Place {
+function explained(place: Place, timeoutMs: number, noun: string): Place {
   const { address } = place;
   const explain = async <T>(call: Promise<T>, what: string): Promise<T> => {
     const silence = Promise.withResolvers<never>();
@@ -163,11 +174,11 @@ function explained(place: Place, timeoutMs: number): Place {
   };
   return {
     address,
-    put: (name, bytes) => explain(place.put(name, bytes), "The replica cannot be written to"),
-    create: (name, bytes) => explain(place.create(name, bytes), "The replica cannot be written to"),
-    has: (name) => explain(place.has(name), "The replica cannot be read from"),
-    get: (name) => explain(place.get(name), "The replica cannot be read from"),
-    list: (prefix, after) => explain(place.list(prefix, after), "The replica cannot be read from"),
-    remove: (name) => explain(place.remove(name), "Old parts of the replica cannot be removed from"),
+    put: (name, bytes) => explain(place.put(name, bytes), `The ${noun} cannot be written to`),
+    create: (name, bytes) => explain(place.create(name, bytes), `The ${noun} cannot be written to`),
+    has: (name) => explain(place.has(name), `The ${noun} cannot be read from`),
+    get: (name) => explain(place.get(name), `The ${noun} cannot be read from`),
+    list: (prefix, after) => explain(place.list(prefix, after), `The ${noun} cannot be read from`),
+    remove: (name) => explain(place.remove(name), `Old parts of the ${noun} cannot be removed from`),
   };
 }

@@ -1,7 +1,7 @@
 import type { BackupRun } from "../backup/run-backup.ts";
 import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
-import type { MediaBucket } from "../config/media-config.ts";
+import type { MediaStore } from "../context.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
 import { readBirth } from "../db/migrate.ts";
@@ -26,12 +26,12 @@ import { expireDueOrders } from "../modules/orders/expiry.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
 import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
 import { purgeRateLimits } from "../modules/rate-limits/service.ts";
-import { purgeRemovedTypes } from "../modules/resources/declared-types.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
 import { purgeSignUps } from "../modules/sign-up/service.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/counts.ts";
 import { pullDeliveriesBack, purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
+import { openMedia, openPlace } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
 import { watchSystemClock } from "./clock-watch.ts";
 import { startRehearsals } from "./rehearsals.ts";
@@ -73,8 +73,8 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       unavailable(`The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`),
     );
   }, checkFileMs);
-  const { media, auditAddressesMs: keepAddressesMs } = config;
-  const purging = startPurging(db, { notice, isSteady: isClockSteady, media, keepAddressesMs });
+  const { auditAddressesMs: keepAddressesMs } = config;
+  const purging = startPurging(db, { notice, isSteady: isClockSteady, media: openMedia(config), keepAddressesMs });
   const watchingDurability = db instanceof ServerDatabase ? watchDurability(db, notice) : undefined;
   return {
     isClockSteady,
@@ -119,7 +119,6 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   if (!(db instanceof FileDatabase)) {
     throw invalidOption("--replicate-to", "needs a database file. A libSQL server replicates its databases itself");
   }
-  const { openPlace } = await import("../replication/place.ts");
   const { Replicator } = await import("../replication/replicator.ts");
   const place = openPlace(replicateTo, config);
   const database = await readBirth(db);
@@ -136,14 +135,14 @@ async function startScheduledBackups(config: Config, { command, env, log }: JobO
   return startBackups({ ...config, backupEveryMs }, { command, env, notice: log.notice });
 }
 
-type PurgeJob = (ctx: { db: Database; now: () => number; media?: MediaBucket | undefined }) => Promise<number>;
+type PurgeJob = (ctx: { db: Database; now: () => number; media?: MediaStore | undefined }) => Promise<number>;
 
 /**
  * Jobs that expire or remove old rows. Each handles one batch and is repeated for as long as the batch is full. With a
  * clock that jumped they would do harm, so they wait until it is steady.
  */
 const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
-  ...[expireDueOrders, expireDuePoints, purgeRemovedTypes, purgePictures, purgeTrash].map((purge) => ({
+  ...[expireDueOrders, expireDuePoints, purgePictures, purgeTrash].map((purge) => ({
     purge,
     fullBatch: 1,
   })),
@@ -197,7 +196,7 @@ function startPurging(db: Database, { notice, ...options }: PurgeOptions) {
 
 type Course = Record<"isStopping" | "isSteady", () => boolean> & {
   now: () => number;
-  media?: MediaBucket | undefined;
+  media?: MediaStore | undefined;
   /** For how long the audit log keeps addresses. */
   keepAddressesMs: number;
 };

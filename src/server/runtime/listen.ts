@@ -10,6 +10,7 @@ import { createRejectionBuffer } from "../modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../modules/rate-limits/public-writes.ts";
 import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
+import { openMedia } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 import { freeTurn, isTurnOver, partyOf } from "../values/turns.ts";
@@ -46,7 +47,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     db,
     memory,
     push: pushOptions(config),
-    media: config.media,
+    media: openMedia(config),
     version,
     vault,
     now: Date.now,

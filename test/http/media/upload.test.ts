@@ -70,9 +70,6 @@ onEachDatabase((suite) => {
     expect(elsewhere.data.id).not.toBe(first.data.id);
     const stolen = first.data.url.replace(shop.namespace, other.namespace);
     expect((await fetch(`${suite.app.url}${stolen}`)).status).toBe(404);
-    expect((await other.call(`DELETE /media/${first.data.id}/`)).code).toBe(5301);
-    expect((await shop.call(`DELETE /media/${first.data.id}/`)).status).toBe(200);
-    expect((await fetch(`${suite.app.url}${first.data.url}`)).status).toBe(404);
   });
 
   test("many first viewers of one width get the same bytes", async () => {
@@ -89,7 +86,7 @@ onEachDatabase((suite) => {
     const refused = await upload(call, newPng(200, 200));
     expect(refused.code).toBe(5306);
     expect(refused.error?.message).toContain("pictures use");
-    await call(`DELETE /media/${data.id}/`);
+    await suite.app.db.execute({ sql: "delete from media where id = ?", args: [data.id] });
     expect((await upload(call, newPng(200, 200))).status).toBe(201);
   });
 
@@ -194,13 +191,16 @@ onDatabase("file", (suite) => {
     expect((await call("POST /media/", { raw: "--x\r\nnonsense", headers })).code).toBe(5100);
   });
 
-  test("only types of pictures are accepted, without an encoding", async () => {
+  test("only pictures are accepted, whatever type they claim, and without an encoding", async () => {
     const { call } = await suite.shop();
-    for (const headers of [{ "content-type": "application/json" }, { "content-type": "image/svg+xml" }]) {
-      expect((await call("POST /media/", { raw: newPng(), headers })).code).toBe(5103);
+    const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
+      call("POST /media/", { raw, headers: { "content-type": "image/png", ...headers } });
+    for (const type of ["application/json", "image/svg+xml", "image/png"]) {
+      for (const raw of ["{}", "<svg xmlns='http://www.w3.org/2000/svg'/>"]) {
+        expect((await send(raw, { "content-type": type })).code).toBe(5103);
+      }
     }
-    const headers = { "content-type": "image/png", "content-encoding": "gzip" };
-    expect((await call("POST /media/", { raw: newPng(), headers })).code).toBe(5103);
+    expect((await send(Bun.gzipSync(newPng()), { "content-encoding": "gzip" })).code).toBe(5103);
   });
 
   test("a file of 20 MiB is read, and a larger one refused", async () => {

@@ -1,4 +1,6 @@
+import type { Ctx } from "../../../server/context.ts";
 import type { Image } from "../../../server/modules/products/image-model.ts";
+import type { StockItem } from "../../../server/modules/products/stock.ts";
 import { withPictures } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -8,8 +10,14 @@ import { formatValue, info, printJson, printList, warn } from "../../terminal/ou
 import { withProgress } from "../../terminal/progress.ts";
 import { findStockItem, productArgs } from "./commands.ts";
 
-function printPictures(console: Console, images: Image[]): Promise<void> {
-  return printList(console, images, {
+/** Reads or changes the pictures of a product or variant, and prints those that it has then. */
+async function withPicturesOf(
+  args: Parameters<typeof withPictures>[0] & { product: string },
+  console: Console,
+  work: (ctx: Ctx, item: StockItem) => Promise<Image[]>,
+): Promise<void> {
+  const images = await withPictures(args, console, async (ctx) => work(ctx, await findStockItem(ctx, args.product)));
+  await printList(console, images, {
     empty: "No pictures found.",
     columns: [
       { header: "PICTURE", value: ({ media_id, url }) => media_id ?? url },
@@ -34,10 +42,7 @@ const add = defineCommand({
   ],
   async run(args, console) {
     const { addPictures } = await import("../../../server/modules/products/pictures.ts");
-    const images = await withPictures(args, console, async (ctx) =>
-      addPictures(ctx, await findStockItem(ctx, args.product), args.file, args.alt),
-    );
-    await printPictures(console, images);
+    await withPicturesOf(args, console, (ctx, item) => addPictures(ctx, item, args.file, args.alt));
   },
 });
 
@@ -47,10 +52,7 @@ const list = defineCommand({
   examples: ["bodega product image list -n demo LAMP-1"],
   async run(args, console) {
     const { listPictures } = await import("../../../server/modules/products/pictures.ts");
-    const images = await withPictures(args, console, async (ctx) =>
-      listPictures(ctx, await findStockItem(ctx, args.product)),
-    );
-    await printPictures(console, images);
+    await withPicturesOf(args, console, listPictures);
   },
 });
 
@@ -63,10 +65,7 @@ const remove = defineCommand({
   examples: ["bodega product image remove -n demo LAMP-1 med_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   async run(args, console) {
     const { removePictures } = await import("../../../server/modules/products/pictures.ts");
-    const images = await withPictures(args, console, async (ctx) =>
-      removePictures(ctx, await findStockItem(ctx, args.product), args.picture),
-    );
-    await printPictures(console, images);
+    await withPicturesOf(args, console, (ctx, item) => removePictures(ctx, item, args.picture));
   },
 });
 

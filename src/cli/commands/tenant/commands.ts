@@ -92,7 +92,7 @@ const updateFlags = {
     multiple: true,
   },
   "remove-resource-type": {
-    ...valueArg("type", "Remove a declared type, with the likes, bookmarks and views of its resources"),
+    ...valueArg("type", "Remove a declared type that has no likes, bookmarks and views"),
     multiple: true,
   },
 } as const satisfies CommandArgs;
@@ -184,10 +184,6 @@ const update = defineCommand({
   async run(args, console) {
     const { "resource-type": declare = [], "remove-resource-type": remove = [] } = args;
     const patch = { ...readTenantFlags(args), types: { declare, remove } };
-    if (remove.length > 0) {
-      const lost = "This permanently deletes the likes, bookmarks and views of its resources.";
-      await confirmAction(console, `Remove the resource type ${remove.join(", ")}? ${lost}`);
-    }
     const { updateTenant } = await import("../../../server/modules/tenants/service.ts");
     await printTenant(console, await withContext(args, console, (ctx) => updateTenant(ctx, args.tenant, patch)));
   },

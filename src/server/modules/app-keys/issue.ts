@@ -1,8 +1,7 @@
 import type { SystemCtx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import type { IssuedAppKey } from "./model.ts";
 import { setOrigins } from "./origins.ts";
-import { issueKey } from "./service.ts";
+import { issueKey, requireKey, withSecret } from "./service.ts";
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
 
@@ -11,11 +10,9 @@ type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOri
  * @throws as issueKey and setOrigins.
  */
 export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
-  return inTransaction(ctx, async (tx): Promise<IssuedAppKey> => {
-    const key = await issueKey(tx, input);
-    if (origins.length === 0 && !allowNoOrigin) return key;
-    const after = await setOrigins(tx, { appId: key.app_id, origins, allowNoOrigin });
-    const { enforce_origins, allow_no_origin } = after;
-    return { ...key, origins: after.origins, enforce_origins, allow_no_origin };
+  return inTransaction(ctx, async (tx) => {
+    const { app_id: appId, app_secret } = await issueKey(tx, input);
+    if (origins.length > 0 || allowNoOrigin) await setOrigins(tx, { appId, origins, allowNoOrigin });
+    return withSecret(await requireKey(tx, appId), app_secret);
   });
 }

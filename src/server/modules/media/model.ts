@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { deleted, oneOf, output, timestamp } from "../../values/schema.ts";
+import { oneOf, output, timestamp } from "../../values/schema.ts";
 
 /** The widths in which a picture is served; it is never enlarged. */
 export const widths = [320, 640, 1280, 2560] as const;
@@ -16,8 +16,6 @@ export const Media = output("Media", {
   created_at: timestamp,
 });
 export type Media = Static<typeof Media>;
-
-export const DeletedMedia = deleted("DeletedMedia");
 
 const files = ["original.webp", ...widths.map((width) => `${width}.webp` as const)] as const;
 export const FileParams = Type.Object({

@@ -34,7 +34,6 @@ const selectUsage = statement<{ used: number; quota: number }>(sql`
   select ${used} as used, media_quota as quota from ${tenants} where id = ${param("tenantId")}`);
 const selectFile = statement<{ width: number; in_s3: number }>(sql`
   select width, in_s3 from ${media} where ${named}`);
-const removeUnused = statement(sql`delete from ${media} where ${named} and uses = 0`);
 // Few at a time, because the engine reads through all of a removed blob.
 const removeOld = statement(sql`
   delete from ${media} where id in (
@@ -91,7 +90,7 @@ async function requireSpace(ctx: Ctx, bytes: number): Promise<void> {
   const { used = 0, quota = 0 } = (await get(ctx.db, selectUsage, { tenantId: ctx.tenant.id })) ?? {};
   if (used + bytes <= quota) return;
   throw wrongState(`The store's pictures use ${formatBytes(used)} of ${formatBytes(quota)}.`, {
-    remedy: "Delete pictures, or ask the operator for a larger quota.",
+    remedy: "Remove pictures from products, which deletes them after a day, or ask the operator for a larger quota.",
   });
 }
 
@@ -124,14 +123,6 @@ async function makeWidth(ctx: Ctx, file: { id: string; width: number; inS3: bool
   const scaled = await scalePicture(readOriginal, file.width, ctx.tenant.id);
   await writeFile(ctx, file, scaled);
   return scaled;
-}
-
-/** Deletes a picture that no product or variant shows. Errors: notFound, wrongState for one in use. */
-export async function deletePicture(ctx: Ctx, id: string): Promise<void> {
-  const key = { tenantId: ctx.tenant.id, id };
-  if ((await run(ctx.db, removeUnused, key)) > 0) return;
-  if (!(await get(ctx.db, selectFile, key))) throw notFound("picture", id);
-  throw wrongState("A product or variant shows this picture. Remove it there first.");
 }
 
 /** Removes some pictures that nothing has shown for a day. Returns how many. */

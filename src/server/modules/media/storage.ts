@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { MediaBucket } from "../../config/media-config.ts";
-import type { Ctx, WorkCtx } from "../../context.ts";
+import type { Ctx, MediaStore, WorkCtx } from "../../context.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { unavailable } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -16,7 +15,6 @@ export interface PictureFile {
 
 /** For so long a removed picture stays in S3, so that a restored backup finds it. */
 export const keptInS3Ms = 35 * 86_400_000;
-const trashBatch = 100;
 
 const named = sql`media_id = ${param("id")} and tenant_id = ${param("tenantId")} and width = ${param("width")}`;
 const selectBytes = statement<{ bytes: Uint8Array | ArrayBuffer }>(sql`select bytes from ${mediaBlobs} where ${named}`);
@@ -27,16 +25,13 @@ export const insertBytes = statement(sql`
   where id = ${param("id")} and tenant_id = ${param("tenantId")} and not in_s3
   on conflict (media_id, width) do nothing`);
 const selectTrash = statement<{ folder: string }>(sql`
-  select folder from ${mediaTrash} where removed_at <= ${param("before")} limit ${sql.raw(String(trashBatch))}`);
+  select folder from ${mediaTrash} where removed_at <= ${param("before")} limit 100`);
 const emptyTrash = statement(sql`
   delete from ${mediaTrash} where folder in (select value from json_each(${param("folders")}))`);
 
 /** The bytes of a file; undefined if there are none. Errors: unavailable when S3 cannot be read. */
 export async function readFile(ctx: Ctx, { id, width, inS3 }: PictureFile): Promise<Uint8Array | undefined> {
-  if (inS3) {
-    const { client, keyOf } = openBucket(ctx.media);
-    return inBucket(() => client.file(keyOf(folderOf(ctx, id), width)).bytes());
-  }
+  if (inS3) return bucketOf(ctx).get(nameOf(`${ctx.tenant.id}/${id}`, width));
   const row = await get(ctx.db, selectBytes, { tenantId: ctx.tenant.id, id, width });
   // A libSQL server's answer has ArrayBuffers.
   return row && new Uint8Array(row.bytes as Uint8Array);
@@ -44,49 +39,24 @@ export async function readFile(ctx: Ctx, { id, width, inS3 }: PictureFile): Prom
 
 /** Keeps a file. Errors: unavailable when S3 or the database cannot be written. */
 export async function writeFile(ctx: Ctx, { id, width, inS3 }: PictureFile, bytes: Uint8Array): Promise<void> {
-  if (inS3) {
-    const { client, keyOf } = openBucket(ctx.media);
-    const key = keyOf(folderOf(ctx, id), width);
-    await inBucket(() => client.write(key, bytes, { type: "image/webp" }));
-  } else await run(ctx.db, insertBytes, { tenantId: ctx.tenant.id, id, width, bytes });
+  if (inS3) await bucketOf(ctx).put(nameOf(`${ctx.tenant.id}/${id}`, width), bytes);
+  else await run(ctx.db, insertBytes, { tenantId: ctx.tenant.id, id, width, bytes });
 }
 
 /** Removes the files of removed pictures from S3 once no backup should need them. Returns how many pictures' files. */
-export async function purgeTrash(ctx: WorkCtx & { media?: MediaBucket | undefined }): Promise<number> {
-  if (ctx.media === undefined) return 0;
-  const rows = await all(ctx.db, selectTrash, { before: toTimestamp(ctx.now() - keptInS3Ms) });
-  if (rows.length === 0) return 0;
-  const { client, keyOf } = openBucket(ctx.media);
-  for (const { folder } of rows) {
-    for (const width of [0, ...widths]) await inBucket(() => client.delete(keyOf(folder, width)));
-  }
-  await run(ctx.db, emptyTrash, { folders: JSON.stringify(rows.map(({ folder }) => folder)) });
-  return rows.length < trashBatch ? 0 : rows.length;
+export async function purgeTrash({ db, now, media }: WorkCtx & { media?: MediaStore | undefined }): Promise<number> {
+  if (media === undefined) return 0;
+  const rows = await all(db, selectTrash, { before: toTimestamp(now() - keptInS3Ms) });
+  for (const { folder } of rows) for (const width of [0, ...widths]) await media.remove(nameOf(folder, width));
+  return run(db, emptyTrash, { folders: JSON.stringify(rows.map(({ folder }) => folder)) });
 }
 
-/** As the trigger that fills the trash names it. */
-function folderOf({ tenant }: Ctx, id: string): string {
-  return `${tenant.id}/${id}`;
+/** @param folder as the trigger that fills the trash names it. */
+function nameOf(folder: string, width: number): string {
+  return `${folder}/${width === 0 ? "original" : width}.webp`;
 }
 
-function openBucket(media: MediaBucket | undefined) {
-  if (media === undefined) {
-    throw unavailable("The picture is in S3. Set BODEGA_MEDIA as it was when the picture was uploaded.");
-  }
-  const { bucket, prefix, account } = media;
-  return {
-    client: new Bun.S3Client({ ...account, bucket }),
-    keyOf: (folder: string, width: number) => `${prefix}${folder}/${width === 0 ? "original" : width}.webp`,
-  };
-}
-
-/** The result of a call of S3; undefined for an object that does not exist. Its message may name the account. */
-async function inBucket<T>(call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call();
-  } catch (cause) {
-    const { code } = cause as { code?: string };
-    if (code === "NoSuchKey") return undefined;
-    throw unavailable(`The S3 service of the pictures cannot be used (${code ?? "unknown"}).`, { cause });
-  }
+function bucketOf({ media }: Ctx): MediaStore {
+  if (media !== undefined) return media;
+  throw unavailable("The picture is in S3. Set BODEGA_MEDIA as it was when the picture was uploaded.");
 }

@@ -1,5 +1,4 @@
 import { type Dirent, readdirSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, resolve } from "node:path";
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -33,10 +32,10 @@ function changePictures(ctx: Ctx, item: StockItem, change: (images: Image[]) => 
   });
 }
 
-/** Stores files as pictures, and adds those to a product or variant that it does not have. Errors: as `storeFile`. */
+/** Stores files as pictures, and adds those to a product or variant that it does not have. Errors: those of files and uploads. */
 export async function addPictures(ctx: Ctx, item: StockItem, paths: readonly string[], alt = ""): Promise<Image[]> {
   const stored: Media[] = [];
-  for (const path of paths) stored.push(await storeFile(ctx, path));
+  for (const path of paths) stored.push(await addPicture(ctx, await readPictureFile(path)));
   return changePictures(ctx, item, (images) => {
     const known = new Set(images.map((image) => image.media_id));
     return [...images, ...stored.filter(({ id }) => !known.has(id)).map(({ id }) => ({ media_id: id, alt }))];
@@ -53,25 +52,13 @@ export function removePictures(ctx: Ctx, item: StockItem, names: readonly string
   });
 }
 
-/**
- * Stores a file as a picture, once. Errors: validationFailed for a file that cannot be read or is too large; those of
- * an upload.
- */
-export async function storeFile(ctx: Ctx, path: string): Promise<Media> {
-  return addPicture(ctx, await readPictureFile(path));
-}
-
-/** The bytes of a file to upload. Errors: validationFailed. */
+/** The bytes of a file to upload. Errors: validationFailed for one that cannot be read or is too large. */
 export async function readPictureFile(path: string): Promise<Uint8Array> {
-  try {
-    const found = await stat(path);
-    if (!found.isFile()) throw validationFailed(`${path} is not a file.`);
-    if (found.size > maxUploadBytes) throw validationFailed(`${path} is larger than ${formatBytes(maxUploadBytes)}.`);
-    return await readFile(path);
-  } catch (cause) {
-    if (cause instanceof AppError) throw cause;
+  const file = Bun.file(path);
+  if (file.size > maxUploadBytes) throw validationFailed(`${path} is larger than ${formatBytes(maxUploadBytes)}.`);
+  return file.bytes().catch((cause) => {
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
-  }
+  });
 }
 
 /** The outcome of importing a folder: files by name within it. */
@@ -95,7 +82,7 @@ export async function importPictures(ctx: Ctx, folder: string, onFile: (done: nu
   for (const [index, path] of paths.entries()) {
     onFile(index, paths.length);
     try {
-      const item = await findItem(ctx, namesOf(folder, path));
+      const item = await findItem(ctx, folder, path);
       await addPictures(ctx, item, [path]);
       items.set(item.variantId ?? item.productId, item);
       result.files++;
@@ -122,19 +109,14 @@ function listFiles(folder: string): string[] {
     .toSorted(compare);
 }
 
-/** SKUs that a file may be named by, the most likely first. */
-function namesOf(folder: string, path: string): string[] {
+/** The product or variant whose SKU is the name of a file's folder, or its own without a number. Errors: notFound. */
+function findItem(ctx: Ctx, folder: string, path: string): Promise<StockItem> {
   const parent = resolve(path, "..");
-  if (parent !== resolve(folder)) return [basename(parent)];
+  if (parent !== resolve(folder)) return resolveStockItem(ctx, basename(parent));
   const name = basename(path, extname(path));
-  return [...new Set([name, name.replace(/[-_ ]\d{1,3}$/, "")])];
-}
-
-async function findItem(ctx: Ctx, [name = "", ...others]: string[]): Promise<StockItem> {
-  try {
-    return await resolveStockItem(ctx, name);
-  } catch (error) {
-    if (others.length === 0 || !(error instanceof AppError && error.kind === "notFound")) throw error;
-    return findItem(ctx, others);
-  }
+  return resolveStockItem(ctx, name).catch((error) => {
+    const sku = name.replace(/[-_ ]\d{1,3}$/, "");
+    if (sku === name || !(error instanceof AppError && error.kind === "notFound")) throw error;
+    return resolveStockItem(ctx, sku);
+  });
 }

@@ -31,7 +31,7 @@ const maxId = 128;
 /** Resources with counts of one declared type: anyone may name new ones, so that they must not become more and more. */
 const maxDeclared = 100_000;
 const declared = ({ tenantId, type }: ResourceSql) =>
-  sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type} and t.removed_at is null`;
+  sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type}`;
 
 /**
  * Both kinds of types: products, and those that a store declares, whose resources are kept elsewhere. `isShown` is the

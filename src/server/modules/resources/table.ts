@@ -27,8 +27,6 @@ export const resourceTypes = sqliteTable(
     name: text("name").notNull(),
     /** How many resources of it have counts; maintained by triggers. */
     resources: integer("resources").notNull().default(0),
-    /** Since when its rows are being deleted; the type no longer exists then. */
-    removedAt: text("removed_at"),
   },
   (t) => [primaryKey({ columns: [t.tenantId, t.name] })],
 );

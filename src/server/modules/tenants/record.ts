@@ -32,7 +32,7 @@ export const shown = sql.raw(
   "namespace, title, domain, url, currency, currency_sign, logo, status, created_at, language, token_lifetime, " +
     "points_rate, point_value, points_days, address_writes, visitor_writes, pending_orders, stock_share, " +
     "orders_per_minute, media_quota, sign_up, updated_at, (select json_group_array(name) from resource_types r " +
-    "where r.tenant_id = tenants.id and r.removed_at is null) as resource_types",
+    "where r.tenant_id = tenants.id) as resource_types",
 );
 
 /** The names of changed fields, without their values, which may be confidential. */

@@ -12,7 +12,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
-import { changeTypes, purgeRemovedTypes, type TypeChanges } from "../resources/declared-types.ts";
+import { changeTypes, type TypeChanges } from "../resources/declared-types.ts";
 import {
   checkFields,
   currencySign,
@@ -138,8 +138,7 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
 
 /**
  * Changes the given fields; `null` clears one. Errors: notFound, validationFailed for an invalid field, wrongState for
- * another currency while there are products, because their prices could not be compared. What resources of removed types
- * have is deleted afterwards, in batches.
+ * another currency while there are products, because their prices could not be compared; those of `changeTypes`.
  */
 export async function updateTenant(
   ctx: SystemCtx,
@@ -147,7 +146,7 @@ export async function updateTenant(
   { types, ...patch }: TenantInput & { types?: TypeChanges },
 ): Promise<TenantDetails> {
   const given = readFields(patch);
-  const updated = await inTransaction(ctx, async (tx) => {
+  return inTransaction(ctx, async (tx) => {
     const before = await requireRow(tx, namespace);
     const currency = String(given.currency ?? before.currency);
     if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
@@ -164,9 +163,6 @@ export async function updateTenant(
     await recordAudit(tx, { event: "tenant.updated", namespace, details });
     return after;
   });
-  // A running server goes on with what an interruption leaves.
-  if (types?.remove.length) while ((await purgeRemovedTypes(ctx)) > 0);
-  return updated;
 }
 
 /** Suspends a store: every request is answered with storeNotFound until it is resumed. Nothing is deleted. */

@@ -16,11 +16,6 @@ const select = forEachKind((kind) =>
     where ${isShown(kind)}`),
 );
 
-/** The views of a resource in the database, no row for a hidden one; for `batch`. */
-export function bindCount(tenantId: string, { kind, type, id }: Resource) {
-  return bind(select[kind], { tenantId, type, resourceId: id });
-}
-
 /** Reads the views of a resource, undefined for a hidden one. Those of a file are cached until anyone commits. */
 export function createCountReader(db: Database) {
   const cached = new Map<string, number | undefined>();

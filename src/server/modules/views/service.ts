@@ -15,7 +15,6 @@ import {
 import { resourceCounts } from "../resources/table.ts";
 import { findActor, refuseSubject } from "../visitors/actor.ts";
 import { isBot } from "./bots.ts";
-import { bindCount } from "./counts.ts";
 import { dayOf, dedupKeyOf } from "./dedup-key.ts";
 import { usualDays, type ViewInput, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
@@ -27,8 +26,6 @@ const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${pa
 const selectDays = statement(sql`
   select day, views from ${viewDays}
   where ${ofResource} and day between ${param("first")} and ${param("last")}`);
-const selectKey = statement(sql`
-  select 1 from ${viewDedupKeys} where day = ${param("last")} and ${ofResource} and dedup_key = ${param("dedupKey")}`);
 
 /** The resource and the viewer of a call, and the `user_id` that an app key sent, which is refused. */
 type ViewRequest = Static<typeof ViewInput> & { subject?: string | undefined };
@@ -60,9 +57,10 @@ export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState>
 
 const asked = sql.raw("asked.value ->> 0");
 const ofAsked = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")} and resource_id = ${asked}`;
+type State = { id: string } & Record<"views" | "isCounted", number>;
 /** The resources in the JSON array `asked` of pairs: the id, and the caller's dedup key. */
 const selectStates = forEachKind((kind) =>
-  statement<{ id: string; views: number; isCounted: number }>(sql`
+  statement<State>(sql`
     select ${asked} as id, coalesce((select views from ${resourceCounts} where ${ofAsked}), 0) as views,
       exists (select 1 from ${viewDedupKeys}
         where day = ${param("day")} and ${ofAsked} and dedup_key = asked.value ->> 1) as isCounted
@@ -80,10 +78,12 @@ export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visi
   const values = { tenantId: ctx.tenant.id, type: first.type, day, asked: JSON.stringify([...keys]) };
   const found = await all(ctx.db, selectStates[first.kind], values);
   if (first.kind === "declared" && found.length === 0) throw noSuchResource(first);
-  return found.map(({ id, views, isCounted }) => {
-    const key = keys.get(id) ?? "";
-    return { resource_id: id, active: isCounted === 1 || ctx.memory?.views.isKnown(key) === true, count: views };
-  });
+  return found.map((state) => ({ resource_id: state.id, ...toReply(ctx, state, keys.get(state.id)) }));
+}
+
+function toReply(ctx: Ctx, { views, isCounted }: State, key: string | null | undefined): ViewState {
+  const isKnown = key !== null && key !== undefined && ctx.memory?.views.isKnown(key) === true;
+  return { active: isCounted === 1 || isKnown, count: views };
 }
 
 /**
@@ -98,16 +98,16 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
   const days = Array.from({ length: input.days ?? usualDays }, (_, back) => dayOf(now - back * dayMs)).reverse();
   const last = dayOf(now);
   const dedupKey = findKey(ctx, resource, last, input.visitor);
-  const { type, id: resourceId } = resource;
-  const values = { tenantId: ctx.tenant.id, type, resourceId, first: days[0], last, dedupKey: dedupKey ?? "" };
-  const statements = [bindCount(ctx.tenant.id, resource), bind(selectDays, values), bind(selectKey, values)];
-  const [counts, series, keys] = await ctx.db.batch(statements, "read");
-  const found = counts?.rows[0];
-  if (!found) throw noSuchResource(resource);
+  const { kind, type, id: resourceId } = resource;
+  const values = { tenantId: ctx.tenant.id, type, resourceId, first: days[0], day: last, last };
+  const asked = JSON.stringify([[resourceId, dedupKey]]);
+  const statements = [bind(selectStates[kind], { ...values, asked }), bind(selectDays, values)];
+  const [states, series] = await ctx.db.batch(statements, "read");
+  const state = states?.rows[0] as unknown as State | undefined;
+  if (!state) throw noSuchResource(resource);
   const byDay = new Map((series?.rows ?? []).map(({ day, views }) => [day, Number(views)]));
   return {
-    active: dedupKey !== null && (keys?.rows.length === 1 || ctx.memory?.views.isKnown(dedupKey) === true),
-    count: Number(found.views),
+    ...toReply(ctx, state, dedupKey),
     days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })),
   };
 }

@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import type { Ctx } from "../../../context.ts";
 import { AppError } from "../../../errors.ts";
 import { checkPicture } from "../../media/picture.ts";
-import { readPictureFile, storeFile } from "../pictures.ts";
+import { addPicture } from "../../media/service.ts";
+import { readPictureFile } from "../pictures.ts";
 import { type Fields, isObject } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 
@@ -19,8 +20,9 @@ export async function* storePictures(
   { folder, isDryRun }: { folder: string; isDryRun: boolean },
 ): AsyncGenerator<ImportItem> {
   const store = async (path: string): Promise<Fields> => {
-    if (!isDryRun) return { media_id: (await storeFile(ctx, path)).id };
-    await checkPicture(await readPictureFile(path));
+    const bytes = await readPictureFile(path);
+    if (!isDryRun) return { media_id: (await addPicture(ctx, bytes)).id };
+    await checkPicture(bytes);
     return { url: `${notStored}${encodeURIComponent(path)}` };
   };
   for await (const item of items) {
