@@ -151,7 +151,7 @@ function searchRows({ filters, descending, isContinued }: IndexWalk): IndexRows 
     rows: sql`select rowid as number, rowid + ${rank} as value from product_search
       where product_search match ${param("match")} ${after} and rowid ${sql.raw(kept)} coalesce(${low}, ${sql.raw(all)})
       order by rowid ${directionOf(descending)} limit 1000000000`,
-    cut: sql`case when ${low} is not null then json_array(${low} + ${rank}, '') end`,
+    cut: sql`${param("cut")}`,
     others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters)],
     // A row number reveals nothing about a product.
     isVisible: true,

@@ -41,6 +41,9 @@ export const sortColumns: Record<ProductSortKey, string> = {
   relevance: "created_at",
 };
 
+/** More than any row number: an order by relevance adds it to those of products with all words in a title. */
+export const titleRank = 2 ** 50;
+
 /** The index that begins with a column, after the tenant. */
 export const indexes: Record<string, string> = {
   created_at: "products_by_created",

@@ -57,8 +57,8 @@ export async function scan(ctx: Ctx, filters: ProductFilters, { by, part, max, i
     const bounds = { descending: true, after: after && Number(after[0]), size: size + 1 };
     const window = filters.terms === undefined ? {} : await nextWindow(ctx, filters, bounds);
     if (window === undefined) return { found, isWhole: true, matches };
-    if (isBrief && "low" in window && window.low !== null) return { found, isWhole: false, matches };
-    const values = { ...filters, ...window, tenantId: ctx.tenant.id, rank: 0, value: after?.[0], id: after?.[1] };
+    if (isBrief && "cut" in window && window.cut !== null) return { found, isWhole: false, matches };
+    const values = { ...filters, ...window, tenantId: ctx.tenant.id, value: after?.[0], id: after?.[1] };
     const row = await get(ctx.db, scanStatement(by, filters, { isContinued: after !== undefined, part }), values);
     found += row?.found ?? 0;
     if (row?.matches) matches.push(...(JSON.parse(row.matches) as unknown[]));

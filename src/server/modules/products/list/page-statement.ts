@@ -15,6 +15,7 @@ import {
   rangeConditions,
   type Source,
   sortColumns,
+  titleRank,
 } from "./conditions.ts";
 
 export interface PageRow extends CommonRow {
@@ -83,8 +84,6 @@ function total(shape: ListShape, source: Source): SQL {
   return shape.isCounted ? sql`(select count(*) ${matching(shape, source)})` : sql`null`;
 }
 
-/** More than any row number: what the search of titles adds to it, so that its products come first. */
-export const titleRank = 2 ** 50;
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 

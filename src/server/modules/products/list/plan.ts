@@ -5,7 +5,7 @@ import { type BatchRow, batchStatement } from "./batch-statement.ts";
 import { hasOrder, type ListShape, type Source, sortColumns } from "./conditions.ts";
 import { filteredColumns, maxSorted, rarestColumn, scan } from "./count.ts";
 import type { ProductFilters } from "./filters.ts";
-import { type PageRow, pageStatement, titleRank } from "./page-statement.ts";
+import { type PageRow, pageStatement } from "./page-statement.ts";
 import { nextWindow } from "./search-window.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
@@ -33,7 +33,7 @@ export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Prom
   const find = (max: number) => rarestColumn(ctx, columns, max, { filters, values });
   const few = await find(fewMatches);
   if (few !== undefined) return page(few);
-  if (hasOrder(shape)) return searchPage(ctx, shape, values);
+  if (hasOrder(shape)) return fillPage(ctx, shape, values);
   const collect = async (isBrief: boolean) => {
     const options = { by: "created_at", part: "numbers", max: maxSorted, isBrief } as const;
     const { found, isWhole, matches } = await scan(ctx, filters, options);
@@ -48,65 +48,31 @@ export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Prom
   return sorted ?? fillPage(ctx, shape, values, first);
 }
 
-/** Adds batches until the page is full, or enough have been scanned. */
-async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first: BatchRow): Promise<PageRow> {
-  const statement = batchStatement({ ...shape, isContinued: true });
-  let page: BatchRow = first;
-  let last = first.edge;
-  for (let batches = 1; page.cut !== null && page.found < values.limit; batches++) {
+/** Adds batches until the page is full, or enough have been scanned. Those of the search index are its windows. */
+async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first?: BatchRow): Promise<PageRow | undefined> {
+  const { filters, descending, key } = shape;
+  let page = first;
+  let last = first?.edge ?? null;
+  for (let batches = first ? 1 : 0; !page || (page.cut !== null && page.found < values.limit); batches++) {
     // The page can only end at a row that the caller may see.
-    if (batches >= maxBatches && last !== null) return { ...page, last, has_more: 1 };
-    await freeTurn(ctx.tenant.id);
-    const [value, id] = JSON.parse(page.cut) as [string | number, string];
-    const next = await get(ctx.db, statement, { ...values, ...boundsOf(values.limit - page.found), value, id });
-    if (next === undefined) break;
-    if (next.is_cut) return next;
+    if (page && batches >= maxBatches && last !== null) return { ...page, last, has_more: 1 };
+    if (batches > 0) await freeTurn(ctx.tenant.id);
+    const [value, id] = page?.cut ? (JSON.parse(page.cut) as [string | number, string]) : [values.value, values.id];
+    const after = value === undefined ? undefined : Number(value);
+    const size = batches === 0 ? windows.first : windows.later;
+    const options = { descending, after, size, isRanked: key === "relevance" };
+    const window = hasOrder(shape) ? await nextWindow(ctx, filters, options) : {};
+    if (window === undefined) return page;
+    const limit = values.limit - (page?.found ?? 0);
+    const bounds = { limit, more: limit + 1, lastIndex: limit - 1 };
+    const statement = batchStatement({ ...shape, isContinued: value !== undefined });
+    const next = await get(ctx.db, statement, { ...values, ...bounds, ...window, value, id });
+    if (!next || next.is_cut) return next;
     last = next.edge ?? last;
-    page = joinBatches(page, next);
+    page = page ? joinBatches(page, next) : next;
   }
   return page.cut === null ? page : { ...page, has_more: 1 };
 }
-
-const boundsOf = (limit: number) => ({ limit, more: limit + 1, lastIndex: Math.max(0, limit - 1) });
-
-/** A page in the order of the search index, newest first. For relevance, the products with all words in a title come first. */
-async function searchPage(ctx: Ctx, shape: ListShape, values: Values): Promise<PageRow | undefined> {
-  const { descending } = shape;
-  let page: BatchRow | undefined;
-  let position = shape.isContinued ? Number(values.value) : undefined;
-  let batches = 0;
-  for (const { tier, rank } of shape.key === "relevance" ? tiers : [{ tier: undefined, rank: 0 }]) {
-    if (position !== undefined && position < rank) continue;
-    for (let isDone = false; !isDone; batches++) {
-      const limit = values.limit - (page?.found ?? 0);
-      if (batches >= maxBatches && page) return { ...page, last: JSON.stringify([position, ""]), has_more: 1 };
-      if (batches > 0) await freeTurn(ctx.tenant.id);
-      const after = position === undefined ? undefined : position - rank;
-      const size = batches === 0 ? windows.first : windows.later;
-      const window = await nextWindow(ctx, shape.filters, { descending, after, size, tier });
-      if (window === undefined) break;
-      const statement = batchStatement({ ...shape, isContinued: position !== undefined });
-      const next = await get(ctx.db, statement, { ...values, ...boundsOf(limit), ...window, rank, value: position });
-      if (!next || next.is_cut) return next;
-      // A full page says whether more follow only when it is known.
-      if (limit === 0 && page) {
-        if (next.has_more) return { ...page, has_more: 1 };
-      } else page = page ? joinBatches(page, next) : next;
-      if (next.has_more) return page;
-      isDone = window.low === null;
-      if (window.low !== null) position = window.low + rank;
-    }
-    // All rows of the next tier come after this one.
-    if (rank > 0) position = rank;
-  }
-  return page;
-}
-
-/** What is added to row numbers for an order by relevance. */
-const tiers = [
-  { tier: "titles", rank: titleRank },
-  { tier: "rest", rank: 0 },
-] as const;
 
 function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   // Of the first batch: what the page shows is never older than its state.

@@ -1,27 +1,29 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, compiledOnce, param, statement } from "../../../db/statement.ts";
-import { directionOf } from "./conditions.ts";
+import { directionOf, titleRank } from "./conditions.ts";
 import type { ProductFilters } from "./filters.ts";
 import { blocksOf } from "./search-words.ts";
 
-/** What one statement reads of the search index: the matches of an expression, up to a row number. */
-export interface SearchWindow {
-  match: string;
-  /** The last row number of the window; null if it reaches to the end. */
-  low: number | null;
-}
-
-/** The part of an order by relevance in which all words are in titles, or the rest. */
-export type Tier = "titles" | "rest" | undefined;
-
 interface WindowOptions {
   descending: boolean;
-  /** The row number after which it begins; undefined at the beginning. */
+  /** The position after which it begins; undefined at the beginning. */
   after: number | undefined;
   /** Rows that the words and terms have in it, each at most so many. */
   size: number;
-  tier?: Tier;
+  /** Whether products with all words in a title come first. */
+  isRanked?: boolean;
+}
+
+/** What one statement reads of the search index. */
+interface SearchWindow {
+  match: string;
+  /** What positions add to row numbers. */
+  rank: number;
+  /** The last row number; null if the window reaches to the end. */
+  low: number | null;
+  /** The position at its end; null if nothing follows. */
+  cut: string | null;
 }
 
 const selectSpans = (descending: boolean, isContinued: boolean) =>
@@ -44,34 +46,31 @@ export async function nextWindow(
   filters: ProductFilters,
   options: WindowOptions,
 ): Promise<SearchWindow | undefined> {
-  const { descending, after, size, tier } = options;
-  const [words, titles, terms] = [filters.words, filters.titles, filters.terms].map(
-    (text) => JSON.parse(text ?? "[]") as string[],
-  );
-  const fixed = [...(words as string[]), ...(tier === "titles" ? (titles as string[]) : [])];
-  const expressions = JSON.stringify([...fixed, ...(terms as string[])]);
-  const rows = await all(ctx.db, selectSpans(descending, after !== undefined), { expressions, size, after });
-  const spans = rows.map(({ span }) => {
+  const { descending, after, size, isRanked = false } = options;
+  const isInTitles = isRanked && (after === undefined || after > titleRank);
+  const rank = isInTitles ? titleRank : 0;
+  const read = (name: "words" | "titles" | "terms") => JSON.parse(filters[name] ?? "[]") as string[];
+  const titles = read("titles");
+  const fixed = [...read("words"), ...(isInTitles ? titles : [])];
+  const expressions = [...fixed, ...read("terms")];
+  const values = { expressions: JSON.stringify(expressions), size, after: after && after - rank };
+  const spans = (await all(ctx.db, selectSpans(descending, after !== undefined), values)).map(({ span }, place) => {
     const [least, most, count] = JSON.parse(span) as [number, number, number];
-    return { count, begin: descending ? most : -least, end: descending ? least : -most };
+    return { place, count, begin: descending ? most : -least, end: descending ? least : -most };
   });
-  if (spans.some(({ count }) => count === 0)) return undefined;
-  const places = (terms as string[]).map((_, index) => fixed.length + index);
-  const isRarer = (one: number, other: number) => {
-    const [a, b] = [spans[one], spans[other]] as [(typeof spans)[0], (typeof spans)[0]];
-    return a.count < b.count || (a.count === b.count && a.end < b.end);
-  };
-  const rarest = places.reduce<number | undefined>(
-    (best, place) => (best === undefined || isRarer(place, best) ? place : best),
-    undefined,
-  );
-  const parts = rarest === undefined ? fixed : [...fixed, (terms as string[])[rarest - fixed.length] as string];
+  // All rows of the rest come after this position.
+  if (spans.some(({ count }) => count === 0))
+    return isInTitles ? nextWindow(ctx, filters, { ...options, after: titleRank }) : undefined;
+  const [rarest] = spans.slice(fixed.length).sort((a, b) => a.count - b.count || a.end - b.end);
+  const parts = rarest ? [...fixed, expressions[rarest.place]] : fixed;
   const isWhole = spans.some(({ count }) => count < size);
   const [begin, end] = [Math.min(...spans.map((span) => span.begin)), Math.min(...spans.map((span) => span.end))];
   const blocks = isWhole || parts.length === 1 ? undefined : blocksOf(ctx.tenant.id, Math.abs(begin), Math.abs(end));
   const match = [...parts, ...(blocks === undefined ? [] : [blocks])].join(" AND ");
+  const low = isWhole ? null : Math.abs(end);
+  const cut = low !== null ? low + rank : isInTitles ? titleRank : null;
   return {
-    match: tier === "rest" ? `(${match}) NOT (${(titles as string[]).join(" AND ")})` : match,
-    low: isWhole ? null : Math.abs(end),
+    match: isRanked && !isInTitles ? `(${match}) NOT (${titles.join(" AND ")})` : match,
+    ...{ rank, low, cut: cut === null ? null : JSON.stringify([cut, ""]) },
   };
 }
