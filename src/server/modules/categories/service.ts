@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { compiledOnce, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -7,13 +7,13 @@ import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { requireWhole } from "../../values/whole-number.ts";
 import { recordEvent } from "../events/service.ts";
-import { columnName, columnsOf, productColumns, tooManyLanguages } from "../products/input.ts";
+import { columnsOf, productColumns, tooManyLanguages } from "../products/input.ts";
 import { termToken } from "../products/list/search-words.ts";
 import { explainConflicts, unknownCategory } from "../products/product-errors.ts";
 import type { RenderedProduct } from "../products/rendering.ts";
 import { slugFrom } from "../products/slug.ts";
 import { products } from "../products/table.ts";
-import { isText, ownLanguageError, textChanges, textValues } from "../products/text-changes.ts";
+import { ownLanguageError, textValues, updateStatement } from "../products/text-changes.ts";
 import { languageChain, servedJson, servedLanguage } from "../products/translation.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import { type CategoryInput, type CategoryPatch, limits } from "./model.ts";
@@ -88,7 +88,7 @@ export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: stri
       ...columns,
       ...{ id, tenantId: tx.tenant.id, lang: language, now: toTimestamp(tx.now()) },
     };
-    const category = await explainConflicts(() => get(tx.db, insertCategory, row), "category");
+    const category = await explainConflicts(() => get(tx.db, insertCategory, row));
     if (!category) throw wrongState(`The store already has ${limits.categories} categories, the maximum.`);
     await recordEvent(tx, { type: "category.created", subject: id, data: { version: 1 } });
     return category;
@@ -110,10 +110,11 @@ export async function updateCategory(
     if (ifMatch !== null && ifMatch !== version) throw preconditionFailed();
     const columns = await categoryColumns(tx, id, patch);
     const names = columnsOf(columns);
-    const update = compiledOnce(`update category ${names.join(" ")}`, () => compileUpdate(names));
+    const form = { table: sql`${categories}`, living, json: sql`rendered`, merge: true };
+    const update = compiledOnce(`update category ${names.join(" ")}`, () => updateStatement(names, form));
     const now = toTimestamp(tx.now());
-    const values = { ...columns, ...textValues(tx, columns, lang), tenantId: tx.tenant.id, id, now };
-    const category = await explainConflicts(() => get(tx.db, update, values), "category");
+    const values = { ...columns, ...textValues(tx, columns, lang), tenantId: tx.tenant.id, id, now, ifMatch };
+    const category = await explainConflicts(() => get(tx.db, update, values));
     if (!category) {
       const clash = ownLanguageError(columns.translations, (JSON.parse(json) as { lang: string }).lang);
       throw clash ?? invalidField(columns.translations === undefined ? "lang" : "translations", tooManyLanguages);
@@ -160,13 +161,4 @@ async function findParent(tx: Ctx, id: string, parent: string): Promise<string> 
   if (place.is_below) throw invalidField("parent_id", "must not be the category itself or one below it");
   if (place.level > limits.depth) throw invalidField("parent_id", `would make more than ${limits.depth} levels`);
   return place.parent;
-}
-
-function compileUpdate(names: string[]) {
-  const texts = textChanges(names, true, sql`${categories} where ${living}`);
-  const plain = names.filter((name) => !isText(name)).map((name) => sql`${columnName(name)} = ${param(name)}`);
-  const changes: SQL[] = [...plain, ...texts.changes, sql`updated_at = ${param("now")}`, sql`version = version + 1`];
-  return statement<RenderedCategory>(sql`${texts.start}
-    update ${categories} set ${sql.join(changes, sql`, `)} where ${sql.join([living, ...texts.guards], sql` and `)}
-    returning ${servedJson(sql`rendered`)} as json, version, ${servedLanguage} as language`);
 }

@@ -18,29 +18,24 @@ export function taken(field: string, cause?: unknown, message = "is taken by ano
 }
 
 /** Runs a write of products or variants. A violated constraint becomes the error of its field. */
-export async function explainConflicts<T>(write: () => Promise<T>, thing = "product"): Promise<T> {
+export async function explainConflicts<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    throw explained(error, thing);
+    throw explained(error);
   }
 }
 
-function explained(error: unknown, thing: string): unknown {
+function explained(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (isCheckViolation(error, "products_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
-  if (
-    isCheckViolation(error, "products_translations_size") ||
-    isCheckViolation(error, "categories_translations_size")
-  ) {
+  if (["products", "categories"].some((table) => isCheckViolation(error, `${table}_translations_size`)))
     return invalidField("translations", translationsTooLarge);
-  }
   if (isCheckViolation(error, "known_pictures")) return invalidField("images", unknownPicture);
   // The category was deleted meanwhile.
   if (isCheckViolation(error, "products_categories")) return invalidField("category_ids", unknownCategory);
-  if (isUniqueViolation(error, "products.slug") || isUniqueViolation(error, "categories.slug")) {
-    return taken("slug", error, `is taken by another ${thing}`);
-  }
+  if (isUniqueViolation(error, "products.slug")) return taken("slug", error);
+  if (isUniqueViolation(error, "categories.slug")) return taken("slug", error, "is taken by another category");
   if (isUniqueViolation(error, "products.sku") || isUniqueViolation(error, "product_variants.sku")) {
     return taken("sku", error);
   }

@@ -1,15 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { param } from "../../db/statement.ts";
+import { type CompiledStatement, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField } from "../../errors.ts";
 import { columnName, maxLanguages } from "./input.ts";
-import { languageChain, pathOf } from "./translation.ts";
-
-/** Texts in several languages: title and description in the language `lang`, and `translations`. */
-const texts = ["title", "description", "translations"];
-
-/** Whether a column is written by `textChanges` when a PATCH merges. */
-export const isText = (name: string) => texts.includes(name);
+import type { RenderedProduct } from "./rendering.ts";
+import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
 
 /** The parameters of `textChanges`; `lang` is the language of the given texts, if the caller named one. */
 export function textValues(
@@ -28,34 +23,55 @@ export function textValues(
   };
 }
 
-/**
- * What an update of these columns sets of a record's texts, merging as PATCH does or not, under which conditions, and how
- * the statement starts. `living` is the table of the record and the condition on it.
- */
-export function textChanges(names: readonly string[], merge: boolean, living: SQL) {
-  const changes: SQL[] = [];
-  const guards: SQL[] = [];
+interface TextUpdate {
+  /** The table of the record. */
+  table: SQL;
+  /** The condition on the record. */
+  living: SQL;
+  /** SQL for the record as JSON text. */
+  json: SQL;
+  /** Merge as PATCH does, or replace as PUT does. */
+  merge: boolean;
+  /** How columns are changed that are not just replaced. */
+  special?: Record<string, SQL>;
+  guards?: SQL[];
+}
+
+/** An update of these columns of a record with texts: title and description in the language `lang`, and `translations`. */
+export function updateStatement(names: readonly string[], update: TextUpdate): CompiledStatement<RenderedProduct> {
+  const { table, living, json, merge, special = {}, guards = [] } = update;
   const merged = merge ? mergedTranslations(names) : undefined;
-  for (const name of ["title", "description"] as const) {
-    if (!merge || !names.includes(name)) continue;
-    const column = columnName(name);
-    changes.push(sql`${column} = case when ${isOwnText(name)} then ${param(name)} else ${column} end`);
-  }
-  if (merged) {
-    changes.push(sql`translations = (select texts from merged)`);
-    guards.push(sql`(select languages from merged) <= ${sql.raw(String(maxLanguages))}`);
-  }
-  if (!merge) changes.push(sql`lang = coalesce(${param("lang")}, lang)`);
+  const all = [living, sql`version = coalesce(${param("ifMatch")}, version)`, ...guards];
+  const changes = Object.values({
+    ...Object.fromEntries(names.map((name) => [name, sql`${columnName(name)} = ${param(name)}`])),
+    ...(merge && Object.fromEntries(textsOf(names).map((name) => [name, ownText(name)]))),
+    ...special,
+    ...(merged && { translations: sql`translations = (select texts from merged)` }),
+    ...(!merge && { lang: sql`lang = coalesce(${param("lang")}, lang)` }),
+  });
+  if (merged) all.push(sql`(select languages from merged) <= ${sql.raw(String(maxLanguages))}`);
   if (names.includes("translations")) {
     const lang = merge ? sql.raw("lang") : sql`coalesce(${param("lang")}, lang)`;
-    guards.push(sql`json_type(${param("translations")}, ${pathOf(lang)}) is null`);
+    all.push(sql`json_type(${param("translations")}, ${pathOf(lang)}) is null`);
   }
   // Merging large texts takes milliseconds, so it is done once.
   const start = merged
     ? sql`with merged as materialized (select json_group_object(key, json(value)) as texts, count(*) as languages
-        from (select ${merged} as merged from ${living}), json_each(merged) where value <> '{}')`
+        from (select ${merged} as merged from ${table} where ${living}), json_each(merged) where value <> '{}')`
     : sql``;
-  return { start, changes, guards };
+  return statement(sql`${start}
+    update ${table} set ${sql.join(changes, sql`, `)}, updated_at = ${param("now")}, version = version + 1
+    where ${sql.join(all, sql` and `)}
+    returning ${servedJson(json)} as json, version, ${servedLanguage} as language`);
+}
+
+const textsOf = (names: readonly string[]) =>
+  (["title", "description"] as const).filter((name) => names.includes(name));
+
+/** The change of a text that a PATCH writes only if it is the record's own. */
+function ownText(text: "title" | "description"): SQL {
+  const column = sql.raw(text);
+  return sql`${column} = case when ${isOwnText(text)} then ${param(text)} else ${column} end`;
 }
 
 /** SQL for whether a given text is in the record's own language, or is the text that readers without a language see. */
@@ -67,7 +83,7 @@ function isOwnText(text: "title" | "description"): SQL {
 
 /** SQL for the translations after a PATCH of them, and of texts in another language. Undefined if none is written. */
 function mergedTranslations(names: readonly string[]): SQL | undefined {
-  const texts = (["title", "description"] as const).filter((name) => names.includes(name));
+  const texts = textsOf(names);
   const isGiven = names.includes("translations");
   if (texts.length === 0 && !isGiven) return undefined;
   let merged = isGiven ? sql`json_patch(translations, ${param("translations")})` : sql.raw("translations");

@@ -1,14 +1,13 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { compiledOnce, get, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { columnName, columnsOf, type ProductColumns, tooManyLanguages } from "./input.ts";
+import { columnsOf, type ProductColumns, tooManyLanguages } from "./input.ts";
 import { explainConflicts } from "./product-errors.ts";
 import { productViews, type RenderedProduct } from "./rendering.ts";
 import { products } from "./table.ts";
-import { isText, ownLanguageError, textChanges, textValues } from "./text-changes.ts";
-import { servedJson, servedLanguage } from "./translation.ts";
+import { ownLanguageError, textValues, updateStatement } from "./text-changes.ts";
 
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
@@ -46,28 +45,20 @@ export async function updateProduct(ctx: Ctx, id: string, change: ProductChange)
   return product;
 }
 
-function compileUpdate(names: (keyof ProductColumns)[], own: readonly string[], merge: boolean) {
-  const texts = textChanges(names, merge, sql`${products} where ${living}`);
-  const changes = names.flatMap((name) => {
-    const column = columnName(name);
-    if (isText(name) && merge) return [];
-    if (merge && name === "metadata") return sql`metadata = json_patch(metadata, ${param(name)})`;
-    if (!merge && (name === "sku" || name === "stock")) {
-      return sql`${column} = case when has_variants then ${column} else ${param(name)} end`;
-    }
-    return sql`${column} = ${param(name)}`;
-  });
-  changes.push(...texts.changes);
-  if (names.includes("status")) {
-    changes.push(sql`published_at = case when ${param("status")} = 'published' then coalesce(published_at, ${param("now")})
-      else published_at end`);
+function compileUpdate(names: readonly string[], own: readonly string[], merge: boolean) {
+  const special: Record<string, SQL> = {};
+  if (merge && names.includes("metadata"))
+    special.metadata = sql`metadata = json_patch(metadata, ${param("metadata")})`;
+  for (const name of merge ? [] : ["sku", "stock"].filter((name) => names.includes(name))) {
+    const column = sql.raw(name);
+    special[name] = sql`${column} = case when has_variants then ${column} else ${param(name)} end`;
   }
-  changes.push(sql`updated_at = ${param("now")}`, sql`version = version + 1`);
-  const guards = [living, sql`version = coalesce(${param("ifMatch")}, version)`, ...texts.guards];
-  if (own.length > 0) guards.push(sql`not has_variants`);
-  return statement<RenderedProduct>(sql`${texts.start}
-    update ${products} set ${sql.join(changes, sql`, `)} where ${sql.join(guards, sql` and `)}
-    returning ${servedJson(productViews.whole)} as json, version, ${servedLanguage} as language`);
+  if (names.includes("status")) {
+    special.publishedAt = sql`published_at = case when ${param("status")} = 'published'
+      then coalesce(published_at, ${param("now")}) else published_at end`;
+  }
+  const guards = own.length > 0 ? [sql`not has_variants`] : [];
+  return updateStatement(names, { table: sql`${products}`, living, json: productViews.whole, merge, special, guards });
 }
 
 const selectCurrent = statement<{ version: number; lang: string; has_variants: number }>(sql`

@@ -104,19 +104,11 @@ interface IndexWalk extends Pick<ListShape, "filters" | "descending" | "isContin
   isSorted?: boolean;
 }
 
-/** A batch of the rows of an index in order. */
-interface IndexRows {
-  /** `select number, value …` */
-  rows: SQL;
-  /** The position at which the batch ends; null if the index ends there. */
-  cut: SQL;
-  /** The conditions that the index does not have. */
-  others: SQL[];
-  /** Whether the caller may see every row. */
-  isVisible: boolean;
-}
-
-function indexRows(walk: IndexWalk): IndexRows {
+/**
+ * A batch of the rows of an index in order as `select number, value …`, the position at which it ends (null at the end of
+ * the index), the conditions that the index does not have, and whether the caller may see every row.
+ */
+function indexRows(walk: IndexWalk): { rows: SQL; cut: SQL; others: SQL[]; isVisible: boolean } {
   const { column, filters, descending, isContinued, size, isSorted = true } = walk;
   if (filters.terms !== undefined && isSorted) return searchRows(walk);
   const direction = directionOf(descending);
@@ -142,14 +134,13 @@ function indexRows(walk: IndexWalk): IndexRows {
  * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript's bind as REAL, with which
  * FTS5 would scan its whole table. SQLite sorts a subquery only if it is limited.
  */
-function searchRows({ filters, descending, isContinued }: IndexWalk): IndexRows {
+function searchRows({ filters, descending, isContinued }: IndexWalk) {
   const rank = sql`cast(${param("rank")} as integer)`;
-  const low = sql`cast(${param("low")} as integer)`;
-  const [passed, kept, all] = descending ? ["<", ">=", "0"] : [">", "<=", "9223372036854775807"];
-  const after = isContinued ? sql`and rowid ${sql.raw(passed)} cast(${param("value")} as integer) - ${rank}` : sql``;
+  const [passed, kept] = descending ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
+  const after = isContinued ? sql`and rowid ${passed} cast(${param("value")} as integer) - ${rank}` : sql``;
   return {
     rows: sql`select rowid as number, rowid + ${rank} as value from product_search
-      where product_search match ${param("match")} ${after} and rowid ${sql.raw(kept)} coalesce(${low}, ${sql.raw(all)})
+      where product_search match ${param("match")} ${after} and rowid ${kept} cast(${param("low")} as integer)
       order by rowid ${directionOf(descending)} limit 1000000000`,
     cut: sql`${param("cut")}`,
     others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters)],

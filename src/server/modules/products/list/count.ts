@@ -31,23 +31,22 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
 /** Counts the matches up to `maxCounted`, or among the first rows that so many batches scan, and returns parts of each. */
 export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "facets") {
   const columns = filteredColumns(filters, undefined);
-  const values = { ...filters, tenantId: ctx.tenant.id };
-  const few = filters.terms ? undefined : await rarestColumn(ctx, columns, maxSorted, { filters, values });
+  const few = filters.terms ? undefined : await rarestColumn(ctx, filters, columns, maxSorted);
   const by =
     few ?? (columns.find((column) => column === "status" || column === "created_at") || columns[0]) ?? "created_at";
   return scan(ctx, filters, { by, part, max: maxCounted });
 }
 
-interface Scan {
-  by: FilterColumn;
-  part?: "numbers" | "facets" | undefined;
-  max: number;
-  /** Whether to scan one window of a search only if nothing follows it. */
-  isBrief?: boolean;
-}
-
-/** Scans matches until there are more than `max`, in batches between which other requests are served. */
-export async function scan(ctx: Ctx, filters: ProductFilters, { by, part, max, isBrief }: Scan) {
+/**
+ * Scans matches until there are more than `max`, in batches between which other requests are served.
+ * @param scan `isBrief`: whether to scan one window of a search only if nothing follows it.
+ */
+export async function scan(
+  ctx: Ctx,
+  filters: ProductFilters,
+  scan: { by: FilterColumn; part?: "numbers" | "facets" | undefined; max: number; isBrief?: boolean },
+) {
+  const { by, part, max, isBrief } = scan;
   const size = part === "facets" ? returnedRows : scannedRows;
   const matches: unknown[] = [];
   let found = 0;
@@ -83,14 +82,15 @@ export function filteredColumns(filters: ProductFilters, sorted: string | undefi
 /** The column whose filter has the fewest matches, if these are at most `max`. */
 export async function rarestColumn(
   ctx: Ctx,
+  filters: ProductFilters,
   columns: FilterColumn[],
   max: number,
-  { filters, values }: { filters: ProductFilters; values: Record<string, unknown> },
 ): Promise<FilterColumn | undefined> {
   let fewest = max + 1;
   let rarest: FilterColumn | undefined;
   for (const column of columns) {
-    const row = await get(ctx.db, measureStatement(column, filters), { ...values, max: fewest });
+    const values = { ...filters, tenantId: ctx.tenant.id, max: fewest };
+    const row = await get(ctx.db, measureStatement(column, filters), values);
     if (row === undefined || row.found >= fewest) continue;
     fewest = row.found;
     rarest = column;

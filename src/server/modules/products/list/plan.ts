@@ -30,7 +30,7 @@ export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Prom
   const isSearch = filters.terms !== undefined;
   const columns = filteredColumns(filters, isSearch ? undefined : sortColumns[shape.key]);
   if (!isSearch && columns.length === 0 && !filters.available) return page("walk");
-  const find = (max: number) => rarestColumn(ctx, columns, max, { filters, values });
+  const find = (max: number) => rarestColumn(ctx, filters, columns, max);
   const few = await find(fewMatches);
   if (few !== undefined) return page(few);
   if (hasOrder(shape)) return fillPage(ctx, shape, values);

@@ -20,8 +20,8 @@ interface SearchWindow {
   match: string;
   /** What positions add to row numbers. */
   rank: number;
-  /** The last row number; null if the window reaches to the end. */
-  low: number | null;
+  /** The last row number that it can have. */
+  low: number;
   /** The position at its end; null if nothing follows. */
   cut: string | null;
 }
@@ -67,8 +67,8 @@ export async function nextWindow(
   const [begin, end] = [Math.min(...spans.map((span) => span.begin)), Math.min(...spans.map((span) => span.end))];
   const blocks = isWhole || parts.length === 1 ? undefined : blocksOf(ctx.tenant.id, Math.abs(begin), Math.abs(end));
   const match = [...parts, ...(blocks === undefined ? [] : [blocks])].join(" AND ");
-  const low = isWhole ? null : Math.abs(end);
-  const cut = low !== null ? low + rank : isInTitles ? titleRank : null;
+  const low = isWhole ? (descending ? 0 : titleRank) : Math.abs(end);
+  const cut = !isWhole ? low + rank : isInTitles ? titleRank : null;
   return {
     match: isRanked && !isInTitles ? `(${match}) NOT (${titles.join(" AND ")})` : match,
     ...{ rank, low, cut: cut === null ? null : JSON.stringify([cut, ""]) },

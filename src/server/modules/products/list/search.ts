@@ -13,21 +13,19 @@ const batch = { products: 100, characters: 100_000 };
 type SearchedTexts = Pick<ProductInput, "title" | "description" | "tags" | "sku" | "translations" | "variants"> &
   Pick<ProductInput, "status" | "category_ids" | "price" | "compare_at_price">;
 
-interface Searched
-  extends Pick<typeof products.$inferSelect, "title" | "description" | "tags" | "sku" | "translations" | "variants">,
-    Pick<typeof products.$inferSelect, "status"> {
-  category_ids: string;
-  price: number;
-  compare_at_price: number | null;
-  row_number: number;
-  version: number;
-  tenant_id: string;
-  deleted_at: string | null;
-}
+type Searched = Pick<
+  typeof products.$inferSelect,
+  "title" | "description" | "tags" | "sku" | "translations" | "variants"
+> &
+  Pick<typeof products.$inferSelect, "status" | "tenantId" | "version" | "deletedAt" | "categoryIds"> & {
+    row: number;
+    price: number;
+    compare_at_price: number | null;
+  };
 
 const columns = sql.raw(
-  `row_number, version, tenant_id, title, description, tags, sku, translations, variants, deleted_at, status,
-  category_ids, price_minor as price, compare_at_minor as compare_at_price`,
+  `row_number as row, version, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
+  deleted_at as deletedAt, category_ids as categoryIds, price_minor as price, compare_at_minor as compare_at_price`,
 );
 const selectOne: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null
@@ -77,12 +75,13 @@ export async function indexPendingProducts(ctx: Pick<Ctx, "db">): Promise<number
 }
 
 function indexing(product: Searched): InStatement[] {
-  const { row_number: row, version, tags, translations, variants, category_ids } = product;
+  const { row, version } = product;
   const mark = bind(markIndexed, { row, version });
-  if (product.deleted_at !== null) return [mark];
-  const parsed = { tags: JSON.parse(tags), translations: JSON.parse(translations), variants: JSON.parse(variants) };
-  const searched = { ...product, ...parsed, category_ids: JSON.parse(category_ids) };
-  const words = tokensOf(product.tenant_id, searched);
+  if (product.deletedAt !== null) return [mark];
+  const [tags, translations, variants, category_ids] = (
+    ["tags", "translations", "variants", "categoryIds"] as const
+  ).map((name) => JSON.parse(product[name]));
+  const words = tokensOf(product.tenantId, { ...product, tags, translations, variants, category_ids });
   return [bind(writeWords, { row, version, words }), mark];
 }
 

@@ -146,13 +146,11 @@ function isSearchable(text: unknown): text is string {
 
 /** The ids of the categories that a file names by their slugs. Errors: validationFailed naming the field. */
 async function withCategoryIds(tx: Ctx, { categories, ...fields }: Fields): Promise<Fields> {
-  const field = categories === undefined ? "category_ids" : "categories";
-  const names = categories ?? fields.category_ids;
-  if (names === undefined) return fields;
-  if (!Array.isArray(names) || !names.every((name) => typeof name === "string")) {
-    throw invalidField(field, "must be a list of the slugs of categories");
+  if (categories === undefined) return fields;
+  if (!Array.isArray(categories) || !categories.every((name) => typeof name === "string")) {
+    throw invalidField("categories", "must be a list of the slugs of categories");
   }
-  return { ...fields, category_ids: await findCategoryIds(tx, field, names) };
+  return { ...fields, category_ids: await findCategoryIds(tx, "categories", categories) };
 }
 
 /** The fields in the form in which they are stored, so that equal ones are recognised. */
