@@ -48,7 +48,7 @@ const list = defineCommand({
   args: { namespace: requiredNamespaceArg },
   examples: ["bodega category list -n demo", "bodega category list -n demo --json"],
   async run(args, console) {
-    const { listCategoryTree } = await import("../../../server/modules/categories/list.ts");
+    const { listCategoryTree } = await import("../../../server/modules/categories/service.ts");
     const categories = await withTenant(args, console, listCategoryTree);
     await printList(
       console,

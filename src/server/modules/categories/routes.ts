@@ -3,7 +3,6 @@ import { app, staff, token } from "../../http/access.ts";
 import { reply, replyFields } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
-import { listCategories } from "./list.ts";
 import {
   Category,
   CategoryInput,
@@ -13,7 +12,7 @@ import {
   categoryFields,
   DeletedCategory,
 } from "./model.ts";
-import { createCategory, deleteCategory, getCategory, updateCategory } from "./service.ts";
+import { createCategory, deleteCategory, getCategory, listCategories, updateCategory } from "./service.ts";
 
 const tag = "Categories";
 const read = { tag, access: [app("products:read"), app("catalog:read"), token] } as const;

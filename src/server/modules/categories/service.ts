@@ -1,8 +1,10 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
-import { compiledOnce, get, param, statement } from "../../db/statement.ts";
+import { keysetList } from "../../db/keyset-list.ts";
+import { all, compiledOnce, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
+import type { ListPage } from "../../pagination/list-page.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { requireWhole } from "../../values/whole-number.ts";
@@ -13,12 +15,18 @@ import { explainConflicts, unknownCategory } from "../products/product-errors.ts
 import type { RenderedProduct } from "../products/rendering.ts";
 import { slugFrom } from "../products/slug.ts";
 import { products } from "../products/table.ts";
-import { ownLanguageError, textValues, updateStatement } from "../products/text-changes.ts";
 import { languageChain, servedJson, servedLanguage } from "../products/translation.ts";
+import { ownLanguageError, textValues, updateStatement } from "../products/update.ts";
 import { parseLanguage } from "../tenants/input.ts";
-import { type CategoryInput, type CategoryPatch, limits } from "./model.ts";
-import { isVisible } from "./rendering.ts";
-import { categories } from "./table.ts";
+import {
+  type Category,
+  type CategoryInput,
+  type CategoryListQuery,
+  type CategoryPatch,
+  categoryFields,
+  limits,
+} from "./model.ts";
+import { categories, isVisible } from "./table.ts";
 
 /** A category as JSON text; `language` is that of its title. */
 type RenderedCategory = RenderedProduct;
@@ -61,6 +69,46 @@ const deleteCategoryRow = statement(sql`
   delete from ${categories} where ${living} and not exists (select 1 from ${categories} c where c.parent_id = ${param("id")})
     and not exists ${term} and not exists ${pending}
   returning 1`);
+
+const readPage = keysetList({
+  name: "categories",
+  fields: categoryFields,
+  json: servedJson(sql`rendered`),
+  bytes: sql`octet_length(rendered)`,
+  from: sql`from ${categories}`,
+  conditions: { top: sql`${param("top")} and parent_id is null`, isOpen: isVisible },
+  sorts: { position: sql`position` },
+});
+
+/**
+ * One page of the store's categories by position; those of all levels, unless the query names a parent. Catalogue readers
+ * see published ones only. Errors: malformedRequest, validationFailed.
+ */
+export async function listCategories(ctx: Ctx, query: CategoryListQuery, lang?: string): Promise<ListPage> {
+  const isTop = query.parent_id === "none";
+  const filters = {
+    top: isTop ? 1 : undefined,
+    parent_id: isTop ? undefined : query.parent_id,
+    isOpen: isCatalogOnly(ctx) ? 0 : undefined,
+  };
+  const values = { languages: languageChain(lang, ctx.tenant.language) };
+  return readPage(ctx, { ...query, sort: "position" }, { filters, values });
+}
+
+const selectAll = statement<{ json: string }>(sql`
+  select rendered as json from ${categories} where ${ofStore} order by position, id`);
+
+/** All categories of the store, each after the one above it, with its level from 0. */
+export async function listCategoryTree(ctx: Ctx): Promise<(Category & { level: number })[]> {
+  const rows = await all(ctx.db, selectAll, { tenantId: ctx.tenant.id });
+  const children = Map.groupBy(
+    rows.map(({ json }) => JSON.parse(json) as Category),
+    (row) => row.parent_id,
+  );
+  const branch = (parent: string | null, level: number): (Category & { level: number })[] =>
+    (children.get(parent) ?? []).flatMap((row) => [{ ...row, level }, ...branch(row.id, level + 1)]);
+  return branch(null, 0);
+}
 
 /** One category by id or slug, with its texts in `lang`. Customers get published ones only. Errors: notFound. */
 export async function getCategory(ctx: Ctx, named: string, lang?: string): Promise<RenderedCategory & { id: string }> {

@@ -1,9 +1,12 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
-import { notFound } from "../../errors.ts";
+import { invalidField, notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
+import { categories } from "../categories/table.ts";
+import type { ProductColumns } from "./input.ts";
+import { unknownCategory } from "./product-errors.ts";
 import { isSlug } from "./slug.ts";
 import type { StockItem } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
@@ -63,4 +66,28 @@ export async function resolveStockItem(ctx: Ctx, named: string): Promise<StockIt
   if (variant && isId("var", named)) return variant;
   const productId = await resolveProductId(ctx, named);
   return { productId, variantId: variant?.variantId ?? null };
+}
+
+const ofStore = sql`select c.id from ${categories} c where c.tenant_id = ${param("tenantId")}`;
+const selectIds = statement<{ id: string | null }>(sql`
+  select coalesce((${ofStore} and c.id = n.value), (${ofStore} and c.slug = n.value)) as id
+  from json_each(${param("names")}) n order by n.key`);
+
+/** Replaces the names of categories, ids or slugs, by their ids. Errors: validationFailed for one of no category. */
+export async function resolveCategories<Columns extends ProductColumns>(ctx: Ctx, columns: Columns): Promise<Columns> {
+  const { categoryIds = "[]" } = columns;
+  if (categoryIds === "[]") return columns;
+  const ids = await findCategoryIds(ctx, "category_ids", JSON.parse(categoryIds) as string[]);
+  return { ...columns, categoryIds: JSON.stringify(ids) };
+}
+
+/** The ids of categories named by ids or slugs, without repetitions. Errors: validationFailed naming the place in `field`. */
+export async function findCategoryIds(ctx: Ctx, field: string, names: readonly string[]): Promise<string[]> {
+  const asked = JSON.stringify(names.map((name) => name.normalize("NFC")));
+  const rows = await all(ctx.db, selectIds, { tenantId: ctx.tenant.id, names: asked });
+  const ids = rows.map(({ id }, place) => {
+    if (id === null) throw invalidField(`${field}.${place}`, unknownCategory);
+    return id;
+  });
+  return [...new Set(ids)];
 }

@@ -3,12 +3,11 @@ import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
 import type { ProductFacets } from "../../../pagination/list-page.ts";
 import { parseNames } from "../../../pagination/list-query.ts";
-import { isVisible } from "../../categories/rendering.ts";
-import { categories } from "../../categories/table.ts";
+import { categories, isVisible } from "../../categories/table.ts";
 import { currencyDigits } from "../../tenants/input.ts";
-import { scanMatches } from "./count.ts";
 import { readFilters } from "./filters.ts";
 import type { ProductListQuery } from "./model.ts";
+import { scanMatches } from "./plan.ts";
 import type { SearchWord } from "./search-words.ts";
 
 /** Values of one facet, those of most products. */

@@ -10,12 +10,11 @@ import type { Product } from "../model.ts";
 import { languageChain } from "../translation.ts";
 import { sortColumns } from "./conditions.ts";
 import { correctWords } from "./correct-words.ts";
-import { countMatches } from "./count.ts";
 import { countFacets, parseFacets } from "./facets.ts";
 import { readFilters } from "./filters.ts";
 import { type ProductListQuery, type ProductSortKey, readableFields } from "./model.ts";
 import type { PageRow } from "./page-statement.ts";
-import { findPage, namedBy } from "./plan.ts";
+import { countMatches, findPage, namedBy } from "./plan.ts";
 
 /** Stores known to have translated products. The lists of others get a second query if a page needs it. */
 const translated = new LruCache<true>(10_000);
