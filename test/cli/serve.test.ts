@@ -157,7 +157,7 @@ describe("demo", () => {
     const second = await start(["demo", "--data-dir", dir, "--json"], "\n");
     const { url, namespace, app_id, app_secret, data_dir } = JSON.parse(second.stdout);
     expect(data_dir).toBe(dir);
-    expect(lines[0]).toContain(`${app_id}:${app_secret}`);
+    expect(lines.join("\n")).toContain(`${app_id}:${app_secret}`);
     const found = await paste(
       `curl -H 'Authorization: Bearer ${app_id}:${app_secret}' '${url}/products/?namespace=${namespace}'`,
     );

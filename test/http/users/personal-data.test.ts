@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { FileDatabase } from "../../../src/server/db/local/file-database.ts";
 import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
@@ -148,6 +150,20 @@ onDatabase("file", (suite) => {
     expect((await own.call("GET /users/me/")).code).toBe(5207);
     const mails = (await deliverMail(shop)).map(({ to }) => to);
     expect(mails).not.toContain("canary.person@example.com");
+  });
+
+  test("an erased person is in no free space of the database file either", async () => {
+    const shop = await suite.shop();
+    const email = "vanishing.person@example.com";
+    const { own } = await openPerson(shop, email);
+    const db = suite.app.db as FileDatabase;
+    const read = async () => {
+      while (!(await db.checkpoint())) await Bun.sleep(10);
+      return readFileSync(db.path);
+    };
+    expect((await read()).includes(email)).toBe(true);
+    await own.call(erase, { body: { password } });
+    expect((await read()).includes(email)).toBe(false);
   });
 
   test("an order that is not completed or cancelled prevents an erasure, and nothing changes", async () => {

@@ -191,7 +191,7 @@ function openEngine(libsql: Libsql, path: string, options: ConnectionOptions, is
     engine.exec(`PRAGMA busy_timeout = ${openingTimeoutMs}`);
     if (!options.keepFormat) enableWal(engine);
     engine.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-      PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${options.cacheKiB ?? 4096};
+      PRAGMA secure_delete = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${options.cacheKiB ?? 4096};
       PRAGMA query_only = ${options.readOnly ? "ON" : "OFF"}; PRAGMA busy_timeout = ${options.busyTimeoutMs ?? 0}`);
     if (!isFirst) engine.exec("SELECT count(*) FROM sqlite_schema");
     return engine;

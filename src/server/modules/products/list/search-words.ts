@@ -3,6 +3,8 @@ import { stemOf } from "./stem.ts";
 
 /** Longer words are searched by this many characters. */
 const maxWordLength = 24;
+/** Each word of a search can be one of most products. */
+const maxSearched = 12;
 /** Maximum tokens of a product, and maximum folded characters: the end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
@@ -153,7 +155,7 @@ export interface SearchWord {
   inTitle: string;
 }
 
-/** The words of `q`, all of which a product must have. */
+/** The words of `q`, all of which a product must have; further ones than `maxSearched` are not looked for. */
 export function searchWords(tenantId: string, q: string): SearchWord[] {
   const tag = tagOf(tenantId);
   const words = new Map<string, SearchWord>();
@@ -172,7 +174,7 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
       }
     }
   }
-  return [...words.values()];
+  return [...words.values()].slice(0, maxSearched);
 }
 
 function cutWord(text: string): string {
