@@ -34,10 +34,11 @@ export function freeTurn(party?: string, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The party of a request: the store that its URL names, or the health checks. Only to be fair. */
+/** The party of a request: the store that its URL names, apart for its searches, or the health checks. Only to be fair. */
 export function partyOf(url: string): string | undefined {
   if (/^(?:https?:\/\/[^/?#]*)?\/health\//.test(url)) return healthParty;
-  return /[?&]namespace=([^&]*)/.exec(url)?.[1];
+  const store = /[?&]namespace=([^&]*)/.exec(url)?.[1];
+  return /[?&](?:q|facets|tag|category|option|include_total)\b/.test(url) ? `${store} search` : store;
 }
 
 /** Whether a request that arrived in this turn of the event loop must wait: it was long enough, or others wait. */

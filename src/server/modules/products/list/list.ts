@@ -5,6 +5,7 @@ import { decodeCursor } from "../../../pagination/cursor.ts";
 import { type ListPage, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
 import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
+import { freeTurn } from "../../../values/turns.ts";
 import { readCatalogueState } from "../../events/service.ts";
 import type { Product } from "../model.ts";
 import { languageChain } from "../translation.ts";
@@ -44,7 +45,10 @@ export async function listProducts(
   const asked = [ctx.tenant.id, "products", sort, isOpen, askedFilters(query)];
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
   // What the page shows is never older than its state, and a search takes several statements.
-  const early = searches.some((name) => query[name] !== undefined) ? await readCatalogueState(ctx) : undefined;
+  const isSearch = searches.some((name) => query[name] !== undefined);
+  // Beside the other requests of the store, which are short.
+  if (isSearch || facets !== undefined) await freeTurn(ctx.tenant.id);
+  const early = isSearch ? await readCatalogueState(ctx) : undefined;
   const words = q === undefined ? undefined : await correctWords(ctx, q);
   const filters = await readFilters(ctx, query, words);
   const find = (isServed: boolean) => {
@@ -64,6 +68,7 @@ export async function listProducts(
   const total = counted?.isWhole ? counted.found : (row?.total ?? null);
   const list = toListPage({ ...noRow, ...row, total }, { asked, limit, fields });
   if (counted?.isWhole === false) list.page.total_is_at_least = counted.found;
+  if (facets !== undefined) await freeTurn(ctx.tenant.id);
   if (facets !== undefined) list.page.facets = await countFacets(ctx, facets, query, words);
   return {
     ...list,
