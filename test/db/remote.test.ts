@@ -358,7 +358,7 @@ describe.if(hasSqld)("a database server", () => {
       });
     });
 
-    // What a transaction has seen, and how another process changes it meanwhile.
+    // The reads of a transaction, and how another process changes it meanwhile.
     const changes: [seen: string, see: string, change: string][] = [
       ["a row", "SELECT name FROM things WHERE name = 'first'", "DELETE FROM things WHERE name = 'first'"],
       [

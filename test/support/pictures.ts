@@ -65,7 +65,7 @@ export async function makePhoto(png: Uint8Array, orientation: number): Promise<U
 const gifHead = "R0lGODlhAQABAIABAP8AAAAA/";
 export const redGif = new Uint8Array(Buffer.from(`${gifHead}yH5BAEKAAEALAAAAAABAAEAAAICRAEAOw==`, "base64"));
 
-/** What the server says of an uploaded picture. */
+/** The server's description of an uploaded picture. */
 export interface Uploaded extends Record<string, unknown> {
   id: string;
   url: string;

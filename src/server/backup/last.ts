@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
-/** What succeeds or fails, and the file in `backups` that keeps its latest results. */
+/** Work that succeeds or fails, and the file in `backups` that keeps its latest results. */
 const files = { backup: "last.json", rehearsal: "rehearsal.json", replica: "replica.json", left: "left.json" } as const;
 type Kind = keyof typeof files;
 

@@ -33,7 +33,7 @@ export function backupsFolder(dataDir: string): string {
 /** A rehearsal that takes longer has failed, and its claim no longer counts. */
 export const maxRehearsalMs = 2 * 3_600_000;
 
-/** What a server rehearses to restore: its replica, else its backups; undefined where it makes neither. */
+/** The source that a server rehearses to restore: its replica, else its backups; undefined where it makes neither. */
 export function rehearsedPlace(config: Pick<Config, "replicateTo" | "backupTo" | "backupEveryMs" | "dataDir">) {
   const { replicateTo, backupTo, backupEveryMs, dataDir } = config;
   return replicateTo ?? backupTo ?? (backupEveryMs === undefined ? undefined : backupsFolder(dataDir));

@@ -2,7 +2,7 @@ import { AppError, internalError, meaningOf, remedyOf, statusOf } from "../error
 import type { Page } from "../pagination/list-page.ts";
 import { parseFields, pickFields } from "../pagination/list-query.ts";
 
-/** What a reply of the catalogue shows, in a short text that changes with it; `version` is that of a single record. */
+/** The state that a reply of the catalogue shows, as a short text that changes with it; `version` is that of a single record. */
 export interface State {
   state: string;
   version?: number | undefined;

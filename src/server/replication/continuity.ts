@@ -14,7 +14,7 @@ export interface ContinuityOptions {
   dataDir: string;
   /** Whether to replace a state that this database does not continue, once. */
   takeOver?: boolean | undefined;
-  /** What the data directory knew of the place when this process opened it. */
+  /** The data directory's knowledge of the place when this process opened it. */
   known: ReturnType<typeof readReplicaState>;
   tail: WalTail;
 }

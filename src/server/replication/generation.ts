@@ -20,7 +20,7 @@ export interface Head {
   hash?: string;
 }
 
-/** What a place had when it was read. */
+/** The content of a place when it was read. */
 export interface PlaceState {
   /** 0 for a place without any. */
   generation: number;

@@ -12,23 +12,31 @@ export interface ReplicationStatus {
   missing: number;
 }
 
+const retryMs = { least: 1000, most: 30_000 };
+
 /** Notes whether a replica fails, and logs when that begins and ends. */
 export class Failures {
   readonly #notice: LogWriter["notice"];
+  #delayMs = retryMs.least;
   last: ReplicationStatus["failure"] = null;
 
   constructor(notice: LogWriter["notice"]) {
     this.#notice = notice;
   }
 
-  begin(error: unknown): void {
+  /** Returns the milliseconds until the next try: twice as long each time. */
+  begin(error: unknown): number {
     const { message } = error as Error;
     if (this.last === null) this.#notice("error", `replication fails and is tried again: ${message}`);
     this.last = { since: this.last?.since ?? new Date().toISOString(), message };
+    const delayMs = this.#delayMs;
+    this.#delayMs = Math.min(delayMs * 2, retryMs.most);
+    return delayMs;
   }
 
   end(): void {
     if (this.last !== null) this.#notice("info", "replication works again");
     this.last = null;
+    this.#delayMs = retryMs.least;
   }
 }

@@ -17,7 +17,6 @@ import { type WalRead, WalTail } from "./wal-tail.ts";
 
 /** Pause between two reads of the WAL: half of the second that may be lost. */
 const defaultPollMs = 400;
-const retryMs = { least: 1000, most: 30_000 };
 /** How often a server asks whether another one has taken over. */
 const ownCheckMs = 2000;
 /** Least time between two snapshots, unless commits were not seen. */
@@ -114,7 +113,6 @@ export class Replicator {
 
   async #run(): Promise<void> {
     const { pollMs = defaultPollMs } = this.#options;
-    let delayMs = retryMs.least;
     for (let isLast = false; !isLast; ) {
       isLast = this.#isStopping;
       try {
@@ -122,20 +120,17 @@ export class Replicator {
         const startedAt = performance.now();
         while (await this.#step(this.#chain)) await this.#pause(pollMs - (performance.now() - startedAt));
         this.#failures.end();
-        delayMs = retryMs.least;
         await this.#pause(pollMs);
       } catch (error) {
         if (error instanceof AppError && error.kind === "conflict") {
           this.#replaced.resolve(error);
-          // What it acknowledges until it stops is for its successor.
+          // Its last changes are for its successor.
           this.#isReplaced = this.#chain !== undefined;
           if (!this.#isReplaced) return;
           isLast = false;
           continue;
         }
-        this.#failures.begin(error);
-        await this.#pause(delayMs);
-        delayMs = Math.min(delayMs * 2, retryMs.most);
+        await this.#pause(this.#failures.begin(error));
       }
     }
   }

@@ -24,7 +24,7 @@ interface Drill {
   say: (text: string) => void;
 }
 
-/** What the clients met in one part of the drill. */
+/** The clients' results in one part of the drill. */
 interface Met {
   calls: number;
   maxRetries: number;
@@ -172,7 +172,7 @@ function sayWithFailures({ clients, say }: Drill, text: string): void {
   say([text, ...failures].join("; "));
 }
 
-/** What became of the orders: the acknowledged ones are there under their numbers, and no number is left out. */
+/** Checks the orders: the acknowledged ones are there under their numbers, and no number is left out. */
 async function countOrders(databaseUrl: string, acknowledged: readonly Acknowledged[]): Promise<Row[]> {
   const db = await openDatabase({ dataDir: "unused", url: databaseUrl });
   const { rows } = await db.execute("select id, number, note from orders");

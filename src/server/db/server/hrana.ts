@@ -18,7 +18,7 @@ export interface Step {
   condition?: Condition | undefined;
 }
 
-/** What became of a step; undefined when its condition did not hold. */
+/** The outcome of a step; undefined when its condition did not hold. */
 export type Outcome = Result | LibsqlError | undefined;
 
 type Value =

@@ -1,7 +1,7 @@
 import { ServerDatabase } from "../../db/server/server-database.ts";
 import { type EnvironmentCheck, finding } from "../finding.ts";
 
-/** What a server's log and doctor say of a libSQL server that answers too early. */
+/** The words of a server's log and of doctor about a libSQL server that answers too early. */
 export const notDurable =
   "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
 

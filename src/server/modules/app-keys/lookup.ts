@@ -141,7 +141,7 @@ function lookUpInFile(db: Database): CredentialLookup {
 
 function lookUpAtServer(db: Database): CredentialLookup {
   const cached = new Map<string, Read>();
-  /** What is read in this turn of the event loop. */
+  /** The reads of this turn of the event loop. */
   const reading = new Map<string, Promise<Read>>();
 
   function read(name: string, namespace: string, appId: string | undefined): Promise<Read> {
@@ -168,7 +168,7 @@ function lookUpAtServer(db: Database): CredentialLookup {
   };
 }
 
-/** What was read, with the text of the rows. */
+/** Rows as read, with their text. */
 type Read = Known & { stored: string };
 
 async function readKnown(db: Database, namespace: string, appId: string | undefined): Promise<Read> {

@@ -51,7 +51,7 @@ export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
   return compiledOnce(name, () => compileBatch(shape));
 }
 
-/** What to read of each match besides counting it: its number, or the columns of facets. */
+/** The part of each match to read besides counting it: its number, or the columns of facets. */
 const returned = { numbers: sql`near.number`, facets: sql`json_array(json(tags), json(category_ids), price_minor)` };
 
 /** Counts the matches among the next batch of rows of an index, or of the search index for a search, and returns parts. */

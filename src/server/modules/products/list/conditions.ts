@@ -95,7 +95,7 @@ export function otherConditions(filters: ProductFilters, ...columns: string[]): 
 }
 
 /**
- * What must be true of a row for a filter. The search index knows most, too, but is asked for the rarest only; and it knows
+ * The conditions of a filter on a row. The search index knows most, too, but is asked for the rarest only; and it knows
  * the options of a product, but not which variant has them together.
  */
 const rowConditions = {

@@ -44,7 +44,7 @@ export async function listProducts(
   const isOpen = !isCatalogOnly(ctx);
   const asked = [ctx.tenant.id, "products", sort, isOpen, askedFilters(query)];
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
-  // What the page shows is never older than its state, and a search takes several statements.
+  // The page is never older than its state, and a search takes several statements.
   const isSearch = searches.some((name) => query[name] !== undefined);
   // Beside the other requests of the store, which are short.
   if (isSearch || facets !== undefined) await freeTurn(ctx.tenant.id);
@@ -87,7 +87,7 @@ function readSort({ q, sort = "-created_at" }: ProductListQuery) {
   return { key, sort, descending: isReversed || key === "popular" || key === "relevance" };
 }
 
-/** What of a query determines the rows and their order. */
+/** The parts of a query that determine the rows and their order. */
 function askedFilters(query: ProductListQuery): unknown[] {
   const { limit: _1, cursor: _2, fields: _3, include_total: _4, facets: _5, ...filters } = query;
   return Object.entries(filters).sort();

@@ -15,10 +15,10 @@ interface WindowOptions {
   isRanked?: boolean;
 }
 
-/** What one statement reads of the search index. */
+/** The part of the search index that one statement reads. */
 interface SearchWindow {
   match: string;
-  /** What positions add to row numbers. */
+  /** Positions are row numbers plus this. */
   rank: number;
   /** The last row number that it can have. */
   low: number;

@@ -37,7 +37,7 @@ function tagOf(tenantId: string): string {
   return tenantId.slice(-6);
 }
 
-/** What a token is, after its store's tag. The dot is no part of a word, so words and terms cannot be confused. */
+/** Kinds of tokens, named after the store's tag. The dot is no part of a word, so words and terms cannot be confused. */
 const kinds = {
   stem: "·w",
   title: "·h",
