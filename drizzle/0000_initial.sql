@@ -136,12 +136,13 @@ CREATE TABLE `mail_codes` (
 	`tenant_id` text NOT NULL,
 	`purpose` text NOT NULL,
 	`subject` text NOT NULL,
+	`slot` integer DEFAULT 0 NOT NULL,
 	`hash` text NOT NULL,
 	`created_at` text NOT NULL,
 	`expires_at` text NOT NULL,
 	`wrong_tries` integer DEFAULT 0 NOT NULL,
 	`used_at` text,
-	PRIMARY KEY(`tenant_id`, `purpose`, `subject`),
+	PRIMARY KEY(`tenant_id`, `purpose`, `subject`, `slot`),
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "mail_codes_purpose" CHECK("mail_codes"."purpose" in ('reset', 'sign_up', 'email')),
 	CONSTRAINT "mail_codes_tries" CHECK("mail_codes"."wrong_tries" between 0 and 5)
@@ -153,6 +154,7 @@ CREATE TABLE `mail_outbox` (
 	`tenant_id` text NOT NULL,
 	`kind` text NOT NULL,
 	`subject_key` text,
+	`recipient_key` text,
 	`sealed` text,
 	`masked_to` text,
 	`status` text NOT NULL,
@@ -170,6 +172,7 @@ CREATE TABLE `mail_outbox` (
 --> statement-breakpoint
 CREATE INDEX `mail_outbox_due` ON `mail_outbox` (`next_attempt_at`) WHERE status = 'queued';--> statement-breakpoint
 CREATE INDEX `mail_outbox_by_subject` ON `mail_outbox` (`tenant_id`,`subject_key`) WHERE status = 'queued';--> statement-breakpoint
+CREATE INDEX `mail_outbox_by_recipient` ON `mail_outbox` (`tenant_id`,`recipient_key`);--> statement-breakpoint
 CREATE INDEX `mail_outbox_by_tenant` ON `mail_outbox` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `mail_outbox_done` ON `mail_outbox` (`updated_at`) WHERE status <> 'queued';--> statement-breakpoint
 CREATE TABLE `media` (
@@ -347,7 +350,7 @@ CREATE TABLE `order_refunds` (
 --> statement-breakpoint
 CREATE INDEX `order_refunds_by_order` ON `order_refunds` (`order_id`,`id`);--> statement-breakpoint
 CREATE TABLE `orders` (
-	`id` text PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
 	`tenant_id` text NOT NULL,
 	`number` integer NOT NULL,
 	`user_id` text,
@@ -378,6 +381,7 @@ CREATE TABLE `orders` (
 	`paid_at` text,
 	`fulfilled_at` text,
 	`cancelled_at` text,
+	PRIMARY KEY(`tenant_id`, `number`),
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "orders_status" CHECK("orders"."status" in ('pending', 'paid', 'completed', 'cancelled', 'expired')),
 	CONSTRAINT "orders_payment" CHECK("orders"."payment_status" in ('unpaid', 'paid', 'partially_refunded', 'refunded')),
@@ -389,9 +393,9 @@ CREATE TABLE `orders` (
 	CONSTRAINT "orders_points_returned" CHECK("orders"."points_returned" between 0 and "orders"."points_used"),
 	CONSTRAINT "orders_points_reversed" CHECK("orders"."points_reversed" between 0 and "orders"."points_earned"),
 	CONSTRAINT "orders_address" CHECK("orders"."shipping_address" is null or json_valid("orders"."shipping_address"))
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `orders_number` ON `orders` (`tenant_id`,`number`);--> statement-breakpoint
+CREATE UNIQUE INDEX `orders_id_unique` ON `orders` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `orders_payment_reference` ON `orders` (`tenant_id`,`payment_reference`) WHERE payment_reference is not null;--> statement-breakpoint
 CREATE INDEX `orders_by_created` ON `orders` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_updated` ON `orders` (`tenant_id`,`updated_at`,`id`);--> statement-breakpoint
@@ -619,13 +623,14 @@ CREATE INDEX `reward_lots_due` ON `reward_lots` (`expires_at`) WHERE remaining >
 CREATE TABLE `sign_ups` (
 	`tenant_id` text NOT NULL,
 	`email_key` text NOT NULL,
+	`slot` integer NOT NULL,
 	`email` text NOT NULL,
 	`name` text,
 	`lang` text,
 	`password_hash` text NOT NULL,
 	`visitor_id` text,
 	`created_at` text NOT NULL,
-	PRIMARY KEY(`tenant_id`, `email_key`),
+	PRIMARY KEY(`tenant_id`, `email_key`, `slot`),
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -693,6 +698,7 @@ CREATE TABLE `user_tokens` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `user_tokens_hash_unique` ON `user_tokens` (`hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `user_tokens_active` ON `user_tokens` (`tenant_id`,`user_id`) WHERE ended_at is null;--> statement-breakpoint
+CREATE INDEX `user_tokens_by_user` ON `user_tokens` (`tenant_id`,`user_id`);--> statement-breakpoint
 CREATE INDEX `user_tokens_by_tenant` ON `user_tokens` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `user_tokens_by_expiry` ON `user_tokens` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `recovery_codes` (
@@ -824,7 +830,7 @@ CREATE TABLE `wishlist_items` (
 	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `wishlist_items_product` ON `wishlist_items` (`tenant_id`,`user_id`,`product_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `wishlist_items_product` ON `wishlist_items` (`user_id`,`tenant_id`,`product_id`);--> statement-breakpoint
 CREATE INDEX `wishlist_items_by_created` ON `wishlist_items` (`tenant_id`,`user_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `wishlist_items_by_product` ON `wishlist_items` (`product_id`);
 --> statement-breakpoint

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
+import { bundleClient, bundleClientTypes } from "./build-client.ts";
 import { fetchTarget, hostTargetName, targets } from "./build-targets.ts";
 import { embedAddon } from "./embed-addon.ts";
 
@@ -38,6 +39,8 @@ async function buildExecutable(name: string | undefined, entry: string, commit: 
       "process.env.NODE_ENV": JSON.stringify("production"),
       BODEGA_VERSION: JSON.stringify(manifest.version),
       BODEGA_COMMIT: JSON.stringify(commit),
+      BODEGA_CLIENT_MODULE: JSON.stringify(await bundleClient()),
+      BODEGA_CLIENT_TYPES: JSON.stringify(await bundleClientTypes()),
     },
     plugins: [embedAddon(join(modules, target.addon, "index.node"))],
     compile: {

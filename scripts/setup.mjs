@@ -2,7 +2,7 @@
 // Plain JavaScript without dependencies, because it runs before any of them is there: under Node 20 or under Bun.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,17 +33,22 @@ function foreignBuns() {
   return [...running, ...(basename(starter).startsWith("bun") ? [starter] : []), "bun"];
 }
 
-function fetchBun() {
-  say(`fetching Bun ${pinned} with npm into tools/bun (once)`);
+/** Runs npm in a folder; false when it fails. */
+function runNpm(args, cwd) {
   const starter = process.env.npm_execpath ?? "";
   const npm = basename(starter) === "npm-cli.js" ? [process.execPath, starter] : ["npm"];
   // Without scripts, so that the outcome does not depend on which npm blocks them; with short pauses between tries,
   // so that a machine without a network hears of it in seconds.
   const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
   const patience = ["--prefer-offline", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
-  const flags = ["ci", "--prefix", toolDir, "--ignore-scripts", ...quiet, ...patience];
-  const { status } = spawnSync(npm[0], [...npm.slice(1), ...flags], { cwd: toolDir, stdio: ["ignore", 2, 2] });
+  const flags = [...args, "--ignore-scripts", ...quiet, ...patience];
+  const { status } = spawnSync(npm[0], [...npm.slice(1), ...flags], { cwd, stdio: ["ignore", 2, 2] });
   return status === 0;
+}
+
+function fetchBun() {
+  say(`fetching Bun ${pinned} with npm into tools/bun (once)`);
+  return runNpm(["ci", "--prefix", toolDir], toolDir);
 }
 
 const numbers = (version) => version.split(".").map((part) => Number.parseInt(part, 10));
@@ -83,6 +88,28 @@ function installPackages(bun) {
   writeFileSync(stamp, wanted);
 }
 
+/** Fetches the one file of the page at `/docs` that the program needs, without the 298 packages of which it was built. */
+function fetchReferencePage() {
+  const folder = join(root, "tools", "reference");
+  const { name, version, integrity, file } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).bodega;
+  const stamp = join(folder, "node_modules", ".stamp");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === integrity) return;
+  say(`fetching ${name} ${version} with npm into tools/reference (once)`);
+  const target = join(folder, "node_modules");
+  mkdirSync(target, { recursive: true });
+  const archive = join(target, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
+  if (!runNpm(["pack", `${name}@${version}`, "--pack-destination", target], target)) {
+    throw new Error(`${name} could not be fetched; the lines above say why.`);
+  }
+  const sum = createHash("sha512").update(readFileSync(archive)).digest("base64");
+  if (`sha512-${sum}` !== integrity)
+    throw new Error(`${archive} is not the file that tools/reference/package.json names.`);
+  const { status } = spawnSync("tar", ["-xzf", archive, "-C", target, "--strip-components=1", `package/${file}`]);
+  if (status !== 0) throw new Error(`${archive} could not be unpacked with tar.`);
+  rmSync(archive);
+  writeFileSync(stamp, integrity);
+}
+
 function run(bun, args) {
   const child = spawn(bun, args, { cwd: root, stdio: "inherit" });
   child.on("error", (error) => fail(`could not start ${bun}: ${error.message}`));
@@ -100,6 +127,7 @@ function fail(message) {
 try {
   const bun = findBun();
   installPackages(bun);
+  fetchReferencePage();
   run(bun, process.argv.slice(2));
 } catch (error) {
   fail(error.message);

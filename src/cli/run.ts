@@ -1,3 +1,4 @@
+import { attempt } from "../server/errors.ts";
 import { commandTree } from "./commands/command-tree.ts";
 import { formatArg } from "./framework/args.ts";
 import { type Command, runCommand } from "./framework/command.ts";
@@ -53,12 +54,9 @@ async function printHelp(path: readonly string[], json: boolean, terminal: Termi
 /** BODEGA_NAMESPACE of bodega.env, unless the command line or the environment names a store. */
 async function readNamespace(values: GivenValues, { env }: Terminal): Promise<string | undefined> {
   if (values.namespace !== undefined) return undefined;
-  const { openOptions } = await import("../server/config/options.ts");
-  try {
-    return openOptions(values, env).env.BODEGA_NAMESPACE;
-  } catch {
-    return undefined; // The command itself reports what is wrong with the settings.
-  }
+  const { openOptions } = await import("../server/config/env-file.ts");
+  // The command itself reports what is wrong with the settings.
+  return attempt(() => openOptions(values, env).env.BODEGA_NAMESPACE);
 }
 
 /** Fills in a required namespace where there is only one store. Of several, the error names the stores. */

@@ -1,38 +1,15 @@
+import type { InStatement } from "@libsql/core/api";
 import type { PushOptions } from "./config/push-config.ts";
 import type { Session } from "./db/session.ts";
 import { hasScope } from "./security/scopes.ts";
 import type { Vault } from "./security/vault.ts";
 
-/** A store as requests need it; cached by the server. */
-export interface Tenant {
-  id: string;
-  namespace: string;
-  title: string;
-  /** ISO 4217 code, such as `EUR`. */
-  currency: string;
-  /** BCP 47 tag of texts without a language. */
-  language: string;
-  /** Lifetime of its user tokens, in seconds. */
-  tokenLifetime: number;
-  /** Points earned for every 100 minor units paid, in thousandths. */
-  pointsRate: number;
-  /** Value of a point as payment, in minor units. */
-  pointValue: number;
-  /** Days until points expire; null for never. */
-  pointsDays: number | null;
-  /** Public writes a minute from one address; 0 for no limit. */
-  addressWrites: number;
-  /** Public writes a minute of one visitor or user; 0 for no limit. */
-  visitorWrites: number;
-  /** Unpaid orders of one customer or guest's address; 0 for no limit. */
-  pendingOrders: number;
-  /** Percent of an item's available stock that these may reserve, if it is more than a few pieces. */
-  stockShare: number;
-  /** Orders a minute of one customer or guest's address; 0 for no limit. */
-  ordersPerMinute: number;
-  /** Whether customers create accounts themselves, and whether these count before their address is verified. */
-  signUp: "off" | "open" | "verified";
-}
+/**
+ * A store as requests need it; cached by the server. Its fields are columns of `tenants`, whose module declares them, as
+ * the members of `ProcessMemory`.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: the module of tenants adds its members.
+export interface Tenant {}
 
 /** The authenticated caller. */
 export type Actor =
@@ -85,6 +62,11 @@ export interface Ctx {
   push?: PushOptions | undefined;
   /** Where new pictures are stored; undefined is the database. */
   media?: MediaStore | undefined;
+  /**
+   * The statement that keeps the reply to a request with a key, for the last batch of its transaction, which has the mode
+   * `end` then. Its argument reads the reply as `json` and `version`. Without it the reply is kept in an exchange of its own.
+   */
+  keepReply?: (read: InStatement) => InStatement;
 }
 
 /** A bucket of pictures, by the names of their files. Errors are unavailable. */

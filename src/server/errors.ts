@@ -232,3 +232,12 @@ export function meaningOf(kind: ErrorKind): string {
 
 /** All errors, ascending by code. */
 export const errorKinds = Object.keys(table) as ErrorKind[];
+
+/** What the work returns; undefined where it throws, whatever the reason. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Secret, TOTP } from "otpauth";
 import { type Binary, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
 import { startSqld } from "../support/sqld.ts";
@@ -14,9 +15,11 @@ const placeholders: Record<string, RegExp> = {
   app_id: /\bapp_[0-9a-z]{26}\b/g,
   app_secret: /\bsk_[A-Za-z0-9_-]{43}/g,
   password: /\b(?:[A-Za-z0-9]{5}-){4}[A-Za-z0-9]{5}\b/g,
+  code: /(?<=queued +)\d{6}\b/g,
   event_id: /\bevt_[0-9a-z]{26}\b/g,
   order_id: /\bord_[0-9a-z]{26}\b/g,
   media_id: /\bmed_[0-9a-z]{26}\b/g,
+  secret: /(?<="secret":")[A-Z2-7]+/g,
   product_id: /\bprod_[0-9a-z]{26}\b/g,
   token: /\bv2\.[A-Za-z0-9_-]{43}/g,
   user_id: /\busr_[0-9a-z]{26}\b/g,
@@ -25,14 +28,19 @@ const placeholders: Record<string, RegExp> = {
 };
 
 interface Block {
+  language: "sh" | "js";
   /** Read from the comment above it; blocks without one are run to their end. */
   runs: "yes" | "no" | "background";
   text: string;
 }
 
-function readBlocks(markdown: string): Block[] {
-  const form = /(?:<!-- runs: (no|background) -->\s*)?```sh\n([\s\S]*?)```/g;
-  return [...markdown.matchAll(form)].map(([, runs, text]) => ({
+function readBlocks(markdown: string, languages: Block["language"][] = ["sh"]): Block[] {
+  const form = new RegExp(
+    `(?:<!-- runs: (no|background) -->\\s*)?\`\`\`(${languages.join("|")})\\n([\\s\\S]*?)\`\`\``,
+    "g",
+  );
+  return [...markdown.matchAll(form)].map(([, runs, language, text]) => ({
+    language: language as Block["language"],
     runs: (runs ?? "yes") as Block["runs"],
     text: (text as string).trim(),
   }));
@@ -65,12 +73,16 @@ async function openReader(): Promise<Reader> {
   return { binary, port, stateFile, printed: "" };
 }
 
-/** Runs blocks one after another, and ends the servers among them. */
-async function follow(reader: Reader, blocks: Block[]): Promise<void> {
+/** Runs blocks one after another, those for a page in it, and ends the servers among them. */
+async function follow(reader: Reader, blocks: Block[], page?: AsyncGenerator): Promise<void> {
   const servers: Serving[] = [];
   const sqld = blocks.some(({ text }) => text.includes("sqld")) ? await startSqld() : undefined;
   reader.addresses = sqld && { "http://127.0.0.1:8081": sqld.url, "http://127.0.0.1:8082": sqld.admin };
-  for (const { runs, text } of blocks.filter(({ runs }) => runs !== "no")) {
+  for (const { language, runs, text } of blocks.filter(({ runs }) => runs !== "no")) {
+    if (language === "js") {
+      await page?.next();
+      continue;
+    }
     const filled = fillIn(text, reader);
     if (runs === "background") {
       expect(filled).not.toContain("\n");
@@ -112,6 +124,78 @@ test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION"])(
   60_000,
 );
 
+test.skipIf(!curl)(
+  "the shop front of docs/STOREFRONT.md works, pasted into a terminal and a page of an allowed site",
+  async () => {
+    const text = readFileSync(join(import.meta.dir, "../../docs/STOREFRONT.md"), "utf8");
+    const blocks = readBlocks(text, ["sh", "js"]);
+    const reader = await openReader();
+    const { page, images, written } = openPage(reader, blocks);
+    const checks = [{ language: "js", runs: "yes", text: "" } as const];
+    await follow(reader, [...blocks, ...checks], page);
+    expect(images).toHaveLength(5);
+    expect(written.filter((line) => line === "true 1")).toHaveLength(1);
+    expect(written).toContain("kitchen 5");
+    expect(written.filter((line) => line === "Enamel mug 12.5 EUR")).toHaveLength(2);
+    expect(written.slice(-3, -1)).toEqual(["5300", "5300"]);
+    expect(written.at(-1)).toMatch(/^\d+(?:\.\d+)? 1 pending$/);
+    expect(reader.printed).toMatch(/HTTP\/1.1 304/);
+    expect(reader.printed).toContain('"code":5211');
+  },
+  60_000,
+);
+
+/**
+ * A page of an allowed site that runs the blocks for it, one at each `next`, and at last fetches each of its pictures in
+ * each width, and tries what its key may not do.
+ */
+function openPage(reader: Reader, blocks: Block[]) {
+  const images: { src: URL; srcset: string }[] = [];
+  const written: string[] = [];
+  let codes = 0;
+  const browser = {
+    valueOf: (name: string) => latest(name, reader.printed),
+    async fetch(url: URL, options: RequestInit) {
+      const headers = { ...(options.headers as Record<string, string>), Origin: "https://shop.example.com" };
+      const reply = await fetch(url, { ...options, headers });
+      reader.printed += `${await reply.clone().text()}\n`;
+      return reply;
+    },
+    document: {
+      createElement: () => ({}),
+      body: { append: (...added: typeof images) => images.push(...added), insertAdjacentHTML: () => undefined },
+    },
+    // Each code is accepted once, and so is that of the next half minute.
+    prompt: () => {
+      const secret = Secret.fromBase32(latest("secret", reader.printed) as string);
+      return new TOTP({ secret }).generate({ timestamp: Date.now() + 30_000 * codes++ });
+    },
+    console: { log: (...values: unknown[]) => written.push(values.join(" ")) },
+    async check() {
+      for (const { src, srcset } of images) {
+        for (const address of [src.href, ...srcset.split(/ \d+w(?:, )?/).filter(Boolean)]) {
+          const { status, headers } = await fetch(address);
+          expect([status, headers.get("content-type")]).toEqual([200, "image/webp"]);
+        }
+      }
+    },
+  };
+  const steps = blocks.filter(({ language }) => language === "js").map(({ text }) => `${text}\nyield;\n`);
+  const program = `${steps.join("")}await check();
+    customer = null;
+    for (const path of ["/users/", "/orders/"]) console.log(await call("GET", path).catch(({ code }) => code));
+    console.log(preview.data.total, order.data.number, order.data.status);`;
+  const filled = program.replaceAll("8080", reader.port).replaceAll(/"<([a-z_]+)>"/g, 'valueOf("$1")');
+  const Program = Object.getPrototypeOf(async function* () {}).constructor;
+  const page: AsyncGenerator = new Program(...Object.keys(browser), filled)(...Object.values(browser));
+  return { page, images, written };
+}
+
+/** The latest value of a placeholder that was printed. */
+function latest(name: string, printed: string): string | undefined {
+  return (placeholders[name] && printed.match(placeholders[name])?.at(-1)) || undefined;
+}
+
 test("the only README lines that are not run set up a checkout", () => {
   const lines = readBlocks(readme).flatMap(({ runs, text }) => (runs === "no" ? text.split("\n") : []));
   expect(lines.length).toBeGreaterThan(0);
@@ -140,7 +224,7 @@ function fillIn(block: string, { port, printed, addresses = {} }: Reader): strin
   const [said, own] = [Object.keys(addresses), Object.values(addresses)];
   const addressed = said.reduce((text, address, index) => text.replaceAll(address, own[index] as string), block);
   return addressed.replaceAll("8080", port).replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
-    const value = placeholders[name] && printed.match(placeholders[name])?.at(-1);
+    const value = latest(name, printed);
     if (value === undefined) throw new Error(`Nothing that was printed so far is ${whole} of:\n${block}`);
     return value;
   });

@@ -99,7 +99,7 @@ test("a host that does not resolve is not taken for a port in use", async () => 
   // From the second start on, an earlier error of the system is left over.
   await bodega.run(serve);
   const { code, stderr } = await bodega.run(serve);
-  expect(code).toBe(4);
+  expect(code).toBe(1);
   expect(stderr).toContain("or the host is not an address of this machine. Check --host and --port.");
   expect(stderr).not.toContain("by another program");
 });

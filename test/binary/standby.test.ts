@@ -64,7 +64,7 @@ test("a standby whose port is taken stays one, and its server goes on; one that 
   const { second, place, server, standby } = await openPair();
   const promote = ["standby", "promote", "--yes", "--port"] as const;
   const { port } = new URL(server.url);
-  expect(await second.run(...promote, port)).toMatchObject({ code: 4 });
+  expect(await second.run(...promote, port)).toMatchObject({ code: 1 });
   expect(await standby.exited).toBe(0);
   expect((await second.run("doctor")).stdout).toContain("No standby runs on");
   expect(readdirSync(place).filter((name) => name.startsWith("generation-"))).toHaveLength(1);

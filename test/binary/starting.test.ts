@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -30,6 +31,17 @@ describe("the announcement", () => {
   });
 });
 
+test("a database that is busy at the start ends the server with 1, after which a service manager starts it again", async () => {
+  const binary = installBinary();
+  await openShop(binary);
+  const database = new Database(join(binary.dir, "bodega-data/bodega.db"));
+  database.run("begin immediate");
+  const { code, stderr } = await binary.run("serve", "--port", "0");
+  database.run("rollback");
+  database.close();
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("database is busy") });
+}, 30_000);
+
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   const flags = ["--workers", String(workers)];
 
@@ -46,7 +58,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
       [second, [...free, "--data-dir", dataDir], inUse],
     ] as const) {
       const { code, stdout, stderr } = await binary.run("serve", ...more);
-      expect({ code, stdout, stderr }).toEqual({ code: 4, stdout: "", stderr: expect.stringContaining(message) });
+      expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: expect.stringContaining(message) });
       checkDiscretion(stderr);
     }
     for (let attempt = 0; attempt < 8; attempt++) {

@@ -118,7 +118,7 @@ test("a backup to a service that never answers is aborted, and the next backup i
     config: readConfig({}, { BODEGA_DATA_DIR: dataDir, ...s3.env }),
     command,
     env: environment(),
-    location: { kind: "s3", bucket: s3.bucket, prefix: "shops/", name: undefined },
+    location: { kind: "s3", place: `s3://${s3.bucket}/shops/`, name: undefined },
     keep: undefined,
     includeKey: false,
     by: "server",
@@ -133,7 +133,7 @@ test("a backup to a service that never answers is aborted, and the next backup i
 test("a restore from a service that never answers is aborted, at any of its calls", async () => {
   expect((await run(["backup", "--to", `${at}/whole.tar.gz`])).code).toBe(0);
   const config = readConfig({}, { BODEGA_DATA_DIR: dataDir, ...s3.env });
-  const source = { kind: "s3", bucket: s3.bucket, prefix: "shops/one/", name: "whole.tar.gz" } as const;
+  const source = { kind: "s3", place: `s3://${s3.bucket}/shops/one`, name: "whole.tar.gz" } as const;
   for (const held of ["HEAD", "GET"]) {
     s3.hold = (call) => (call.startsWith(held) ? new Promise(() => {}) : Promise.resolve());
     const { signal } = new AbortController();

@@ -69,6 +69,10 @@ test("a product is created, changed and deleted", async () => {
   });
   const changed = await json("product", "update", "POT", ...demo, "--price", "18", "--sku=", "--status", "draft");
   expect(changed).toMatchObject({ product_id: made.product_id, price: 18, sku: null, status: "draft", version: 2 });
+  expect(await failure("product", "delete", "tea-pot", ...demo)).toMatchObject({
+    code: 2,
+    error: { message: expect.stringContaining("needs --yes") },
+  });
   expect(await json("product", "delete", "tea-pot", ...demo, "--yes")).toEqual({
     product_id: made.product_id,
     slug: "tea-pot",
@@ -87,7 +91,7 @@ test.each([
   [["create", "--title", "A", "--price", "1", "--stock", "1.5"], 2, "--stock must be"],
   [["update", "nothing", "--price", "1"], 3, 'Product "nothing" not found'],
   [["update", "nothing"], 2, "Give at least one of --title, --price"],
-  [["delete", "nothing"], 2, "needs --yes"],
+  [["delete", "nothing"], 3, 'Product "nothing" not found'],
   [["stock", "nothing", "5"], 2, "must be such as +5, -2 or =10"],
   [["stock", "nothing", "+5"], 3, 'Product "nothing" not found'],
 ] as const)("product %j is refused", async (args, code, message) => {

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { noteResult } from "../../src/server/backup/last.ts";
-import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
+import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { ReportedFinding } from "../../src/server/health/finding.ts";
 import type { Report } from "../../src/server/health/run.ts";
@@ -534,7 +534,7 @@ test("a server that does not answer is a warning, and no server is a note", asyn
   expect(await find()).toMatchObject([{ severity: "note", remedy: "bodega serve" }]);
   const lock = await acquireServerLock(shop.dataDir);
   expect(await find()).toMatchObject([{ severity: "warning" }]);
-  lock?.release();
+  lock?.close();
 });
 
 test("a server of another version is a warning", async () => {
@@ -544,7 +544,7 @@ test("a server of another version is a warning", async () => {
   const socket = Bun.serve({ unix: join(shop.dataDir, "server.sock"), fetch: () => Response.json(status) });
   const { findings } = await runDoctor(shop);
   await socket.stop(true);
-  lock?.release();
+  lock?.close();
   const [found] = pick(findings, { check: "server" });
   expect(found).toMatchObject({ severity: "warning" });
   expect(found?.message).toContain("version 0.0.1");

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
-import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
+import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
 import { readBirth } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Report } from "../../src/server/health/run.ts";
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await until("a segment", () => readdirSync(whole).some((name) => name.startsWith("segment-")));
   await replicator.stop();
   await db.close();
-  await lock?.release();
+  await lock?.close();
 });
 
 afterEach(async () => {

@@ -137,9 +137,9 @@ describe("serve", () => {
     const { stdout } = await start(["serve", "--json"], "\n");
     const { port } = new URL(JSON.parse(stdout).url);
     const samePort = await run(["serve", "--port", port, "--data-dir", makeDir()]);
-    expect(samePort).toMatchObject({ code: 4, stderr: expect.stringContaining("in use") });
+    expect(samePort).toMatchObject({ code: 1, stderr: expect.stringContaining("in use") });
     expect(await run(["serve", "--port", "0"])).toMatchObject({
-      code: 4,
+      code: 1,
       stderr: expect.stringContaining("Another server"),
     });
   });

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { copyDatabase } from "../../src/server/db/local/backup.ts";
 import { startCheckpointer } from "../../src/server/db/local/checkpoint.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
-import { FileLock } from "../../src/server/db/local/file-lock.ts";
+import { acquireServerLock, FileLock } from "../../src/server/db/local/file-lock.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
-import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
+import { copyDatabase } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { unavailable } from "../../src/server/errors.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -205,7 +204,7 @@ describe("the WAL", () => {
     const lock = await acquireServerLock(dir);
     await command();
     expect(size()).toBeGreaterThan(0);
-    lock?.release();
+    lock?.close();
     await command();
     expect(size()).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { acquireServerLock, isServerRunning } from "../../src/server/db/local/server-lock.ts";
+import { acquireServerLock, isServerRunning } from "../../src/server/db/local/file-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { makeDir } from "./kinds.ts";
 import { spawnChild } from "./spawn-child.ts";
@@ -20,9 +20,9 @@ test("a data directory has one server, until it releases the lock", async () => 
   const lock = await acquireServerLock(dir);
   expect(await isServerRunning(dir)).toBe(true);
   expect(await acquireServerLock(dir)).toBeNull();
-  lock?.release();
+  lock?.close();
   expect(await isServerRunning(dir)).toBe(false);
-  (await acquireServerLock(dir))?.release();
+  (await acquireServerLock(dir))?.close();
 });
 
 test("directories that link to one database file share its lock", async () => {
@@ -33,7 +33,7 @@ test("directories that link to one database file share its lock", async () => {
   symlinkSync(join(dir, "bodega.db"), join(beside, "bodega.db"));
   const lock = await acquireServerLock(beside);
   expect(await acquireServerLock(dir)).toBeNull();
-  lock?.release();
+  lock?.close();
 });
 
 test("asking from the server's own process does not release its lock", async () => {
@@ -43,7 +43,7 @@ test("asking from the server's own process does not release its lock", async () 
   expect(await child.nextLine()).toBe("refused");
   child.kill();
   await child.exited;
-  lock?.release();
+  lock?.close();
 });
 
 test("a server that is killed leaves no lock behind", async () => {
@@ -54,7 +54,7 @@ test("a server that is killed leaves no lock behind", async () => {
   child.kill();
   await child.exited;
   expect(await isServerRunning(dir)).toBe(false);
-  (await acquireServerLock(dir))?.release();
+  (await acquireServerLock(dir))?.close();
 });
 
 test("only its owner can access the data directory and everything in it", async () => {
@@ -67,7 +67,7 @@ test("only its owner can access the data directory and everything in it", async 
     expect([file, statSync(join(dir, file)).mode & 0o777]).toEqual([file, 0o600]);
   }
   await db.close();
-  lock?.release();
+  lock?.close();
 });
 
 test("a data directory that cannot be created, or a file that is not a database, is 5001", async () => {

@@ -3,9 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
-import { copyDatabase } from "../../src/server/db/local/backup.ts";
 import { restoreMarker } from "../../src/server/db/local/restore-marker.ts";
-import { migrate } from "../../src/server/db/migrate.ts";
+import { copyDatabase, migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { openFileReader } from "../../src/server/health/database/reader.ts";

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { seedDemo } from "../../src/server/admin/demo.ts";
 import type { SystemCtx } from "../../src/server/context.ts";
 import { getKey, revokeKey, unpublishKey } from "../../src/server/modules/app-keys/service.ts";
+import { listCategories } from "../../src/server/modules/categories/service.ts";
 import { verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
+import { listProducts } from "../../src/server/modules/products/list/list.ts";
 import { createTenant, deleteTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { findSignInUser, type SignInUser } from "../../src/server/modules/users/credentials.ts";
 import { deleteUser, setPassword } from "../../src/server/modules/users/service.ts";
@@ -44,6 +46,22 @@ test("the demo keeps its store, key and products between starts", async () => {
   const { rows: seen } = await database.db.execute("select count(*) as n from media where uses = 1 and bytes < 20000");
   expect(seen[0]?.n).toBe(21);
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
+});
+
+test("its products are in a tree of categories, whose titles are translated and which a list counts", async () => {
+  await seed();
+  const ctx = { ...system, tenant: await requireTenant(system, "demo"), push: {} as never, memory: {} as never };
+  const { page } = await listProducts(ctx, { category: "home", facets: "categories", limit: 1 });
+  for (const [slug, count] of Object.entries({ home: 12, kitchen: 5, gifts: 4 })) {
+    expect(page.facets?.categories?.values).toContainEqual(expect.objectContaining({ slug, count }));
+  }
+  const { json } = await listCategories(ctx, { parent_id: "none" }, "de");
+  expect((JSON.parse(json) as { title: string }[]).map(({ title }) => title)).toEqual([
+    "Wohnen",
+    "Kleidung",
+    "Garten",
+    "Geschenke",
+  ]);
 });
 
 test("an unpublished key is published again, a revoked one is replaced", async () => {

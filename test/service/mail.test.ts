@@ -1,8 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Session } from "../../src/server/db/session.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { listMail } from "../../src/server/modules/mail/list.ts";
-import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import {
   type ClaimedMail,
   claimMail,
@@ -11,9 +9,10 @@ import {
   leaseMs,
   pullMailBack,
   purgeMail,
+  queueMail,
   recordSent,
-} from "../../src/server/modules/mail/queue.ts";
-import { retryMail } from "../../src/server/modules/mail/retry.ts";
+} from "../../src/server/modules/mail/outbox.ts";
+import { listMail, retryMail } from "../../src/server/modules/mail/service.ts";
 import { maxConnections } from "../../src/server/modules/mail/smtp.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { createClock } from "../support/clock.ts";

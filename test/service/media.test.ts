@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ctx } from "../../src/server/context.ts";
 import type { AppError } from "../../src/server/errors.ts";
-import { addPicture, getPicture, readUpload } from "../../src/server/modules/media/service.ts";
-import { keptInS3Ms, purgeTrash } from "../../src/server/modules/media/storage.ts";
+import { addPicture, getPicture, keptInS3Ms, purgeTrash, readUpload } from "../../src/server/modules/media/service.ts";
 import {
   addPictures,
   importPictures,

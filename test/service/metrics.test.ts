@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { compareStatus, percentileOf, subtractLatency } from "../../src/cli/commands/top/compare-status.ts";
-import { addCounts, addLatencies } from "../../src/server/monitoring/metrics/counts.ts";
-import { Meter, TenantMeter } from "../../src/server/monitoring/metrics/meter.ts";
+import { addCounts, addLatencies, Meter, TenantMeter } from "../../src/server/monitoring/metrics/meter.ts";
 import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
-import type { ServerStatus } from "../../src/server/monitoring/server-status.ts";
+import type { ServerStatus } from "../../src/server/monitoring/read-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 
 describe("a meter", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Permit, Scheduler } from "../../src/server/delivery/scheduler.ts";
 import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
-import { priorities } from "../../src/server/modules/notifications/sending/fan-out.ts";
+import { priorities } from "../../src/server/modules/notifications/sending/queue.ts";
 import { createClock } from "../support/clock.ts";
 
 const { permits, untrusted } = pushPolicy;

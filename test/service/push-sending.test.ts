@@ -4,9 +4,9 @@ import { leaseMs } from "../../src/server/delivery/claim.ts";
 import type { PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
-import { fanOut } from "../../src/server/modules/notifications/sending/fan-out.ts";
 import {
   claimPushes,
+  fanOut,
   type PushTask,
   purgeMessages,
   purgePushes,

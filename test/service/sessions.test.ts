@@ -8,8 +8,7 @@ import { countFailure, limitFailures } from "../../src/server/modules/passwords/
 import { hashPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { login } from "../../src/server/modules/sessions/login.ts";
 import { changeOwnPassword } from "../../src/server/modules/sessions/service.ts";
-import { issueToken, listTokens } from "../../src/server/modules/tokens/service.ts";
-import { verifyToken } from "../../src/server/modules/tokens/verify.ts";
+import { issueToken, listTokens, verifyToken } from "../../src/server/modules/tokens/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";

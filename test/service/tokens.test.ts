@@ -13,8 +13,8 @@ import {
   revokeTokensOf,
   rotateToken,
   spendToken,
+  verifyToken,
 } from "../../src/server/modules/tokens/service.ts";
-import { verifyToken } from "../../src/server/modules/tokens/verify.ts";
 import { openAccount } from "../support/account.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";

@@ -52,6 +52,30 @@ test("a party with one caller does not wait for all callers of another", async (
   expect(order.indexOf("calm")).toBeLessThan(3);
 });
 
+test("a request of a store does not wait for all of its searches", async () => {
+  await quiet();
+  const order: string[] = [];
+  const enter = (url: string) => freeTurn(partyOf(url)).then(() => order.push(url));
+  const list = "http://shop/products/?namespace=acme";
+  const searches = ["q=shirt", "facets=tags", "tag=red", "category=mugs", "option[colour]=blue", "include_total=true"];
+  const many = Array.from({ length: 5 }, () => searches.map((query) => `${list}&${query}`)).flat();
+  await Promise.all([...many, "http://shop/products/shirt/?namespace=acme"].map(enter));
+  expect(order.indexOf("http://shop/products/shirt/?namespace=acme")).toBeLessThan(3);
+});
+
+test("a client of a store does not wait for all requests of another, nor a store for another with many clients", async () => {
+  await quiet();
+  const order: string[] = [];
+  const enter = (party: string, clientIp: string) =>
+    freeTurn(party, { clientIp }).then(() => order.push(`${party} ${clientIp}`));
+  const flood = Array.from({ length: 20 }, () => enter("acme", "2001:db8::1"));
+  const many = Array.from({ length: 20 }, (_, index) => enter("acme", `2001:db8:0:1::${index}`));
+  const others = [enter("acme", "198.51.100.7"), enter("beta", "198.51.100.8")];
+  await Promise.all([...flood, ...many, ...others]);
+  expect(order.indexOf("acme 198.51.100.7")).toBeLessThan(8);
+  expect(order.indexOf("beta 198.51.100.8")).toBeLessThan(4);
+});
+
 test("a health check does not wait for the parties before it, however many there are", async () => {
   await quiet();
   const order: string[] = [];
@@ -70,7 +94,7 @@ test("callers that are gone take no turn, so that those behind them do not wait"
   const turns = countTurns();
   await freeTurn();
   work(12);
-  await Promise.all(Array.from({ length: 20 }, () => freeTurn("busy", AbortSignal.abort())));
+  await Promise.all(Array.from({ length: 20 }, () => freeTurn("busy", { signal: AbortSignal.abort() })));
   turns.stop();
   expect(turns.count).toBe(0);
 });

@@ -45,7 +45,7 @@ export async function readDescription(app: {
 }
 
 function parseDescription(text: string): ApiDescription {
-  const document = JSON.parse(text) as ApiDescription["document"];
+  const document = resolveOperations(JSON.parse(text)) as ApiDescription["document"];
   const patterns = Object.entries(document.paths).map(([template, item]) => {
     const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`);
     return { template, item, pattern };
@@ -53,10 +53,10 @@ function parseDescription(text: string): ApiDescription {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(closeObjects(document) as Json, "api");
-  ajv.addSchema(withoutParts(closeObjects(document) as ApiDescription["document"]), "whole");
+  ajv.addSchema(withoutRequired(closeObjects(document)) as Json, "part");
   const compiled = new Map<string, ValidateFunction>();
 
-  function validate(pointer: string[], value: unknown, what: string, within = "api"): void {
+  function validate(pointer: string[], value: unknown, what: string, within: "api" | "part" = "api"): void {
     const ref = `${within}#/${pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`;
     const check = compiled.get(ref) ?? (ajv.getSchema(ref) as ValidateFunction | undefined);
     if (!check) throw new Error(`${what}: /openapi.json has no schema for it`);
@@ -87,11 +87,20 @@ function parseDescription(text: string): ApiDescription {
       const found = find(method, path);
       if (!found) return;
       const what = `The ${status} of ${method} ${found.template}`;
-      if (!found.operation.responses[status]) throw new Error(`${what} is not listed in /openapi.json`);
+      const { [status]: own, [rangeOf(status)]: general } = found.operation.responses;
+      const code = (body as { error?: { code: number } } | undefined)?.error?.code;
+      const isListed =
+        code === undefined ? (own ?? general) : `${own?.description}\n${general?.description}`.includes(`${code}`);
+      if (!isListed) throw new Error(`${what}, ${code}, is not listed in /openapi.json`);
       const isFile = found.template.endsWith("{file}") && status < 400;
       if (method !== "HEAD" && status !== 304 && !isFile) {
-        const pointer = [...pointerTo(found.template, method), "responses", String(status), ...content];
-        validate(pointer, body, what, isPart ? "api" : "whole");
+        const pointer = [
+          ...pointerTo(found.template, method),
+          "responses",
+          own ? String(status) : rangeOf(status),
+          ...content,
+        ];
+        validate(pointer, body, what, isPart ? "part" : "api");
       }
     },
     checkRequest(method, path, query, body) {
@@ -112,14 +121,36 @@ function parseDescription(text: string): ApiDescription {
   };
 }
 
-/** The same document without the schemas for parts of records. */
-function withoutParts(document: Json): Json {
-  const components = document.components as { schemas: Json };
-  const schemas = Object.entries(components.schemas).map(([name, schema]) => [
-    name,
-    name.endsWith("Part") ? { not: {} } : schema,
-  ]);
-  return { ...document, components: { ...components, schemas: Object.fromEntries(schemas) } };
+const rangeOf = (status: number) => `${Math.floor(status / 100)}XX`;
+
+/** The document with the parameters and responses that its operations refer to in their place. */
+export function resolveOperations(document: ApiDescription["document"]): ApiDescription["document"] {
+  const components = document.components as Record<"parameters" | "responses", Json>;
+  const resolve = (kind: keyof typeof components) => (one: unknown) => {
+    const { $ref, ...rest } = one as { $ref?: string };
+    return $ref === undefined ? one : { ...(components[kind][$ref.split("/").at(-1) as string] as Json), ...rest };
+  };
+  const paths = Object.entries(document.paths).map(([path, methods]) => {
+    const operations = Object.entries(methods).map(([method, operation]) => {
+      const responses = Object.entries(operation.responses).map(([status, one]) => [status, resolve("responses")(one)]);
+      const whole = {
+        ...operation,
+        parameters: operation.parameters.map(resolve("parameters")),
+        responses: Object.fromEntries(responses),
+      };
+      return [method, whole];
+    });
+    return [path, Object.fromEntries(operations)];
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+/** The same document with no field required, for records of which `fields` asks for a part. */
+function withoutRequired(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutRequired);
+  if (typeof node !== "object" || node === null) return node;
+  const fields = Object.entries(node).filter(([name, value]) => !(name === "required" && Array.isArray(value)));
+  return Object.fromEntries(fields.map(([name, value]) => [name, withoutRequired(value)]));
 }
 
 /** The same document with every object closed: fields that are not described are errors. */

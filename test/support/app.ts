@@ -58,6 +58,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
   const common = {
     trustedProxies: [],
     version: "0.0.0-test",
+    hasDocs: true,
     logLevel: "info" as const,
     isEncrypted: false,
     isDraining: () => false,

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../src/server/context.ts";
-import type { IssuedAppKey } from "../../src/server/modules/app-keys/model.ts";
+import type { IssuedAppKey } from "../../src/server/modules/app-keys/service.ts";
 import { issueKey } from "../../src/server/modules/app-keys/service.ts";
 import type { TenantInput } from "../../src/server/modules/tenants/input.ts";
 import type { TenantRecord } from "../../src/server/modules/tenants/record.ts";

@@ -1,11 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { queueMessage } from "../../src/server/modules/notifications/messages/outbox.ts";
+import { queueMessage } from "../../src/server/modules/notifications/messages/messages.ts";
 import { sealTarget, type Target } from "../../src/server/modules/notifications/providers/provider.ts";
 import { createProviders } from "../../src/server/modules/notifications/providers/providers.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import type { WebPushDeps } from "../../src/server/modules/notifications/providers/web-push.ts";
-import type { PushDeps } from "../../src/server/modules/notifications/sending/attempt.ts";
-import { createPushEngine } from "../../src/server/modules/notifications/sending/delivery.ts";
+import { createPushEngine, type PushDeps } from "../../src/server/modules/notifications/sending/delivery.ts";
 import { newId } from "../../src/server/values/ids.ts";
 import { vault } from "./app.ts";
 import { createClock } from "./clock.ts";

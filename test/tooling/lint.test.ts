@@ -40,6 +40,9 @@ const samples: [path: string, content: string, rule: string | null][] = [
   ["src/server/health/a.ts", `import { a } from "../backup/b.ts";\nexport const b = a;\n`, null],
   ["src/server/api/a.ts", `import { a } from "../runtime/a.ts";\nexport const b = a;\n`, layers],
   ["src/server/runtime/a.ts", `import { a } from "../../cli/run.ts";\nexport const b = a;\n`, layers],
+  ["src/client/a.ts", `import { a } from "./b.ts";\nexport const c = a;\n`, null],
+  ["src/client/c.ts", `import type { A } from "../server/errors.ts";\nexport type B = A;\n`, layers],
+  ["src/client/d.ts", `import { join } from "node:path";\nexport const b = join;\n`, layers],
   ["src/cli/terminal/a.ts", `import { a } from "../framework/a.ts";\nexport const b = a;\n`, layers],
   ["src/cli/framework/a.ts", `import { a } from "../commands/a/show.ts";\nexport const b = a;\n`, layers],
   [

@@ -7,7 +7,7 @@ import toolchainLock from "../../tools/bun/package-lock.json" with { type: "json
 import forTargets from "../../tools/targets/package.json" with { type: "json" };
 
 const read = (...path: string[]) => readFileSync(join(import.meta.dir, "..", "..", ...path), "utf8");
-const exact = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
+const exact = /^(npm:[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 test("every version is exact", () => {
   const groups = [

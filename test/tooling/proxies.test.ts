@@ -8,7 +8,7 @@ import { parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
 import { defaultBodyLimits } from "../../src/server/api/app.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { idleSeconds } from "../../src/server/runtime/port.ts";
-import { expiryWarningDays } from "../../src/server/tls/check-certificate.ts";
+import { expiryWarningDays } from "../../src/server/tls/certificate.ts";
 import { statusOfCode } from "../support/error-status.ts";
 
 const page = readFileSync(join(import.meta.dir, "../../docs/PROXIES.md"), "utf8");

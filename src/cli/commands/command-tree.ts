@@ -51,10 +51,7 @@ export const commandTree: CommandTree = {
   },
   notify: {
     description: "Send push notifications to customers, and list devices",
-    commands: {
-      send: () => import("./notify/send.ts"),
-      ...fromModule(() => import("./notify/commands.ts"), "list show devices remove key"),
-    },
+    commands: fromModule(() => import("./notify/commands.ts"), "send list show devices remove key"),
   },
   product: {
     description: "Manage products",

@@ -56,6 +56,7 @@ function formatGuide(store: DemoStore, url: string, dataDir: string): string {
   const send = (body: object) => `${json} -d '${JSON.stringify(body)}'`;
   const steps: [string, string][] = [
     ["List its products, as a page does with its storefront key", `curl ${asPage("/products/")}`],
+    ["Browse a category, with facets", `curl ${asPage("/products/", "&category=home&facets=categories")}`],
     ["Read one of them, as a page", `curl ${asPage(`/products/${product_id}/`)}`],
     ["Read it as a server, with its stock", `${curl} ${address(`/products/${product_id}/`)}`],
     ["Add one", `${curl} ${send({ title: "Blue mug", price: 12.5 })} ${address("/products/")}`],

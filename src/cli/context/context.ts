@@ -5,7 +5,7 @@ import { databaseFile, refuseStandby } from "../../server/config/data-dir.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
 import { nameDatabase } from "../../server/db/failure.ts";
 import type { Database } from "../../server/db/session.ts";
-import { notFound, wrongState } from "../../server/errors.ts";
+import { attempt, notFound, wrongState } from "../../server/errors.ts";
 import type { NameKind } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
@@ -128,12 +128,8 @@ export async function updateSchema(db: Database, config: DatabaseConfig) {
  */
 export function accountName(accountsFile = "/etc/passwd"): string {
   const uid = String(process.getuid?.() ?? "unknown");
-  let accounts = "";
-  try {
-    accounts = readFileSync(accountsFile, "utf8");
-  } catch {
-    // A container may have no such file.
-  }
+  // A container may have no such file.
+  const accounts = attempt(() => readFileSync(accountsFile, "utf8")) ?? "";
   const entries = accounts.split("\n").map((line) => line.split(":"));
   return entries.find(([name, , id]) => name && id === uid)?.[0] ?? `uid ${uid}`;
 }

@@ -1,5 +1,5 @@
 import { type Config, type DatabaseConfig, readConfig, readDatabaseConfig } from "../../server/config/config.ts";
-import { type ConfigFlags, type Options, openOptions } from "../../server/config/options.ts";
+import { type ConfigFlags, type Options, openOptions } from "../../server/config/env-file.ts";
 import type { SharedValues } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { invalidFlag } from "../terminal/usage-error.ts";

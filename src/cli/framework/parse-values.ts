@@ -1,8 +1,8 @@
 import { parseDuration as readDuration } from "../../server/values/duration.ts";
+import { readTime } from "../../server/values/timestamp.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 // All of these throw a UsageError that names the flag.
-const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 /** A duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds. */
 export function parseDuration(flag: string, text: string): number {
@@ -18,24 +18,17 @@ export function parseFutureTime(flag: string, text: string): string {
 
 /** As `parseFutureTime`, with a duration before now, or a day, which means its beginning in UTC. */
 export function parsePastTime(flag: string, text: string): string {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  return parseTime(flag, isDay ? `${text}T00:00:00Z` : text, -1);
+  return parseTime(flag, text, -1);
 }
 
 function parseTime(flag: string, text: string, direction: 1 | -1): string {
   const ms = readDuration(text);
-  const at = ms === undefined ? parseRfc3339(text) : Date.now() + direction * ms;
+  const isDay = /^[\d-]+$/.test(text);
+  const given = isDay && direction > 0 ? undefined : readTime(text.replace(" ", "T"));
+  const at = ms === undefined ? given?.ms : Date.now() + direction * ms;
   // RFC 3339 ends with the year 9999.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
   throw invalidFlag(flag, "must be a duration such as 90d, or a time such as 2030-01-31T00:00:00Z");
-}
-
-function parseRfc3339(text: string): number | undefined {
-  if (!timeForm.test(text)) return undefined;
-  const at = Date.parse(text.replace(" ", "T"));
-  // Date.parse reads 31 February as a day in March.
-  const days = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate();
-  return Number.isNaN(at) || Number(text.slice(8, 10)) > days ? undefined : at;
 }
 
 /** A whole number from 1 on. */

@@ -8,16 +8,11 @@ const showCursor = "\u001b[?25h";
 // Questions go to standard error, so that standard output carries the answer only.
 const streams = { input: process.stdin, output: process.stderr };
 
-/** Asks before a dangerous command acts. `--yes` answers it. `signal` ends the question. */
+/** Asks before a dangerous command acts. `--yes` answers it. `signal` ends the question. Errors: UsageError naming `--yes`. */
 export async function confirmAction(console: Console, question: string, signal?: AbortSignal): Promise<void> {
-  requireAnswer(console, question);
   if (console.assumeYes) return;
+  if (!console.canAsk) throw needsFlag("--yes", question);
   if (!(await askYesNo(escapeControls(question), false, signal))) throw new CancelledError();
-}
-
-/** Refuses a command that will ask but cannot, before it reads anything. Errors: UsageError naming `--yes`. */
-export function requireAnswer(console: Console, question: string): void {
-  if (!console.assumeYes && !console.canAsk) throw needsFlag("--yes", question);
 }
 
 /** Asks to type the name of what will be deleted, or uses `--confirm <name>`; `--yes` is not enough. */

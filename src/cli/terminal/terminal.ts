@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
-import { internalError, validationFailed } from "../../server/errors.ts";
+import { attempt, internalError, validationFailed } from "../../server/errors.ts";
 import { formatBytes } from "../../server/values/bytes.ts";
 
 /** Streams, environment and signals of the process. Commands use the process only through it. */
@@ -100,12 +100,8 @@ export function onExit(cleanUp: () => void): () => void {
 
 /** A program that is started with an output closed finds /dev/null there as well. */
 function isNullDevice(descriptor: number): boolean {
-  try {
-    const { rdev } = fstatSync(descriptor);
-    return rdev !== 0 && rdev === statSync("/dev/null").rdev;
-  } catch {
-    return false;
-  }
+  const [given, none] = [attempt(() => fstatSync(descriptor)), attempt(() => statSync("/dev/null"))];
+  return Boolean(given?.rdev) && given?.rdev === none?.rdev;
 }
 
 function writeTo(stream: NodeJS.WriteStream, text: string): Promise<NodeJS.ErrnoException | undefined> {

@@ -1,7 +1,7 @@
 import type { SystemCtx } from "../context.ts";
 import { inTransaction } from "../db/transaction.ts";
 import { issueKeyWithOrigins } from "../modules/app-keys/issue.ts";
-import type { AppKey, IssuedAppKey } from "../modules/app-keys/model.ts";
+import type { AppKeyDetails, IssuedAppKey } from "../modules/app-keys/service.ts";
 import { getKey, listKeys } from "../modules/app-keys/service.ts";
 import type { TenantDetails } from "../modules/tenants/record.ts";
 import { createTenant, getTenant, listTenants, requireTenant } from "../modules/tenants/service.ts";
@@ -30,7 +30,7 @@ export interface Shop {
   /** The oldest active owner. */
   owner: User | null;
   /** The oldest key that is not revoked; with its secret only when it was just created. */
-  key: AppKey | IssuedAppKey | null;
+  key: AppKeyDetails | IssuedAppKey | null;
 }
 
 /** Finds the existing parts of a shop. */

@@ -7,6 +7,8 @@ import { inTransaction } from "../db/transaction.ts";
 import { AppError, conflict } from "../errors.ts";
 import { issueKeyWithOrigins } from "../modules/app-keys/issue.ts";
 import { activateKey, issueKey, publishKey } from "../modules/app-keys/service.ts";
+import type { CategoryInput } from "../modules/categories/model.ts";
+import { createCategory, listCategoryTree } from "../modules/categories/service.ts";
 import { storePicture } from "../modules/media/service.ts";
 import { verifyPassword } from "../modules/passwords/password-hash.ts";
 import { listProducts } from "../modules/products/list/list.ts";
@@ -20,6 +22,7 @@ import { keyPurposes } from "../security/scopes.ts";
 import type { Vault } from "../security/vault.ts";
 import { collectFiles } from "../values/collect-json.ts" with { type: "macro" };
 import { newId } from "../values/ids.ts";
+import demoCategories from "./demo-categories.json" with { type: "json" };
 import demoProducts from "./demo-products.json" with { type: "json" };
 
 export const demoNamespace = "demo";
@@ -39,7 +42,7 @@ const pageKey = {
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 
 /**
- * Fills an empty data directory with a sample store: a tenant, about twenty products, a customer and two published keys, one
+ * Fills an empty data directory with a sample store: a tenant, about twenty products in categories, a customer and two published keys, one
  * of them for pages. On later starts the data stays, and a missing key is replaced. Their secrets and the customer's password are kept in
  * `demo-key.json`, readable by its owner only, because each start prints working requests.
  * @returns the store, with the credentials of its keys and its customer, the id of a product, and whether it is new.
@@ -118,8 +121,12 @@ function readKept(path: string): Kept {
   }
 }
 
-/** Creates the products; returns the id of the last, which lists show first. `picture` is an alternative text. */
+/** Creates the products and the categories that are missing; returns the id of the last, which lists show first. `picture` is an alternative text. */
 async function fillShelves(ctx: Ctx): Promise<string> {
+  const known = (await listCategoryTree(ctx)).map(({ slug }) => slug);
+  for (const category of demoCategories as (CategoryInput & { slug: string })[]) {
+    if (!known.includes(category.slug)) await createCategory(ctx, category);
+  }
   let id = "";
   for (const { picture, ...product } of demoProducts as (ProductInput & { picture: string })[]) {
     const images = [{ media_id: await hangPicture(ctx, `${slugFrom(product.title)}.webp`), alt: picture }];

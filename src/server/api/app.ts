@@ -38,7 +38,10 @@ const everyMethod = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 /** Label of requests without a route in the metrics. */
 const noRoute = "(none)";
 
-/** The HTTP application, not yet listening. Elysia finds the route; the pipeline makes every answer. */
+/**
+ * The HTTP application, not yet listening, and how it reads the address of a client. Elysia finds the route; the pipeline
+ * makes every answer.
+ */
 export function createApp(deps: AppDeps) {
   const { db, now, vault } = deps;
   const routes = deps.routes ?? allRoutes;
@@ -93,7 +96,7 @@ export function createApp(deps: AppDeps) {
           throw error;
         }),
   );
-  return server;
+  return Object.assign(server, { clientIpOf: pipeline.clientIpOf });
 }
 
 function mountRoute(server: Elysia, pipeline: PipelineDeps, route: Route): void {

@@ -4,8 +4,9 @@ import { recordAudit } from "../modules/audit/service.ts";
 import { addressSubject, authAttempts, countHit } from "../modules/rate-limits/service.ts";
 import type { Vault } from "../security/vault.ts";
 import { addressGroup } from "../values/ip-prefix.ts";
+import { LruCache } from "../values/lru-cache.ts";
 
-const maxRemembered = 10_000;
+const minRemembered = 5000;
 
 /** Counts an attempt of an address; throws tooManyAuthAttempts after ten a minute. */
 export type CountAttempt = (by: { clientIp: string | null; namespace: string; requestId: string }) => Promise<void>;
@@ -16,7 +17,7 @@ export type CountAttempt = (by: { clientIp: string | null; namespace: string; re
  * flood costs no reads or writes; the audit log records when one starts.
  */
 export function createAttemptCounter(db: Database, vault: Vault, now: () => number): CountAttempt {
-  const freeAt = new Map<string, number>();
+  const freeAt = new LruCache<number>(minRemembered);
   return async ({ clientIp, namespace, requestId }) => {
     const address = addressGroup(clientIp ?? "unknown");
     const known = freeAt.get(address);
@@ -26,7 +27,6 @@ export function createAttemptCounter(db: Database, vault: Vault, now: () => numb
       freeAt.delete(address);
       waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp));
       if (waitMs === 0) return;
-      if (freeAt.size >= maxRemembered) freeAt.clear();
       freeAt.set(address, now() + waitMs);
       const ctx = { db, actor: { kind: "visitor" }, requestId, now, clientIp } as const;
       await recordAudit(ctx, { event: "attempts.refused", namespace, error: "tooManyAuthAttempts" });

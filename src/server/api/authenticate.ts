@@ -1,20 +1,12 @@
 import ipaddr from "ipaddr.js";
 import type { Actor, ProcessMemory, Tenant } from "../context.ts";
 import type { Session } from "../db/session.ts";
-import {
-  AppError,
-  appAuthFailed,
-  type ErrorKind,
-  forbidden,
-  malformedRequest,
-  notAuthenticated,
-  userTokenInvalid,
-} from "../errors.ts";
+import { AppError, appAuthFailed, forbidden, malformedRequest, notAuthenticated, userTokenInvalid } from "../errors.ts";
 import { type Access, asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import type { KnownKey } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import { sameHash } from "../modules/app-keys/secret.ts";
-import { verifyToken } from "../modules/tokens/verify.ts";
+import { verifyToken } from "../modules/tokens/service.ts";
 import { hasScope } from "../security/scopes.ts";
 import type { CountAttempt } from "./attempts.ts";
 import { type AppCredentials, type Sent, type TokenCredentials, tokenCredentialsOf } from "./credentials.ts";
@@ -37,14 +29,14 @@ interface Attempt {
   tenant: Tenant;
   /** The key whose id was sent; null when there is none. */
   key: KnownKey | null;
-  /** Whether the request was counted as an attempt already, as all of `/auth/` are. */
+  /** Whether the request was counted as an attempt already, as all of `/auth/` are (`isAttempt`). */
   isCounted: boolean;
 }
 
 const originRemedy = "Use the key from an allowed origin, or ask the store's administrator to allow this one.";
 
 /** Errors of failed authentication; these count towards tooManyAuthAttempts. */
-const countedKinds: ReadonlySet<ErrorKind> = new Set([
+const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
   "invalidAppCredentials",
   "appAuthFailed",
   "invalidTokenParams",

@@ -85,7 +85,6 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
   const unsupported = checkType(request.headers, allowsText);
   const held = holdMemory(memory);
-  const { signal } = request;
   try {
     const bytes = await collectInTime(request, limits, held);
     if (bytes.length === 0) return none;
@@ -93,10 +92,10 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
     if (bytes.length <= quickBytes) return parse(bytes);
     // Beside the other requests of its store, which are short.
     const party = `${partyOf(request.url)} body`;
-    await freeTurn(party, signal);
-    signal.throwIfAborted();
+    await freeTurn(party, request);
+    request.signal.throwIfAborted();
     const body = parse(bytes);
-    await freeTurn(party, signal);
+    await freeTurn(party, request);
     return body;
   } catch (error) {
     if (error instanceof AppError) return { error };

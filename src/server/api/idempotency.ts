@@ -28,9 +28,9 @@ export async function answerIdempotently(route: Route, call: Call, header: strin
   if (!keyForm.test(header)) {
     throw malformedRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.");
   }
-  const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call) };
-  // A repeated request should not pay for the preparation again.
-  const kept = route.prepare && (await findReply(call.ctx, request));
+  const status = route.reply.status ?? 200;
+  const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call), status };
+  const kept = await findReply(call.ctx, request);
   if (kept) return kept;
   const prepared = await route.prepare?.(call as never);
   return answerOnce(call.ctx, request, async (tx) => {

@@ -82,7 +82,7 @@ export async function answerRoute(
     if (store.suspended) throw storeNotFound("The store is suspended.", { remedy: "Ask the operator of the store." });
     tenant = store;
 
-    const isCounted = route.path.startsWith("/auth/");
+    const isCounted = route.isAttempt ?? route.path.startsWith("/auth/");
     const attempt = { request, requestId, origin, sent, tenant, key, isCounted };
     if (isCounted || route.access.some((way) => way.kind === "app" && way.scope === "customers:sign-up")) {
       const address = forwardedAddress(deps, attempt);

@@ -2,8 +2,7 @@ import type { Route } from "../http/route.ts";
 import { categoryRoutes } from "../modules/categories/routes.ts";
 import { eventRoutes } from "../modules/events/routes.ts";
 import { mediaRoutes } from "../modules/media/routes.ts";
-import { registrationRoutes } from "../modules/notifications/routes.ts";
-import { sendRoutes } from "../modules/notifications/send-routes.ts";
+import { notificationRoutes } from "../modules/notifications/routes.ts";
 import { orderRoutes } from "../modules/orders/routes.ts";
 import { passwordResetRoutes } from "../modules/password-reset/routes.ts";
 import { personalDataRoutes } from "../modules/personal-data/routes.ts";
@@ -29,9 +28,8 @@ export const routes: readonly Route[] = [
   ...productRoutes,
   ...profileRoutes,
   ...reactionRoutes,
-  ...registrationRoutes,
+  ...notificationRoutes,
   ...rewardRoutes,
-  ...sendRoutes,
   ...sessionRoutes,
   ...signUpRoutes,
   ...twoFactorRoutes,

@@ -4,40 +4,42 @@ import type { Route } from "../http/route.ts";
 import { hasToken, metricsType } from "../monitoring/metrics/http.ts";
 import { createReadiness, type ReadinessDeps } from "../monitoring/readiness.ts";
 import type { RecentRequest } from "../monitoring/server-status.ts";
-import { type Coding, chooseCoding, compress } from "./compression.ts";
-import { describeApi, type systemPages } from "./openapi.ts";
+import { describeApi } from "./description/openapi.ts";
+import { clientFiles } from "./pages/client-files.ts";
+import { type Answer, answerHome, fixedPage, referencePages, script } from "./pages/pages.ts";
 import { answerElsewhere, type PipelineDeps } from "./pipeline.ts";
 
 export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeBytes"> {
   routes: readonly Route[];
   version: string;
+  /** Whether the reference of the API is served. */
+  hasDocs: boolean;
   /** `/metrics` for requests with this token; without it there is no such route. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
   /** Called for a request of `/health/live` that `bodega doctor` sends. */
   onSeen?: ((request: Request) => void) | undefined;
 }
 
-/** The pages outside the API, which need no namespace: health checks, API description, and metrics for Prometheus. */
+const json = "application/json; charset=utf-8";
+const text = "text/plain; charset=utf-8";
+const anyOrigin = { "Access-Control-Allow-Origin": "*" };
+
+/** The pages outside the API, which need no namespace. */
 export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: SystemPages): void {
-  const { routes, version, metrics, onSeen } = deps;
+  const { routes, version, hasDocs, metrics, onSeen } = deps;
   const findUnready = createReadiness({ ...deps, db: pipeline.db });
-  let description: string | undefined;
-  const compressions: Partial<Record<Coding, ReturnType<typeof compress>>> = {};
   mountPage(server, pipeline, "/health/live", (request) => {
     if (onSeen && request.headers.get("x-request-id")?.startsWith("doctor-")) onSeen(request);
     return answerOk;
   });
   mountPage(server, pipeline, "/health/ready", async () => (await findUnready()) ?? answerOk);
-  mountPage(server, pipeline, "/openapi.json", async (request) => {
-    description ??= JSON.stringify(describeApi(routes, version));
-    const coding = chooseCoding(request.headers.get("accept-encoding"), description);
-    if (coding) compressions[coding] ??= compress(description, coding);
-    const body = coding ? await compressions[coding] : description;
-    return (headers) => {
-      Object.assign(headers, { "Access-Control-Allow-Origin": "*", Vary: "Accept-Encoding" });
-      return new Response(body, { headers: coding ? { ...headers, "Content-Encoding": coding } : headers });
-    };
-  });
+  const describe = () => JSON.stringify(describeApi(routes, version));
+  mountPage(server, pipeline, "/openapi.json", fixedPage(json, describe, anyOrigin));
+  for (const [path, read] of Object.entries(clientFiles)) {
+    mountPage(server, pipeline, path, fixedPage(path.endsWith(".js") ? script : text, read, anyOrigin));
+  }
+  mountPage(server, pipeline, "/", async (request) => answerHome(request, version, hasDocs, await findUnready()));
+  for (const [path, answer] of Object.entries(hasDocs ? referencePages : {})) mountPage(server, pipeline, path, answer);
   if (metrics === undefined) return;
   mountPage(server, pipeline, "/metrics", async (request) => {
     if (!hasToken(request, metrics.token)) {
@@ -52,17 +54,15 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   });
 }
 
-type Answer = Parameters<typeof answerElsewhere>[3];
-
 /** Mounts a page for GET and HEAD. `decide` returns the reply or the error. */
 function mountPage(
   server: Elysia,
   pipeline: PipelineDeps,
-  path: keyof typeof systemPages,
+  path: string,
   decide: (request: Request) => Promise<Answer | AppError> | Answer | AppError,
 ): void {
   const meterOf = pipeline.meter.anyMethod(path);
-  const isProbe = path !== "/openapi.json";
+  const isProbe = path.startsWith("/health/") || path === "/metrics";
   const answer = async ({ request }: { request: Request }) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     const decided = isRead ? await decide(request) : methodNotAllowed(undefined, { headers: { Allow: "GET, HEAD" } });

@@ -32,7 +32,7 @@ export async function readUpload(request: Request, upload: Upload, memory: BodyM
 }
 
 async function readForm(request: Request, type: string, bytes: Uint8Array, store: string): Promise<Uint8Array> {
-  await freeTurn(store, request.signal);
+  await freeTurn(store, request);
   const form = new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData();
   const fields = await form.then(
     (parsed) => [...parsed.values()],

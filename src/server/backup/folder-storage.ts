@@ -1,12 +1,11 @@
 import { createReadStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { Writable } from "node:stream";
 import { giveToOwner } from "../config/data-dir.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { createPacer } from "./copy/pace.ts";
-import { isBackupName } from "./location.ts";
-import type { BackupStorage, BackupUpload } from "./storage.ts";
+import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
 
 /** After this time an unfinished file belongs to a process that was killed. */
 const staleMs = 24 * 3_600_000;
@@ -20,12 +19,43 @@ export function partialPath(folder: string, id: string): string {
 }
 
 /**
- * Stores backups as files of a directory, which the first one creates.
- * @param dataDir whose owner gets the files made within it, so that a server of that account can read and remove them.
+ * Stores objects as files of a directory, which the first one creates.
+ * @param dataDir whose owner gets the backups made within it, so that a server of that account can read and remove them.
  */
-export function openFolder(folder: string, dataDir?: string): BackupStorage {
+export function openFolder(folder: string, dataDir?: string): ObjectStorage {
+  const write = async (name: string, bytes: Uint8Array) => {
+    const partial = join(folder, `.${name}.partial`);
+    const file = await open(partial, "w", 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return partial;
+  };
   return {
-    async create(name, id, signal) {
+    address: folder,
+    async put(name, bytes) {
+      await rename(await write(name, bytes), join(folder, name));
+      await syncFolder(folder);
+    },
+    async create(name, bytes) {
+      // Only here: a directory that disappears later may be a disk that is not mounted.
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const partial = await write(name, bytes);
+      try {
+        await link(partial, join(folder, name));
+        await syncFolder(folder);
+        return true;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+        throw error;
+      } finally {
+        await rm(partial, { force: true });
+      }
+    },
+    async upload(name, id, signal) {
       const first = await mkdir(folder, { recursive: true, mode: 0o700 });
       const isOwned = dataDir !== undefined && `${realpathSync(folder)}${sep}`.startsWith(realpathSync(dataDir) + sep);
       if (isOwned && first !== undefined) {
@@ -36,14 +66,14 @@ export function openFolder(folder: string, dataDir?: string): BackupStorage {
       // Opened now, so that a missing permission is reported before the database is copied.
       const file = await open(partial, "wx", 0o600);
       if (isOwned) giveToOwner(partial, dataDir);
-      return upload(file, partial, join(folder, name), signal);
+      return uploadTo(file, partial, join(folder, name), signal);
     },
-    async list() {
-      const names = await readdir(folder).catch((error) => {
-        if (error.code === "ENOENT") return [];
-        throw error;
-      });
-      return names.filter(isBackupName).sort();
+    // A folder whose network hangs must not hold up the process.
+    has: (name) => stat(join(folder, name)).then(Boolean, () => false),
+    get: (name) => readFile(join(folder, name)).catch((error) => absent(error, "ENOENT")),
+    async list(prefix, after = "") {
+      const names = (await readdir(folder).catch((error) => absent(error, "ENOENT"))) ?? [];
+      return names.filter((name) => name.startsWith(prefix) && name > after).sort();
     },
     async head(name) {
       await using file = await open(join(folder, name));
@@ -58,7 +88,7 @@ export function openFolder(folder: string, dataDir?: string): BackupStorage {
   };
 }
 
-function upload(file: FileHandle, partial: string, path: string, signal: AbortSignal): BackupUpload {
+function uploadTo(file: FileHandle, partial: string, path: string, signal: AbortSignal): BackupUpload {
   const pacer = createPacer(signal);
   const sink = new Writable({
     highWaterMark: 1 << 20,
@@ -85,6 +115,11 @@ function upload(file: FileHandle, partial: string, path: string, signal: AbortSi
       await rm(partial, { force: true });
     },
   };
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const entries = await open(folder, "r").catch(() => open(dirname(folder), "r"));
+  await entries.sync().finally(() => entries.close());
 }
 
 async function removeStale(folder: string): Promise<void> {

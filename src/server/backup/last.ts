@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
+import { attempt } from "../errors.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
 /** Work that succeeds or fails, and the file in `backups` that keeps its latest results. */
@@ -16,22 +17,17 @@ interface LastResults {
 
 /** Reads the latest results of a kind; all null where there are none. */
 export function readLast(dataDir: string, kind: Kind): LastResults {
-  try {
-    const { last_success = null, last_failure = null } = JSON.parse(readFileSync(lastPath(dataDir, kind), "utf8"));
-    return { last_success, last_failure };
-  } catch {
-    return { last_success: null, last_failure: null };
-  }
+  const kept = attempt(() => JSON.parse(readFileSync(lastPath(dataDir, kind), "utf8")));
+  return { last_success: kept?.last_success ?? null, last_failure: kept?.last_failure ?? null };
 }
 
 /** Records the result of a backup or rehearsal. Never throws: the result is reported elsewhere too. */
 export function noteResult(dataDir: string, kind: Kind, change: Partial<LastResults>): void {
-  try {
+  // The disk may be full, which the error itself says.
+  attempt(() => {
     makeBackupsFolder(dataDir);
     writeWhole(dataDir, lastPath(dataDir, kind), `${JSON.stringify({ ...readLast(dataDir, kind), ...change })}\n`);
-  } catch {
-    // The disk may be full, which the error itself says.
-  }
+  });
 }
 
 function lastPath(dataDir: string, kind: Kind): string {

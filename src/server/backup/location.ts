@@ -1,16 +1,20 @@
-import { mkdirSync, type Stats, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { mkdirSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { backupDestination } from "../config/backup-config.ts";
 import type { Config } from "../config/config.ts";
 import { giveToOwner } from "../config/data-dir.ts";
 import { invalidOption } from "../config/environment.ts";
-import { notFound } from "../errors.ts";
+import { attempt, notFound } from "../errors.ts";
+import type { ObjectStorage } from "./storage.ts";
 
-/** Where a backup goes or comes from. Without a `name` it is a folder of backups, each with a name of its own. */
-export type BackupLocation =
-  | { kind: "stdout" }
-  | { kind: "folder"; path: string; name: string | undefined }
-  | { kind: "s3"; bucket: string; prefix: string; name: string | undefined };
+/** Where a backup goes or comes from. */
+export interface BackupLocation {
+  kind: "stdout" | "folder" | "s3";
+  /** An absolute directory, `s3://bucket/prefix`, or `-`. */
+  place: string;
+  /** Undefined for a place of backups, each with a name of its own. */
+  name: string | undefined;
+}
 
 const ending = ".tar.gz";
 const nameForm = /^bodega-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)\.(\d{3})Z\.tar\.gz$/;
@@ -20,9 +24,9 @@ export function makeBackupName(now: Date): string {
   return `bodega-${now.toISOString().replace(/[-:]/g, "")}${ending}`;
 }
 
-/** Whether a file or object has a name that `makeBackupName` made. */
-export function isBackupName(name: string): boolean {
-  return nameForm.test(name);
+/** The names of the backups in a place, oldest first. */
+export async function listBackups(storage: ObjectStorage): Promise<string[]> {
+  return (await storage.list("bodega-")).filter((name) => nameForm.test(name));
 }
 
 /** The default directory of backups, within the data directory. */
@@ -57,15 +61,12 @@ export function stagingFolder(dataDir: string, id: string): string {
  * @throws validationFailed for anything else.
  */
 export function parseDestination(given: string, source: string): BackupLocation {
-  if (given === "-") return { kind: "stdout" };
   if (given === "") throw invalidOption(source, "must not be empty");
-  const place = backupDestination({ value: given, source }) as string;
-  if (place.startsWith("s3:")) return parseS3(place);
-  const found = statOrNothing(place);
-  if (found?.isDirectory()) return { kind: "folder", path: place, name: undefined };
-  if (isArchiveName(place)) return { kind: "folder", path: dirname(place), name: basename(place) };
-  if (found !== undefined) throw invalidOption(source, `must be a directory, or a file that ends in ${ending}`);
-  return { kind: "folder", path: place, name: undefined };
+  const place = given === "-" ? given : (backupDestination({ value: given, source }) as string);
+  const found = isAbsolute(place) ? attempt(() => statSync(place)) : undefined;
+  const isFile = !found?.isDirectory() && isArchiveName(place);
+  if (found?.isDirectory() || isFile || found === undefined) return locate(place, isFile);
+  throw invalidOption(source, `must be a directory, or a file that ends in ${ending}`);
 }
 
 /**
@@ -75,38 +76,21 @@ export function parseDestination(given: string, source: string): BackupLocation 
 export function parseSource(given: string, source: string): BackupLocation {
   if (given === "-" || given.startsWith("s3:")) return parseDestination(given, source);
   const path = resolve(given);
-  const found = statOrNothing(path);
+  const found = attempt(() => statSync(path));
   if (found === undefined) throw notFound("backup", path, { remedy: "Check its name and directory." });
-  if (found.isDirectory()) return { kind: "folder", path, name: undefined };
-  return { kind: "folder", path: dirname(path), name: basename(path) };
+  return locate(path, !found.isDirectory());
 }
 
 /** A location as text, as `parseSource` reads it. */
-export function formatLocation(location: BackupLocation, name = ""): string {
-  switch (location.kind) {
-    case "stdout":
-      return "-";
-    case "folder":
-      return join(location.path, location.name ?? name);
-    case "s3":
-      return `s3://${location.bucket}/${location.prefix}${location.name ?? name}`;
-  }
+export function formatLocation({ kind, place, name }: BackupLocation, otherName = ""): string {
+  if (kind === "stdout") return place;
+  const last = name ?? otherName;
+  return kind === "s3" ? `${place.replace(/\/*$/, "/")}${last}` : join(place, last);
 }
 
-function parseS3(address: string): BackupLocation {
-  const [, bucket = "", path = ""] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(address) ?? [];
-  if (!isArchiveName(path))
-    return { kind: "s3", bucket, prefix: path.replace(/\/*$/, "").replace(/.$/, "$&/"), name: undefined };
-  const start = path.lastIndexOf("/") + 1;
-  return { kind: "s3", bucket, prefix: path.slice(0, start), name: path.slice(start) };
-}
-
-function statOrNothing(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
+function locate(path: string, isFile: boolean): BackupLocation {
+  const kind = path === "-" ? "stdout" : path.startsWith("s3:") ? "s3" : "folder";
+  return isFile ? { kind, place: dirname(path), name: basename(path) } : { kind, place: path, name: undefined };
 }
 
 function isArchiveName(path: string): boolean {

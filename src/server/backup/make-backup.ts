@@ -17,13 +17,19 @@ import { packArchive, peekManifest } from "./archive.ts";
 import { copyLive } from "./copy/copy-live.ts";
 import { dumpDatabase } from "./copy/dump.ts";
 import type { BackupJob, BackupReport, BackupStep } from "./job.ts";
-import { backupsFolder, formatLocation, makeBackupName, makeBackupsFolder, stagingFolder } from "./location.ts";
+import {
+  backupsFolder,
+  formatLocation,
+  listBackups,
+  makeBackupName,
+  makeBackupsFolder,
+  stagingFolder,
+} from "./location.ts";
 import { damaged, type Manifest } from "./manifest.ts";
 import { openStorage } from "./open-storage.ts";
-import { type Inspection, inspectIntact } from "./restore/inspect.ts";
+import { findSchemaFaults, type Inspection, inspectIntact } from "./restore/inspect.ts";
 import { removeStaleRestores } from "./restore/temp-dir.ts";
-import { findSchemaFaults } from "./restore/verify-schema.ts";
-import { type BackupStorage, type BackupUpload, storageError } from "./storage.ts";
+import { type BackupUpload, type ObjectStorage, storageError } from "./storage.ts";
 
 interface BackupOptions extends BackupJob {
   /** The program's version. */
@@ -51,15 +57,15 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   }
   const key = options.includeKey ? copySecret(config) : undefined;
   if (key === null) throw wrongState(`No secret key found in ${config.dataDir}. Omit --include-key.`);
-  const storage = location.kind === "stdout" ? undefined : openStorage(location, config);
+  const storage = location.kind === "stdout" ? undefined : openStorage(location.place, config);
   const lock = await waitForLock(config.dataDir, onStep, signal);
   const staging = stagingFolder(config.dataDir, options.id);
   const createdAt = new Date();
-  const name = ("name" in location ? location.name : undefined) ?? makeBackupName(createdAt);
+  const name = location.name ?? makeBackupName(createdAt);
   try {
     makeStaging(config.dataDir, staging);
     await removeStaleRestores(config.dataDir);
-    const upload = (await storage?.create(name, options.id, signal)) ?? uploadTo(options.stdout);
+    const upload = (await storage?.upload(name, options.id, signal)) ?? uploadTo(options.stdout);
     try {
       const copy = join(staging, "bodega.db");
       await copyDatabase(config, copy, options);
@@ -196,10 +202,10 @@ async function describeCopy(
  * Removes the oldest backups of this database, until `keep` are left. Other files, and backups of other databases, are
  * not touched. The new backup is complete, so a failure is only a warning.
  */
-async function prune(storage: BackupStorage, manifest: Manifest, keep: number, report: BackupReport): Promise<void> {
+async function prune(storage: ObjectStorage, manifest: Manifest, keep: number, report: BackupReport): Promise<void> {
   try {
     const own: string[] = [];
-    for (const name of await storage.list()) {
+    for (const name of await listBackups(storage)) {
       const found = await peekManifest(await storage.head(name));
       // The new one stays whatever its name: the clock may have been ahead when others were made.
       const isNew = report.backup.endsWith(name);

@@ -1,4 +1,4 @@
-import { type AppError, validationFailed } from "../errors.ts";
+import { type AppError, attempt, validationFailed } from "../errors.ts";
 
 /** Describes a backup; the first file of its archive, `manifest.json`. */
 export interface Manifest {
@@ -25,12 +25,7 @@ export interface Manifest {
  * @throws validationFailed when it is invalid, or of a newer format.
  */
 export function parseManifest(text: string): Manifest {
-  let manifest: Manifest;
-  try {
-    manifest = JSON.parse(text);
-  } catch {
-    throw damagedBackup("its manifest cannot be read");
-  }
+  const manifest: Manifest | undefined = attempt(() => JSON.parse(text));
   if (typeof manifest?.format === "number" && manifest.format !== 1) {
     throw damaged(`The backup has format ${manifest.format} of a newer version of Bodega. Use that version.`);
   }

@@ -1,55 +1,81 @@
-import { Readable, Writable } from "node:stream";
+import { Readable, Transform } from "node:stream";
 import type { Config } from "../config/config.ts";
 import { validationFailed } from "../errors.ts";
 import { withSignal } from "../values/with-timeout.ts";
 import { headBytes, openFolder } from "./folder-storage.ts";
-import { type BackupLocation, isBackupName } from "./location.ts";
-import type { BackupStorage, BackupUpload } from "./storage.ts";
+import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
 
-type S3Location = Extract<BackupLocation, { kind: "s3" }>;
-
+/** Longest time of one call. A call that takes longer has failed. */
+export const defaultTimeoutMs = 30_000;
+const presignSeconds = 300;
 /** S3 allows 10,000 parts per object, so an archive can have 156 GiB. */
 const partBytes = 16 * 1024 * 1024;
 /** Bun aborts a multipart upload in the background and does not report when it has finished, so we wait this long. */
 const abortMs = 1000;
+
 /**
- * Opens the storage of a location.
+ * Opens an absolute directory, or `s3://bucket/prefix`.
  * @param config `dataDir` is set where backups are made: files within it get its owner, even if root makes the backup.
- * @throws validationFailed for an S3 location without an account.
+ * @throws validationFailed for an S3 address without an account.
  */
 export function openStorage(
-  location: Exclude<BackupLocation, { kind: "stdout" }>,
+  address: string,
   { s3, dataDir }: Pick<Config, "s3"> & { dataDir?: string },
-): BackupStorage {
-  if (location.kind === "folder") return openFolder(location.path, dataDir);
-  if (s3 !== undefined) return openS3(location, s3);
+  timeoutMs = defaultTimeoutMs,
+): ObjectStorage {
+  if (!address.startsWith("s3:")) return openFolder(address, dataDir);
+  if (s3 !== undefined) return openBucket(address, s3, timeoutMs);
   throw validationFailed("To use s3://, set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
 }
 
-/** Stores backups as objects of a bucket. Larger ones are uploaded in parts; an object appears when it is complete. */
-function openS3({ bucket, prefix }: S3Location, account: NonNullable<Config["s3"]>): BackupStorage {
+function openBucket(address: string, account: NonNullable<Config["s3"]>, timeoutMs: number): ObjectStorage {
+  const [, bucket = "", path = ""] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(address) ?? [];
+  const prefix = path === "" ? "" : path.replace(/\/*$/, "/");
   const client = new Bun.S3Client({ ...account, bucket });
+  // Signed addresses, because Bun's client can neither be interrupted nor ask for a name to be new.
+  const put = async (name: string, bytes: Uint8Array, headers: Record<string, string>) => {
+    const url = client.presign(prefix + name, { method: "PUT", expiresIn: presignSeconds });
+    const body = bytes as Uint8Array<ArrayBuffer>;
+    const response = await fetch(url, { method: "PUT", body, headers, signal: AbortSignal.timeout(timeoutMs) });
+    if (response.ok) return true;
+    // 409: another conditional upload of the same name is under way.
+    if ("If-None-Match" in headers && (response.status === 412 || response.status === 409)) return false;
+    const code = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1] ?? `status ${response.status}`;
+    throw Object.assign(new Error(`The upload was refused (${code}).`), { code });
+  };
   return {
-    async create(name, _id, signal) {
+    address,
+    async put(name, bytes) {
+      await put(name, bytes, {});
+    },
+    create: (name, bytes) => put(name, bytes, { "If-None-Match": "*" }),
+    async upload(name, _id, signal) {
       // Called before the database is copied: most errors appear with every call. Permission to write alone is enough.
-      await client.list({ prefix, maxKeys: 1 }).catch((error) => {
-        if (error.code !== "AccessDenied") throw error;
-      });
+      await client.list({ prefix, maxKeys: 1 }).catch((error) => absent(error, "AccessDenied"));
       return upload(client, `${prefix}${name}`, signal);
     },
-    list: async () => (await listObjects(client, prefix)).filter(isBackupName).sort(),
-    head: (name) => client.file(`${prefix}${name}`).slice(0, headBytes).bytes(),
+    has: (name) => client.exists(prefix + name),
+    get(name) {
+      const reading = client.file(prefix + name).bytes();
+      return reading.catch((error) => absent(error, "NoSuchKey"));
+    },
+    head: (name) =>
+      client
+        .file(prefix + name)
+        .slice(0, headBytes)
+        .bytes(),
     async read(name) {
-      const file = client.file(`${prefix}${name}`);
+      const file = client.file(prefix + name);
       const { size } = await file.stat();
       return { bytes: size, stream: Readable.fromWeb(file.stream() as never) };
     },
-    remove: (name) => client.delete(`${prefix}${name}`),
+    list: (start, after) => listObjects(client, prefix, start, after),
+    remove: (name) => client.delete(prefix + name),
   };
 }
 
 /** The names behind a prefix of a bucket that begin with `start` and sort behind `after`, in order. */
-export async function listObjects(client: Bun.S3Client, prefix: string, start = "", after = ""): Promise<string[]> {
+async function listObjects(client: Bun.S3Client, prefix: string, start: string, after = ""): Promise<string[]> {
   const names: string[] = [];
   for (let startAfter = after && prefix + after; ; ) {
     const page = await client.list({ prefix: prefix + start, ...(startAfter && { startAfter }) });
@@ -61,34 +87,24 @@ export async function listObjects(client: Bun.S3Client, prefix: string, start = 
 }
 
 function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupUpload {
-  // An aborted stream ends the upload without an object; Bun's own writer would make one of what it has.
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const uploaded = client.write(key, new Response(readable), {
+  const sink = new Transform({
+    highWaterMark: 1 << 20,
+    // A copy, because the pipeline reuses its buffer while the upload still holds it.
+    transform: (chunk: Buffer, _encoding, done) => done(null, Buffer.from(chunk)),
+  });
+  // A stream that is destroyed ends the upload without an object; Bun's own writer would make one of what it has.
+  const uploaded = client.write(key, new Response(Readable.toWeb(sink) as never), {
     partSize: partBytes,
     queueSize: 2,
     retry: 3,
     type: "application/gzip",
   });
-  const failed = uploaded.then(() => new Promise<never>(() => {}));
-  failed.catch(() => {});
-  const writer = writable.getWriter();
-  const sink = new Writable({
-    highWaterMark: 1 << 20,
-    write(chunk: Buffer, _encoding, done) {
-      // A copy, because the pipeline reuses its buffer while the upload still holds it.
-      const written = writer.ready.then(() => writer.write(new Uint8Array(chunk)));
-      Promise.race([written, failed]).then(() => done(), done);
-    },
-    final(done) {
-      Promise.race([writer.close(), failed]).then(() => done(), done);
-    },
-  });
+  uploaded.catch((error) => sink.destroy(error));
   return {
     sink,
     finish: () => withSignal(uploaded, signal),
     async discard() {
-      sink.destroy();
-      void writer.abort(new Error("The backup was cancelled.")).catch(() => {});
+      sink.destroy(new Error("The backup was cancelled."));
       // If the last call was already under way, the upload leaves a complete object.
       const removed = uploaded.then(() => client.delete(key)).catch(() => {});
       await Promise.race([removed, Bun.sleep(abortMs)]);

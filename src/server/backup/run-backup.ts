@@ -58,7 +58,7 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
 
 export function removeUnfinished({ dataDir }: Pick<Config, "dataDir">, { location, id }: BackupJob): void {
   removeIfPossible(stagingFolder(dataDir, id));
-  if (location.kind === "folder") removeIfPossible(partialPath(location.path, id));
+  if (location.kind === "folder") removeIfPossible(partialPath(location.place, id));
 }
 
 async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport | AppError> {

@@ -33,7 +33,7 @@ export function startBackups(
   if (location.kind === "stdout" || location.name !== undefined) {
     throw invalidOption("--backup-to", "must be a directory or s3://bucket/prefix");
   }
-  openStorage(location, config);
+  openStorage(location.place, config);
   if (shouldReplicate(config)) notice("info", "with backups this often, --replicate-to costs less and loses less");
   const stopping = new AbortController();
   const { signal } = stopping;

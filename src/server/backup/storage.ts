@@ -9,15 +9,28 @@ export interface BackupUpload {
   discard(): Promise<void>;
 }
 
-/** Stores backups. Errors are those of the system or the S3 service; `storageError` explains them. */
-export interface BackupStorage {
-  /** @param id distinguishes the unfinished files of several processes. */
-  create(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;
-  /** The names of the backups, oldest first. */
-  list(): Promise<string[]>;
-  /** The beginning of an archive: enough bytes for its manifest. */
+/**
+ * Stores objects in a directory, or in an S3 bucket behind a prefix. Errors are those of the system or the S3 service;
+ * `storageError` explains them.
+ */
+export interface ObjectStorage {
+  /** As people write it. */
+  address: string;
+  /** Writes a whole object; it appears at once. */
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  /** Writes an object unless there is one of this name; false where there is. */
+  create(name: string, bytes: Uint8Array): Promise<boolean>;
+  /** Begins a large object. @param id distinguishes the unfinished files of several processes. */
+  upload(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;
+  /** Whether there is an object of this name. */
+  has(name: string): Promise<boolean>;
+  /** The bytes of an object; undefined where there is none. */
+  get(name: string): Promise<Uint8Array | undefined>;
+  /** The beginning of a backup: enough bytes for its manifest. */
   head(name: string): Promise<Uint8Array>;
   read(name: string): Promise<{ stream: Readable; bytes: number }>;
+  /** The names that begin with a prefix and sort behind `after`, in order. */
+  list(prefix: string, after?: string): Promise<string[]>;
   remove(name: string): Promise<void>;
 }
 
@@ -56,6 +69,12 @@ export function storageError(error: unknown, place: string, what: string): unkno
   if (error instanceof AppError) return error;
   const code = String((error as { code?: unknown }).code ?? "unknown");
   return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error, remedy: remedies[code] });
+}
+
+/** The result for an object that is missing, according to the code of an error; others are thrown. */
+export function absent(error: unknown, code: string): undefined {
+  if (String((error as { code?: unknown }).code) !== code) throw error;
+  return undefined;
 }
 
 /**

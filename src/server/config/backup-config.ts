@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import type { Options } from "./env-file.ts";
 import { duration, integer, invalidOption, type Option, parseUrl } from "./environment.ts";
-import type { Options } from "./options.ts";
 
 /** Node's timers take at most 24.8 days. */
 const maxEveryMs = 21 * 86_400_000;

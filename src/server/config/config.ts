@@ -1,8 +1,8 @@
-import { AppError } from "../errors.ts";
+import { AppError, attempt } from "../errors.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { readBackupConfig } from "./backup-config.ts";
-import { type Environment, invalidOption, type Option, onOrOff, parseUrl } from "./environment.ts";
-import { type ConfigFlags, type Options, openOptions } from "./options.ts";
+import { type ConfigFlags, type Options, openOptions } from "./env-file.ts";
+import { type Environment, invalidOption, matching, type Option, onOrOff, parseUrl } from "./environment.ts";
 import { readPushProviders } from "./push-config.ts";
 import { readServerConfig } from "./server-config.ts";
 
@@ -11,6 +11,9 @@ export type DatabaseConfig = ReturnType<typeof readDatabaseConfig>;
 
 /** The whole configuration of a server, parsed once and passed in. Commands read the parts that they need. */
 export type Config = ReturnType<typeof readOptions>;
+
+const tokenHint = "must be one line of visible ASCII characters";
+const secretHint = "must have at least 32 random characters. Make one: openssl rand -base64 32";
 
 /** Carries the configuration of a process to the workers and backups that it starts, as JSON. */
 const inheritedVariable = "BODEGA_CONFIG";
@@ -69,9 +72,9 @@ export function readDatabaseConfig(options: Options) {
     dataDir: options.dataDir,
     /** A libSQL server; undefined is the file in the data directory. */
     databaseUrl: databaseUrl(options.get("BODEGA_DATABASE_URL", "database-url")),
-    databaseAuthToken: authToken(options.get("BODEGA_DATABASE_AUTH_TOKEN")),
+    databaseAuthToken: matching(options.get("BODEGA_DATABASE_AUTH_TOKEN"), /^[\x21-\x7e]+$/, tokenHint),
     /** Seals secrets in the database; undefined is the file `secret.key` in the data directory. */
-    secret: secretKey(options.get("BODEGA_SECRET")),
+    secret: matching(options.get("BODEGA_SECRET"), /^[\s\S]{32}/, secretHint),
   };
 }
 
@@ -100,16 +103,6 @@ function databaseUrl({ value, source }: Option): string | undefined {
   );
 }
 
-function authToken({ value, source }: Option): string | undefined {
-  if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
-  throw invalidOption(source, "must be one line of visible ASCII characters");
-}
-
-function secretKey({ value, source }: Option): string | undefined {
-  if (value === undefined || value.length >= 32) return value;
-  throw invalidOption(source, "must have at least 32 random characters. Make one: openssl rand -base64 32");
-}
-
 function smtpUrl({ value, source }: Option): string | undefined {
   if (value === undefined) return undefined;
   const url = parseUrl(value, ["smtp:", "smtps:"]);
@@ -120,9 +113,7 @@ function smtpUrl({ value, source }: Option): string | undefined {
   if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") {
     throw invalidOption(source, "must end after the host and port: paths and queries are not supported");
   }
-  try {
-    decodeURIComponent(url.username + url.password);
-  } catch {
+  if (attempt(() => decodeURIComponent(url.username + url.password)) === undefined) {
     throw invalidOption(source, "has a % in its user or password. Write it as %25");
   }
   return value;

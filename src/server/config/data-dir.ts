@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, unavailable, wrongState } from "../errors.ts";
+import { attempt, errnoOf, unavailable, wrongState } from "../errors.ts";
 import { quoteWord } from "../values/shell-quote.ts";
 
 /** Creates the data directory, readable by its owner only. Errors: unavailable when that is impossible. */
@@ -32,9 +32,7 @@ export function workingDir(dataDir: string): { cwd?: string } {
 
 /** Removes a file or directory. Where that fails, nothing could be written either, which another error reports. */
 export function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch {}
+  attempt(() => rmSync(path, { recursive: true, force: true }));
 }
 
 /**
@@ -84,11 +82,8 @@ export function refuseStandby(dataDir: string): void {
 
 /** Sets the mode of a file, by default for its owner only, if it exists and this account is allowed to. */
 export function restrictFile(path: string, mode = 0o600): void {
-  try {
-    chmodSync(path, mode);
-  } catch {
-    // The WAL may not exist yet, and a file of another owner keeps its mode.
-  }
+  // The WAL may not exist yet, and a file of another owner keeps its mode.
+  attempt(() => chmodSync(path, mode));
 }
 
 /**

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { errnoOf, invalidField, validationFailed } from "../errors.ts";
+import { suggestWord } from "../values/unknown-name.ts";
 import { writeWhole } from "./data-dir.ts";
-import type { Environment } from "./environment.ts";
+import { type Environment, nonEmpty, readVariable } from "./environment.ts";
 
 const fileSuffix = "_FILE";
 const heading =
@@ -75,4 +76,68 @@ export function readEnvFile(dataDir: string): string | undefined {
     if (["ENOENT", "ENOTDIR"].includes(errnoOf(cause))) return undefined;
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
+}
+
+const prefix = "BODEGA_";
+
+/** The variables that this program reads, without their prefix. A test compares them with the source. */
+export const settingNames =
+  `DATA_DIR DATABASE_URL DATABASE_AUTH_TOKEN SECRET NAMESPACE HOST PORT WORKERS PUBLIC_URL TRUSTED_PROXY LOG LOG_LEVEL
+TLS_CERT TLS_KEY NO_DOCS METRICS METRICS_TOKEN BACKUP_EVERY BACKUP_TO BACKUP_KEEP REPLICATE_TO REPLICATE_KEEP S3_ACCESS_KEY_ID S3_SECRET_ACCESS_KEY
+AUDIT_ADDRESSES S3_ENDPOINT S3_REGION MEDIA SMTP_URL MAIL_FROM PUSH_PRIVATE FCM_CREDENTIALS APNS_KEY APNS_KEY_ID APNS_TEAM_ID APNS_TOPIC
+APNS_SANDBOX`.split(/\s/);
+const files = settingNames.filter((name) => name !== "NAMESPACE").map((name) => `${name}_FILE`);
+const known = new Set([...settingNames, ...files]);
+
+/**
+ * The `BODEGA_` variables of the environment and of a data directory's env file that are no settings, with the nearest
+ * name. Values are not repeated, because they may be secrets.
+ * @throws validationFailed when the file cannot be read.
+ */
+export function findUnknownSettings(env: Environment, dataDir: string): { subject: string; message: string }[] {
+  const describe = (variables: Environment, place: string) =>
+    Object.keys(variables).flatMap((subject) => {
+      const name = subject.slice(prefix.length);
+      if (!subject.startsWith(prefix) || known.has(name)) return [];
+      const meant = suggestWord(name, known);
+      const hint = meant === undefined ? "" : ` Did you mean ${prefix}${meant}?`;
+      return [{ subject, message: `${subject} in ${place} is not a setting and has no effect.${hint}` }];
+    });
+  const inFile: Environment = parseEnv(readEnvFile(dataDir) ?? "");
+  return [...describe(env, "the environment"), ...describe(inFile, envFilePath(dataDir))];
+}
+
+/** Values of the command line by flag: `{ "data-dir": "/srv" }`. An empty list and `false` count as not given. */
+export type ConfigFlags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
+
+/** Looks up options. Flags take precedence over the environment, and the environment over `bodega.env` of the data directory. */
+export type Options = ReturnType<typeof openOptions>;
+
+export const defaultDataDir = "bodega-data";
+
+/** Opens the sources of options. Errors: validationFailed for a `bodega.env` that cannot be read. */
+export function openOptions(flags: ConfigFlags, environment: Environment) {
+  const dataDir = readDataDir(flags, environment);
+  const env = withEnvFile(environment, dataDir);
+  return {
+    /** Absolute. */
+    dataDir,
+    /** The environment with what `bodega.env` adds. */
+    env,
+    /** The value of a variable, or of its flag where there is one. */
+    get: (variable: string, flag = "") => lookUp(variable, { flag, flags, env }),
+  };
+}
+
+/** The data directory alone, as an absolute path, without reading its `bodega.env`. Errors: validationFailed. */
+export function readDataDir(flags: ConfigFlags, environment: Environment): string {
+  const option = lookUp("BODEGA_DATA_DIR", { flag: "data-dir", flags, env: environment });
+  return resolve(nonEmpty(option) ?? defaultDataDir);
+}
+
+function lookUp(variable: string, { flag, flags, env }: { flag: string; flags: ConfigFlags; env: Environment }) {
+  const given = flags[flag];
+  const isGiven = given !== undefined && given !== false && !(Array.isArray(given) && given.length === 0);
+  if (!isGiven) return { value: readVariable(env, variable), source: variable };
+  return { value: given === true ? "1" : String(given), source: `--${flag}` };
 }

@@ -50,6 +50,12 @@ export function oneOf<T extends string>({ value, source }: Option, words: readon
   return word;
 }
 
+/** A value of a form, which `hint` describes. Errors: validationFailed. */
+export function matching({ value, source }: Option, form: RegExp, hint: string): string | undefined {
+  if (value === undefined || form.test(value)) return value;
+  throw invalidOption(source, hint);
+}
+
 /** `1` or `0`; false when unset. */
 export function onOrOff(option: Option): boolean {
   return oneOf(option, ["0", "1"]) === "1";

@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
+import { attempt } from "../errors.ts";
 import { type Environment, invalidOption, onOrOff, parseUrl, readVariable } from "./environment.ts";
 
 /** The platforms of devices that push notifications reach. */
@@ -47,8 +48,9 @@ export function readPushProviders(env: Environment) {
 function readFcm(env: Environment) {
   const text = readVariable(env, fcmName);
   if (text === undefined) return undefined;
-  const account = parseObject(text);
-  if (!account) throw invalidOption(fcmName, "must be the JSON of a Google service account");
+  const account = attempt(() => JSON.parse(text));
+  if (typeof account !== "object" || account === null)
+    throw invalidOption(fcmName, "must be the JSON of a Google service account");
   const field = (name: string): string => {
     const value = account[name];
     if (typeof value === "string" && value !== "") return value;
@@ -56,7 +58,8 @@ function readFcm(env: Environment) {
   };
   const projectId = field("project_id");
   if (!/^[a-z0-9][a-z0-9.:-]{0,99}$/.test(projectId)) throw invalidOption(fcmName, "has an invalid project_id");
-  const key = parseKey(field("private_key"));
+  const pem = field("private_key");
+  const key = attempt(() => createPrivateKey(pem));
   if (key?.asymmetricKeyType !== "rsa") {
     throw invalidOption(fcmName, "has a private_key that is not an RSA key in PEM form");
   }
@@ -83,7 +86,7 @@ function readApns(env: Environment) {
     return value;
   };
   // Where a variable holds one line only, line ends are often written as \n.
-  const parsed = parseKey(key.replaceAll("\\n", "\n"));
+  const parsed = attempt(() => createPrivateKey(key.replaceAll("\\n", "\n")));
   if (parsed?.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
     throw invalidOption("BODEGA_APNS_KEY", "must be the content of the key's .p8 file");
   }
@@ -95,23 +98,6 @@ function readApns(env: Environment) {
     /** Whether to use Apple's service for apps under development. */
     isSandbox,
   };
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function parseKey(pem: string): KeyObject | undefined {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    return undefined;
-  }
 }
 
 function toPem(key: KeyObject): string {

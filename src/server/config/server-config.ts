@@ -1,7 +1,17 @@
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
-import { duration, integer, invalidOption, nonEmpty, type Option, oneOf, parseUrl } from "./environment.ts";
-import type { Options } from "./options.ts";
+import type { Options } from "./env-file.ts";
+import {
+  duration,
+  integer,
+  invalidOption,
+  matching,
+  nonEmpty,
+  type Option,
+  oneOf,
+  onOrOff,
+  parseUrl,
+} from "./environment.ts";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 
@@ -16,6 +26,8 @@ export interface TlsFiles {
 
 const day = 86_400_000;
 const addressesHint = "from 1d to 3650d, such as 90d";
+
+const tokenHint = "must have at least 16 characters, all visible ASCII";
 
 export const defaultPort = 8080;
 
@@ -32,10 +44,12 @@ export function readServerConfig({ get }: Options) {
     log: oneOf(get("BODEGA_LOG", "log"), ["text", "json"]) ?? "text",
     logLevel: oneOf(get("BODEGA_LOG_LEVEL", "log-level"), logLevels) ?? "info",
     tls: tlsFiles(get("BODEGA_TLS_CERT", "tls-cert"), get("BODEGA_TLS_KEY", "tls-key")),
+    /** Whether `/docs` is not served. */
+    noDocs: onOrOff(get("BODEGA_NO_DOCS", "no-docs")),
     /** The address of a separate listener for `/metrics`. */
     metrics: listener(get("BODEGA_METRICS", "metrics")),
     /** Bearer token of `/metrics`, which the server then serves at its own address as well. */
-    metricsToken: token(get("BODEGA_METRICS_TOKEN")),
+    metricsToken: matching(get("BODEGA_METRICS_TOKEN"), /^[\x21-\x7e]{16,}$/, tokenHint),
     /** For how long the audit log keeps addresses of clients, in milliseconds. */
     auditAddressesMs:
       duration(get("BODEGA_AUDIT_ADDRESSES", "audit-addresses"), day, 3650 * day, addressesHint) ?? 365 * day,
@@ -81,9 +95,4 @@ function listener({ value, source }: Option): { host: string; port: number } | u
   const port = digits === undefined ? Number.NaN : Number(digits);
   if (!(port >= 0 && port <= 65535)) throw invalidOption(source, "must be a port or host:port, such as 127.0.0.1:9090");
   return { host: bracketed ?? plain ?? "127.0.0.1", port };
-}
-
-function token({ value, source }: Option): string | undefined {
-  if (value === undefined || /^[\x21-\x7e]{16,}$/.test(value)) return value;
-  throw invalidOption(source, "must have at least 16 characters, all visible ASCII");
 }

@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto";
+import { closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { InStatement } from "@libsql/core/api";
-import { type AppError, conflict, unavailable, wrongState } from "../errors.ts";
+import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
-import { backUpBefore } from "./local/backup.ts";
+import { Connection } from "./local/connection.ts";
 import { FileDatabase } from "./local/file-database.ts";
-import { type FileLock, lockFile } from "./local/file-lock.ts";
+import { FileLock, lockFile } from "./local/file-lock.ts";
+import { loadLibsql } from "./local/load-libsql.ts";
 import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "./local/restore-marker.ts";
+import { syncFile } from "./local/sync-file.ts";
 import { migrations as embedded, type Migration } from "./migrations.ts";
 import type { Database, Executor } from "./session.ts";
 
@@ -165,4 +168,39 @@ export function splitMigration(sql: string): string[] {
 /** Identifies the text of a migration: SHA-256 of its SQL, in hex. */
 function hashMigration(step: Migration): string {
   return createHash("sha256").update(step.sql).digest("hex");
+}
+
+/** Backs the file up to `<data-dir>/backups/before-<name>-<time>.db`. */
+async function backUpBefore(path: string, name: string, now: Date): Promise<void> {
+  const dir = join(dirname(path), "backups");
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const time = now.toISOString().replace(/[-:]|\.\d+/g, "");
+  await copyDatabase(path, join(dir, `before-${name}-${time}.db`));
+}
+
+/**
+ * Copies the database file while others read and write; blocks the process meanwhile. The copy gets its name only when
+ * it is complete and on disk. Errors: unavailable for a full or faulty disk.
+ */
+export async function copyDatabase(path: string, target: string): Promise<void> {
+  const libsql = await loadLibsql();
+  const lock = new FileLock(libsql, `${path}-readers`);
+  while (!lock.tryShared()) await Bun.sleep(10);
+  const connection = new Connection(libsql, path, { busyTimeoutMs: 5000 });
+  const partial = `${target}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    closeSync(openSync(partial, "w", 0o600));
+    connection.run("VACUUM INTO ?", [partial]);
+    // VACUUM INTO does not sync the file.
+    syncFile(partial);
+    renameSync(partial, target);
+    syncFile(dirname(target));
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error instanceof AppError ? error : unavailable("The backup cannot be written.", { cause: error });
+  } finally {
+    connection.close();
+    lock.close();
+  }
 }

@@ -4,10 +4,10 @@ import { unavailable, validationFailed } from "../errors.ts";
 import { quoteWord } from "../values/shell-quote.ts";
 import { locateFailure } from "./failure.ts";
 import { FileDatabase } from "./local/file-database.ts";
+import { isServerRunning } from "./local/file-lock.ts";
 import { findClosed, modeKeeper } from "./local/keep-modes.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
 import { shareFile } from "./local/open-file-lock.ts";
-import { isServerRunning } from "./local/server-lock.ts";
 import type { Database } from "./session.ts";
 
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;

@@ -6,15 +6,18 @@ export interface Result {
   rowsAffected: number;
 }
 
+export type BatchMode = "read" | "write" | "last" | "end";
+
 /** Something that runs SQL: the database itself or an open transaction. */
 export interface Executor {
   /** Runs one statement. Errors: unavailable when the database cannot serve now; constraint errors stay as they are. */
   execute(stmt: InStatement): Promise<Result>;
   /**
    * Runs statements as one transaction, all or none; `read` sees one snapshot. Without a mode, `write`. Inside a transaction
-   * `last` ends it with a write: on a server, they share an exchange. Afterwards the work can neither write nor fail.
+   * `last` ends it with a write: on a server, they share an exchange. Afterwards the work can neither write nor fail. `end`
+   * does so also for a transaction that was joined.
    */
-  batch(stmts: InStatement[], mode?: "read" | "write" | "last"): Promise<Result[]>;
+  batch(stmts: InStatement[], mode?: BatchMode): Promise<Result[]>;
   /** The first row only, where the executor can fetch it more cheaply than all of them. */
   first?(stmt: InStatement): Promise<Row | undefined>;
 }

@@ -36,7 +36,7 @@ export interface Attempt {
   untrustedTimeoutMs?: number | undefined;
   send(signal: AbortSignal): Promise<Answer>;
   /** Turns an error of `send` into its answer; a plain failure unless given. */
-  explain?(error: unknown): Answer;
+  explain?(error: unknown): Answer | undefined;
 }
 
 /** A circuit of a receiver that an answer opened or closed. */

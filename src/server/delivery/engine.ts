@@ -1,4 +1,4 @@
-import { withSignal } from "../values/with-timeout.ts";
+import { withSignal, withTimeout } from "../values/with-timeout.ts";
 import { nextClaimAt } from "./backoff.ts";
 import type { Answer, Attempt, Channel, CircuitChange } from "./channel.ts";
 import { slowMs } from "./circuit-breaker.ts";
@@ -60,11 +60,8 @@ export class DeliveryEngine<Task> {
       this.#isHalted = true;
       for (const controller of this.#sending) controller.abort();
     }, graceMs);
-    const expired = Promise.withResolvers<void>();
-    const leaving = setTimeout(expired.resolve, graceMs + releaseMs);
-    await Promise.race([this.#drain(), expired.promise]);
+    await withTimeout(this.#drain(), graceMs + releaseMs).catch(() => {});
     clearTimeout(halting);
-    clearTimeout(leaving);
     await this.#channel.close?.();
   }
 

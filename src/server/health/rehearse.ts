@@ -13,10 +13,10 @@ import { maxWalBytes } from "../db/local/file-database.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { migrate } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
-import { type AppError, conflict, unavailable } from "../errors.ts";
+import { type AppError, attempt, conflict, unavailable } from "../errors.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
-import { fetchReplica, findReplica } from "../replication/fetch-replica.ts";
 import { openPlace, type Place } from "../replication/place.ts";
+import { fetchReplica, findReplica } from "../replication/rebuild.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { runDatabaseCheck } from "./doctor.ts";
 
@@ -92,13 +92,7 @@ async function claim(place: Place, { dataDir }: Config): Promise<() => Promise<v
   return () => place.remove(name).catch(() => {});
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
+const isAlive = (pid: number) => attempt(() => process.kill(pid, 0)) === true;
 
 /** The server's largest WAL must have space meanwhile. */
 function requireSpace({ dataDir }: Config, folder: string): void {

@@ -31,20 +31,22 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   body?: B;
   /**
    * Schema of `data`, and whether the reply has `page`. `existing` describes the 200 reply of a route that otherwise
-   * answers 201; `single` is the schema of `data`, without `page`, for a call about certain records. `type` is that of a
+   * answers 201; `single` are the schemas of `data`, without `page`, for a call about one record or certain ones. `type` is that of a
    * file, which is sent without the envelope.
    */
-  reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema; type?: string };
+  reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema[]; type?: string };
   /** The body is a file of one of these types, itself or as the one file of a form; `body` is then a Uint8Array. */
   upload?: Upload;
-  /** Errors besides those that access and input imply. */
-  errors: readonly ErrorKind[];
+  /** Errors besides those that access, input and a parameter of the path imply. */
+  errors?: readonly ErrorKind[];
   /** Whether the route supports `If-Match`. */
   conditional?: boolean;
   /** A common parameter that is a field of this body: `token` of a device is no credential. */
   ownField?: "token";
   /** Whether the body may also be JSON that is sent as `text/plain`, as `navigator.sendBeacon` does. */
   plainText?: true;
+  /** Whether each call counts as an attempt of its address to authenticate, as all of `/auth/` do. */
+  isAttempt?: true;
   /** Whether the call contains a secret: nothing of it is stored, and `Idempotency-Key` is ignored. */
   secret?: boolean;
   /**

@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { databaseFile, makeDataDir } from "../config/data-dir.ts";
 import { errnoOf, unavailable } from "../errors.ts";
 import { metricsType } from "./metrics/http.ts";
-import type { RecentRequest, ServerStatus } from "./server-status.ts";
+import type { ServerStatus } from "./read-status.ts";
+import type { RecentRequest } from "./server-status.ts";
 
 /** A running server answers within this time, also under load. */
 const timeoutMs = 5000;

@@ -1,3 +1,5 @@
+import { attempt } from "../errors.ts";
+
 /** Questions that the processes of a server ask one another. */
 export type Question =
   | { kind: "figures" }
@@ -29,13 +31,8 @@ export function createChannel({ send, answer, onReport }: ChannelOptions) {
   const waiting = new Map<number, (value: unknown) => void>();
   let lastId = 0;
 
-  function post(message: Message): void {
-    try {
-      send(message);
-    } catch {
-      // The other end is gone: `ask` times out.
-    }
-  }
+  // When the other end is gone, `ask` times out.
+  const post = (message: Message) => attempt(() => send(message));
 
   const reply = async (id: number, question: Question) => post({ kind: "answer", id, value: await answer(question) });
 

@@ -1,12 +1,12 @@
 import { FileDatabase } from "../db/local/file-database.ts";
 import type { Database } from "../db/session.ts";
-import type { Counts } from "./metrics/counts.ts";
+import { attempt } from "../errors.ts";
 import { Meter } from "./metrics/meter.ts";
 import { createReadiness } from "./readiness.ts";
-import type { ProcessStatus, RecentRequest } from "./server-status.ts";
+import type { RecentRequest } from "./server-status.ts";
 
 /** The figures of one process, as it sends them to the server's main process. */
-export type ProcessFigures = Omit<ProcessStatus, "name" | "answers"> & { counts: Counts };
+export type ProcessFigures = ReturnType<ReturnType<typeof monitorProcess>["read"]>;
 
 const readinessEveryMs = 2000;
 const lagEveryMs = 500;
@@ -28,17 +28,25 @@ export function monitorProcess(db: Database) {
   return {
     meter,
     recentRequests: new RecentRequests(Date.now),
-    read(): ProcessFigures {
+    read() {
       const { user, system } = process.cpuUsage();
       return {
-        pid: process.pid,
+        /** Null for a worker that does not run, because it keeps ending; its figures are 0. */
+        pid: process.pid as number | null,
         started_at,
-        memory_bytes: readMemory(),
+        /** Resident; 0 while no file descriptor is left, because the engine reads them from a file. */
+        memory_bytes: attempt(() => process.memoryUsage.rss()) ?? 0,
+        /** User and system time. */
         cpu_seconds: (user + system) / 1e6,
+        /** The longest delay of its event loop within the last ten seconds. */
         event_loop_lag_ms: round(lag.longest()),
+        /** API requests that are not answered yet. */
         in_flight: meter.inFlight,
+        /** Writes in the queue; 0 with a database server. */
         writes_waiting: queue?.waiting ?? 0,
+        /** How long the first of them has waited, in milliseconds. */
         write_wait_ms: round(queue?.waitMs ?? 0),
+        /** Why it was not ready within the last seconds; null where it was, and with a database server. */
         unready,
         counts: meter.read(),
       };
@@ -48,15 +56,6 @@ export function monitorProcess(db: Database) {
       clearInterval(checking);
     },
   };
-}
-
-/** Resident bytes; 0 while no file descriptor is left, because the engine reads them from a file. */
-function readMemory(): number {
-  try {
-    return process.memoryUsage.rss();
-  } catch {
-    return 0;
-  }
 }
 
 function round(ms: number): number {

@@ -1,9 +1,9 @@
 import { codeOf } from "../errors.ts";
 import type { ReplicationStatus } from "../replication/replication-status.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
-import { addCounts, addLatencies, addRecords, sortByRequests, sumOf } from "./metrics/counts.ts";
+import { addCounts, addLatencies, addRecords, sortByRequests, sumOf } from "./metrics/meter.ts";
 import type { ProcessFigures } from "./process-monitor.ts";
-import type { RouteStatus, ServerStatus } from "./server-status.ts";
+import type { RouteStatus } from "./server-status.ts";
 import { noFigures, type WorkerRegistry } from "./worker-registry.ts";
 
 /** This many stores are listed by name. */
@@ -23,7 +23,14 @@ interface StatusDeps {
   registry: WorkerRegistry | undefined;
 }
 
-export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
+/** The reply to `GET /status` on the control socket. */
+export type ServerStatus = Awaited<ReturnType<typeof readStatus>>;
+
+/**
+ * The status of a server with all of its workers. Counters run from the start of the server and never decrease. Times are
+ * RFC 3339.
+ */
+export async function readStatus(deps: StatusDeps) {
   const { version, url, workers, readOwn, readDatabase, registry } = deps;
   const own = readOwn();
   const database = await readDatabase();
@@ -39,9 +46,11 @@ export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
     version,
     pid: process.pid,
     started_at: own.started_at,
+    /** The time of this reply by the server's clock. */
     at: new Date().toISOString(),
     url,
     workers,
+    /** `name` is `main`, or the number of a worker; one that does not run or answer now has its last figures. */
     processes: all.map(({ name, answers, figures: { counts, ...figures } }) => ({ name, answers, ...figures })),
     requests: {
       total: sumOf(routes, ({ requests }) => requests),
@@ -53,20 +62,25 @@ export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
     routes: routes.toSorted((a, b) => b.requests - a.requests),
     sign_ins: countSignIns(routes),
     tenants: sortByRequests(tenants).slice(0, maxTenants),
+    /** Whether orders, points and idempotency keys do not expire now, because the clock jumped. */
     expiry_paused: !deps.isClockSteady(),
+    /** The replica of `--replicate-to`; null without one. */
     replication: deps.replication() ?? null,
     ...database,
   };
 }
 
-function countSignIns(routes: readonly RouteStatus[]): ServerStatus["sign_ins"] {
+function countSignIns(routes: readonly RouteStatus[]) {
   const logins = routes.filter(({ method, route }) => method === "POST" && route === "/auth/login/");
   const errors = addRecords(logins.map((login) => login.errors));
   const count = (kind: Parameters<typeof codeOf>[0]) => errors[codeOf(kind)] ?? 0;
   return {
     succeeded: sumOf(logins, ({ statuses }) => statuses[200] ?? 0),
+    /** Wrong address, password or code. */
     failed: count("invalidLogin"),
+    /** Right password; a one-time code was requested. */
     two_factor: count("twoFactorRequired"),
+    /** Refused because of too many attempts. */
     limited: count("tooManyAuthAttempts") + count("tooManyAttempts"),
   };
 }

@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { migrationStatus } from "../db/migrate.ts";
 import type { Database } from "../db/session.ts";
-import { AppError, type FieldError, unavailable } from "../errors.ts";
+import { AppError, attempt, type FieldError, unavailable } from "../errors.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 
 /** With less free disk space than this, writes begin to fail. */
@@ -48,12 +48,8 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | u
 
 /** Free space in bytes for this account on the disk of a directory; null where the system does not report it. */
 export function freeDiskBytes(folder: string): number | null {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize;
-  } catch {
-    return null;
-  }
+  const disk = attempt(() => statfsSync(folder));
+  return disk ? disk.bavail * disk.bsize : null;
 }
 
 async function checkDatabase(db: Database): Promise<FieldError[]> {

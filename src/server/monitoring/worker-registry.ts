@@ -1,5 +1,5 @@
 import type { Subprocess } from "bun";
-import { addCounts, type Counts } from "./metrics/counts.ts";
+import { addCounts, type Counts } from "./metrics/meter.ts";
 import { createChannel, type ProcessChannel, type Question } from "./process-channel.ts";
 import type { ProcessFigures } from "./process-monitor.ts";
 import type { RecentRequest } from "./server-status.ts";

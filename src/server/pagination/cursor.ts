@@ -1,4 +1,4 @@
-import { malformedRequest } from "../errors.ts";
+import { attempt, malformedRequest } from "../errors.ts";
 
 /** The end of a page: sort value and id of its last row. */
 export interface Position {
@@ -14,12 +14,7 @@ export function encodeCursor(position: Position, asked: readonly unknown[]): str
 
 /** The position of a cursor. Errors: malformedRequest for an invalid cursor or that of another list. */
 export function decodeCursor(cursor: string, asked: readonly unknown[]): Position {
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
-  } catch {
-    parts = undefined;
-  }
+  const parts: unknown = attempt(() => JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
   const [bound, value, id] = Array.isArray(parts) && parts.length === 3 ? parts : [];
   const isValue = typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
   if (bound !== digest([asked, value, id]) || !isValue || typeof id !== "string") {

@@ -1,4 +1,5 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { output } from "../values/schema.ts";
 import { encodeCursor } from "./cursor.ts";
 import { type Fields, pickFields } from "./list-query.ts";
 
@@ -45,7 +46,7 @@ const productFacets = Type.Object(
   },
 );
 
-export const pageSchema = Type.Object({
+export const pageSchema = output("Page", {
   next_cursor: Type.Union([Type.String(), Type.Null()], { description: "Send it as `cursor` for the next page." }),
   has_more: Type.Boolean({ description: "Whether there is a next page." }),
   limit: Type.Integer({ description: "Maximum number of records on this page." }),

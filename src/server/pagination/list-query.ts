@@ -1,7 +1,7 @@
 import { type SchemaOptions, type Static, type TProperties, Type } from "@sinclair/typebox";
 import { invalidField } from "../errors.ts";
-import { closed, oneOf } from "../values/schema.ts";
-import { toTimestamp } from "../values/timestamp.ts";
+import { closed, oneOf, textUpTo, whole } from "../values/schema.ts";
+import { readTime, toTimestamp } from "../values/timestamp.ts";
 
 export const defaultLimit = 20;
 const maxIds = 100;
@@ -13,22 +13,15 @@ const optionalTime = Type.Optional(
 
 /** Query parameter for part of a record. */
 export const fieldsPart = {
-  fields: Type.Optional(
-    Type.String({
-      maxLength: 1000,
-      description: "Comma-separated names of the fields to return. `id` is always included.",
-    }),
-  ),
+  fields: Type.Optional(textUpTo(1000, "Comma-separated names of the fields to return. `id` is always included.")),
 };
 
 export const FieldsQuery = closed(fieldsPart);
 
 /** Query parameters of every list. */
 export const listParts = {
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: defaultLimit, description: "Maximum number of records." }),
-  ),
-  cursor: Type.Optional(Type.String({ maxLength: 4000, description: "`page.next_cursor` of the previous page." })),
+  limit: Type.Optional(whole(1, 100, "Maximum number of records.", { default: defaultLimit })),
+  cursor: Type.Optional(textUpTo(4000, "`page.next_cursor` of the previous page.")),
   include_total: Type.Optional(
     Type.Boolean({ description: "Whether to return the number of all matches as `page.total`." }),
   ),
@@ -41,10 +34,7 @@ export type ListQuery = Static<typeof ListQuery>;
 /** Query parameter for records by their ids. */
 export const idsPart = {
   ids: Type.Optional(
-    Type.String({
-      maxLength: maxIds * (idLength + 1),
-      description: `At most ${maxIds} comma-separated ids; unknown ids are ignored.`,
-    }),
+    textUpTo(maxIds * (idLength + 1), `At most ${maxIds} comma-separated ids; unknown ids are ignored.`),
   ),
 };
 
@@ -85,28 +75,15 @@ export function readRange<T>(
 
 /** The given bounds of a range of times, as stored texts. Errors: validationFailed naming the field. */
 export function readTimeRange(query: Readonly<Record<string, unknown>>, name: string): RangeBound[] {
-  return readRange<string>(query, name, readTime);
+  return readRange<string>(query, name, parseTime);
 }
 
-function readTime(field: string, given: string, bound: Bound): string {
-  const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+\- ]\d\d:\d\d))?$/i.exec(given);
-  const [, day = "", time = "00:00:00", fraction = "", zone = "Z"] = match ?? [];
-  const digits = fraction.padEnd(3, "0");
+function parseTime(field: string, given: string, bound: Bound): string {
   // An unescaped plus sign arrives as a space.
-  const offset = zone.toUpperCase().replace(" ", "+");
-  const ms = match
-    ? Date.parse(`${day}T${time.length === 5 ? `${time}:00` : time}.${digits.slice(0, 3)}${offset}`)
-    : Number.NaN;
-  // The engine moves an invalid day, such as 31 February, into the next month.
-  if (!(ms >= 0) || !isDay(day)) throw invalidField(field, "must be a time such as 2026-01-31T12:00:00Z, or a date");
+  const time = readTime(given.replace(" ", "+"));
+  if (!time || time.ms < 0) throw invalidField(field, "must be a time such as 2026-01-31T12:00:00Z, or a date");
   // Rows have whole milliseconds: a lower bound between two of them is rounded up.
-  const isBetween = /[1-9]/.test(digits.slice(3)) && (bound === "gte" || bound === "lt");
-  return toTimestamp(isBetween ? ms + 1 : ms);
-}
-
-function isDay(day: string): boolean {
-  const ms = Date.parse(`${day}T00:00:00.000Z`);
-  return Number.isFinite(ms) && toTimestamp(ms).startsWith(day);
+  return toTimestamp(time.isBetween && (bound === "gte" || bound === "lt") ? time.ms + 1 : time.ms);
 }
 
 /** The unique ids of `ids`. Malformed ones match nothing. Errors: validationFailed for more than 100. */

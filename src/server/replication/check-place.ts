@@ -1,10 +1,14 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
-import { noteResult } from "../backup/last.ts";
+import { noteResult, readLast } from "../backup/last.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import type { LogWriter } from "../logging/logger.ts";
+import { formatBytes } from "../values/bytes.ts";
 import { readNewestClaim } from "./generation.ts";
+import { type Link, mainChain, parseLinks, partName, prefixes, segmentName, snapshotName } from "./names.ts";
 import type { Place } from "./place.ts";
+import type { SnapshotHeader } from "./rebuild.ts";
+import { replicaDamage, unseal } from "./segment.ts";
 
 /**
  * Logs that a place is on the disk of the data, or that the replica there is gone, as when its disk is not mounted.
@@ -27,4 +31,76 @@ export async function describeShared(address: string, dataDir: string): Promise<
   const place = isAbsolute(address) ? await find(address) : undefined;
   if (place === undefined || place.dev !== (await find(databaseFile(dataDir)))?.dev) return "";
   return `The replica in ${address} is on the disk of ${dataDir} and would be lost with it.`;
+}
+
+const defaultEveryMs = 3_600_000;
+
+export interface MissingOptions {
+  dataDir: string;
+  notice: LogWriter["notice"];
+  /** Pause between two listings of the place. */
+  listMs?: number | undefined;
+}
+
+/** Lists a place at the start, once an hour and after a rehearsal found damage, because nothing else reads what was sent before. */
+export class MissingCheck {
+  readonly #place: Place;
+  readonly #options: MissingOptions;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #damagedAt = "";
+  /** How often something was missing. */
+  count = 0;
+
+  constructor(place: Place, options: MissingOptions) {
+    this.#place = place;
+    this.#options = options;
+  }
+
+  /** Whether a restore of the newest state lacks an object, which is then reported. @param last the last segment. */
+  async isAnyMissing(last: Link): Promise<boolean> {
+    const { dataDir, notice, listMs = defaultEveryMs } = this.#options;
+    const { at, message: failure = "" } = readLast(dataDir, "rehearsal").last_failure ?? {};
+    const damagedAt = failure.startsWith(replicaDamage) && at ? at : "";
+    if (performance.now() - this.#checkedAt < listMs && damagedAt === this.#damagedAt) return false;
+    const missing = await findMissing(this.#place, last, damagedAt).catch((error) => {
+      if (error.kind === "unavailable") throw error;
+      return "an intact snapshot";
+    });
+    this.#checkedAt = performance.now();
+    this.#damagedAt = damagedAt;
+    if (missing === undefined) return false;
+    const message = `The replica in ${this.#place.address} lacks ${missing}; a new snapshot is made there.`;
+    notice("error", message);
+    noteResult(dataDir, "replica", { last_failure: { at: new Date().toISOString(), message } });
+    this.count++;
+    return true;
+  }
+}
+
+/** The first object that a restore of the newest state needs and a place lacks. @param damagedAt when a rehearsal failed. */
+async function findMissing(place: Place, last: Link, damagedAt: string): Promise<string | undefined> {
+  const snapshot = parseLinks(await place.list(prefixes.snapshot)).at(-1);
+  if (snapshot === undefined) return "its snapshot";
+  const name = snapshotName(snapshot);
+  const bytes = await place.get(name);
+  if (bytes === undefined) return name;
+  const { header } = unseal<SnapshotHeader>(bytes, name);
+  if (header.at < damagedAt) return "a state that can be restored, as a rehearsal found";
+  const parts = new Set(await place.list(name.replace(prefixes.snapshot, prefixes.part)));
+  for (let part = 1; part <= header.parts.length; part++) {
+    if (!parts.has(partName(snapshot, part))) return partName(snapshot, part);
+  }
+  const segments = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(snapshot))));
+  let next = snapshot.sequence + 1;
+  for (const { sequence } of segments) if (sequence === next) next++;
+  return next > last.sequence ? undefined : `segment ${next}`;
+}
+
+/** Logs and notes what a server that ends could not send, or that it sends again. @param at since when, RFC 3339. */
+export function noteUnsent(options: MissingOptions & { place: Place }, bytes: number, at = ""): void {
+  const { place, dataDir, notice } = options;
+  if (bytes === 0 && !readLast(dataDir, "left").last_failure) return;
+  const message = `${place.address} lacks the changes since ${at} (${formatBytes(bytes)}); the next start sends them`;
+  if (bytes > 0) notice("error", message);
+  noteResult(dataDir, "left", { last_failure: bytes > 0 ? { at, message } : null });
 }

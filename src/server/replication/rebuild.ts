@@ -1,14 +1,20 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { type BackupLocation, formatLocation } from "../backup/location.ts";
 import { damaged } from "../backup/manifest.ts";
+import { type FetchStep, verifyFetched } from "../backup/restore/fetch-backup.ts";
 import { storageError } from "../backup/storage.ts";
+import type { Config } from "../config/config.ts";
+import { databaseFile } from "../config/data-dir.ts";
+import { pageBytes } from "../db/local/wal-frames.ts";
 import { AppError, notFound } from "../errors.ts";
 import { applyChain, type ChainState } from "./chain.ts";
-import { readHead } from "./generation.ts";
+import { readHead, readPlace } from "./generation.ts";
 import { parseLinks, partName, prefixes, snapshotName } from "./names.ts";
-import type { Place } from "./place.ts";
+import { openPlace, type Place } from "./place.ts";
 import { damagedReplica, unseal } from "./segment.ts";
-import { pageBytes } from "./wal-frames.ts";
+import { writeReplicaState } from "./state.ts";
 
 /** Bytes of the database file in each part of a snapshot but the last. */
 export const partBytes = 1024 * pageBytes;
@@ -108,4 +114,54 @@ function withOffer(error: unknown, { address }: Place, at: string | false): unkn
   if (!(error instanceof AppError) || error.kind !== "validationFailed" || at === false) return error;
   const remedy = `Restore the newest state before it: bodega db restore ${address} --at ${at}`;
   return damaged(error.message, { cause: error, remedy });
+}
+
+interface FetchOptions extends Omit<RebuildOptions, "onProgress"> {
+  /** An empty directory to write into. */
+  folder: string;
+  onStep: (step: FetchStep) => void;
+}
+
+/** The replica at a source; undefined where the source is a backup or a directory of backups. */
+export async function findReplica(source: BackupLocation, config: Pick<Config, "s3">): Promise<Place | undefined> {
+  if (source.kind === "stdout" || source.name !== undefined) return undefined;
+  const place = openPlace(formatLocation(source), config);
+  return (await place.list(prefixes.generation)).length > 0 ? place : undefined;
+}
+
+/**
+ * Rebuilds a state of a replica in a directory and verifies all of it, as `fetchBackup` does for a backup; returns also
+ * the end of the chain that was applied.
+ * @throws as `rebuild` and `fetchBackup`.
+ */
+export async function fetchReplica(place: Place, options: FetchOptions) {
+  const { folder, until, onStep, signal } = options;
+  const onProgress = (done: number, total: number) => onStep({ step: "reading", done, total });
+  const { state, version } = await rebuild(place, join(folder, "bodega.db"), { until, onProgress, signal });
+  onStep({ step: "checking" });
+  return { ...(await verifyFetched(folder, { created_at: state.at, version }, undefined)), state };
+}
+
+/** A restore is not held up for longer by a place that does not answer. */
+const timeoutMs = 5000;
+
+/** Reads the newest state of a place before it is restored. Returns a function that notes that the database continues it. */
+export async function beginRestore(place: Place): Promise<(dataDir: string) => void> {
+  // A damaged claim does not keep anyone from a restore.
+  const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));
+  const state = { place: place.address, generation: 0, end: null, restored };
+  return (dataDir) => writeReplicaState(databaseFile(dataDir), state);
+}
+
+/** Says that the replica in the settings has newer changes than a restored state; undefined where it has none. */
+export async function describeNewer(config: Config, stateAt: string | undefined): Promise<string | undefined> {
+  if (config.replicateTo === undefined || config.databaseUrl !== undefined) return undefined;
+  const place = openPlace(config.replicateTo, config, timeoutMs);
+  const { claim, head } = (await readPlace(place).catch(() => undefined)) ?? {};
+  const until = head?.header?.at ?? claim?.at;
+  if (claim === undefined || until === undefined || (stateAt !== undefined && until <= stateAt)) return undefined;
+  return (
+    `The replica ${place.address} of the server on ${claim.host} (${claim.data_dir}) has newer changes, until ${until}. ` +
+    `For a drill, unset BODEGA_REPLICATE_TO. To restore the newest state instead: bodega db restore ${place.address}`
+  );
 }

@@ -1,21 +1,18 @@
 import type { FileDatabase } from "../db/local/file-database.ts";
+import type { WalPosition } from "../db/local/wal-frames.ts";
 import { AppError } from "../errors.ts";
 import { formatBytes } from "../values/bytes.ts";
-import { ChainWriter } from "./chain-writer.ts";
-import { checkPlace } from "./check-place.ts";
-import { Continuity, type ContinuityOptions } from "./continuity.ts";
-import { requireNewest } from "./generation.ts";
-import { MissingCheck, type MissingOptions, noteUnsent } from "./missing.ts";
+import { ChainWriter } from "./chain.ts";
+import { checkPlace, MissingCheck, type MissingOptions, noteUnsent } from "./check-place.ts";
+import { Continuity, type ContinuityOptions, requireNewest } from "./generation.ts";
 import type { Link } from "./names.ts";
 import type { Place } from "./place.ts";
-import { Purge } from "./purge.ts";
 import { Failures, type ReplicationStatus } from "./replication-status.ts";
-import { SnapshotCopy } from "./snapshot.ts";
+import { Purge, SnapshotCopy } from "./snapshot.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
-import type { WalPosition } from "./wal-frames.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
-/** Pause between two reads of the WAL: half of the second that may be lost. */
+/** From one read of the WAL to the next; the rest of the second that may be lost is for sending what was read. */
 const defaultPollMs = 400;
 /** How often a server asks whether another one has taken over. */
 const ownCheckMs = 2000;
@@ -118,9 +115,10 @@ export class Replicator {
       try {
         this.#chain ??= await this.#connect();
         const startedAt = performance.now();
-        while (await this.#step(this.#chain)) await this.#pause(pollMs - (performance.now() - startedAt));
+        const rest = () => pollMs - (performance.now() - startedAt);
+        while (await this.#step(this.#chain)) await this.#pause(rest());
         this.#failures.end();
-        await this.#pause(pollMs);
+        await this.#pause(rest());
       } catch (error) {
         if (error instanceof AppError && error.kind === "conflict") {
           this.#replaced.resolve(error);

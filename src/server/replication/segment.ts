@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { damaged } from "../backup/manifest.ts";
+import { pageBytes, type WalPosition } from "../db/local/wal-frames.ts";
 import type { AppError } from "../errors.ts";
-import { pageBytes, type WalPosition } from "./wal-frames.ts";
 
 /** One object of a place: what it follows, and what it changes. Times are RFC 3339. */
 export interface SegmentHeader {

@@ -9,9 +9,9 @@ import type { LogWriter } from "../logging/logger.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { withSignal } from "../values/with-timeout.ts";
 import { applyChain, type ChainState } from "./chain.ts";
-import { fetchReplica } from "./fetch-replica.ts";
 import { generationName, type Link, parseLinks, prefixes, snapshotName } from "./names.ts";
 import type { Place } from "./place.ts";
+import { fetchReplica } from "./rebuild.ts";
 
 /** How often it looks for a new snapshot. */
 const checkMs = 5000;

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
-import type { WalPosition } from "./wal-frames.ts";
+import type { WalPosition } from "../db/local/wal-frames.ts";
 
 /** The progress of the replica, as its data directory knows it. It is written whenever the WAL was emptied into the database file. */
 export interface ReplicaState {

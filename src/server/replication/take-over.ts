@@ -3,13 +3,13 @@ import type { Config } from "../config/config.ts";
 import { copyFile, databaseFile, standbyFile } from "../config/data-dir.ts";
 import { hasWal, removeWal } from "../db/local/merge-wal.ts";
 import { syncFile } from "../db/local/sync-file.ts";
+import type { WalPosition } from "../db/local/wal-frames.ts";
 import { notFound, validationFailed, wrongState } from "../errors.ts";
 import type { ChainState } from "./chain.ts";
 import { claimGeneration, readNewestClaim, requireNewest } from "./generation.ts";
 import { openPlace } from "./place.ts";
 import { lacksKey, readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
-import type { WalPosition } from "./wal-frames.ts";
 
 /**
  * The standby of a directory, if it can take over, or the server that it has become.

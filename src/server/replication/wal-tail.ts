@@ -1,10 +1,18 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { WalObserver } from "../db/local/wal-emptier.ts";
+import {
+  type Changes,
+  FrameReader,
+  frameBytes,
+  isSameWal,
+  startOf,
+  type WalPosition,
+  walHeaderBytes,
+} from "../db/local/wal-frames.ts";
 import { MiB } from "../values/bytes.ts";
-import { type Changes, FrameReader, frameBytes, startOf, type WalPosition, walHeaderBytes } from "./wal-frames.ts";
 
-/** Bytes of the WAL that are read at a time, and about the most that one segment holds. */
-const chunkFrames = 256;
+/** What is read of the WAL in one turn of the event loop, and about the most that one segment holds. */
+const chunkBytes = 256 * frameBytes;
 const maxBytes = 16 * MiB;
 /** So much may be left to read when the WAL is emptied: reading it delays the writes that wait. */
 const maxRest = 16 * MiB;
@@ -52,7 +60,7 @@ export class WalTail implements WalObserver {
     if (this.#isLost) return "lost";
     if (this.#held !== undefined) return { changes: this.#held, isHeld: true, isAll: false };
     const position = this.#position;
-    const steps = readWal(this.#path, position);
+    const steps = readWal(this.#path, position, { limit: maxBytes });
     for (let step = steps.next(); ; step = steps.next()) {
       // The WAL was emptied meanwhile, and what was read here is held.
       if (this.#position !== position || this.#held !== undefined) return this.read();
@@ -76,8 +84,8 @@ export class WalTail implements WalObserver {
    */
   resume(end: WalPosition): boolean {
     if (this.#isLost || this.#held !== undefined || this.#position !== undefined) return false;
-    const reader = readFrames(this.#path, end);
-    if (reader === undefined || JSON.stringify(reader.changes?.end) !== JSON.stringify(end)) return false;
+    const found = readAll(readWal(this.#path, undefined, { until: end.offset }));
+    if (!found || found === "lost" || JSON.stringify(found.changes.end) !== JSON.stringify(end)) return false;
     this.#position = end;
     return true;
   }
@@ -107,10 +115,8 @@ export class WalTail implements WalObserver {
       this.#captured = "lost";
       return;
     }
-    const steps = readWal(this.#path, this.#position, Number.POSITIVE_INFINITY);
-    let step = steps.next();
-    while (!step.done) step = steps.next();
-    this.#captured = step.value === "lost" ? "lost" : step.value?.changes;
+    const found = readAll(readWal(this.#path, this.#position, {}));
+    this.#captured = found === "lost" ? "lost" : found?.changes;
   }
 
   emptied(isWhole: boolean): void {
@@ -124,8 +130,15 @@ export class WalTail implements WalObserver {
   }
 }
 
-/** Reads a WAL from a position on, in chunks; returns its commits and whether it ends there, undefined without commits. */
-function* readWal(path: string, position: WalPosition | undefined, limit = maxBytes) {
+/**
+ * Reads a WAL from a position on, in chunks; returns its commits and whether it ends there, undefined without commits.
+ * @param limits about how many bytes to read, and at which offset the WAL is taken to end.
+ */
+function* readWal(
+  path: string,
+  position: WalPosition | undefined,
+  { limit = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY },
+) {
   const file = openWal(path);
   if (file === undefined) return position === undefined ? undefined : "lost";
   try {
@@ -139,11 +152,11 @@ function* readWal(path: string, position: WalPosition | undefined, limit = maxBy
     const reader = new FrameReader(position ?? start);
     const from = reader.offset;
     for (;;) {
-      const chunk = new Uint8Array(chunkFrames * frameBytes);
+      const chunk = new Uint8Array(Math.min(chunkBytes, until - reader.offset));
       const bytes = readSync(file, chunk, 0, chunk.length, reader.offset);
       reader.read(chunk.subarray(0, bytes));
       const hasEnough = reader.changes !== undefined && reader.offset - from >= limit;
-      const isEnd = reader.hasEnded || bytes < chunk.length;
+      const isEnd = reader.hasEnded || bytes < chunkBytes;
       if (isEnd || hasEnough) return reader.changes && { changes: reader.changes, isEnd };
       yield;
     }
@@ -152,8 +165,10 @@ function* readWal(path: string, position: WalPosition | undefined, limit = maxBy
   }
 }
 
-function isSameWal({ salts: [first, second] }: WalPosition, { salts }: WalPosition): boolean {
-  return first === salts[0] && second === salts[1];
+function readAll<Result>(steps: Generator<unknown, Result>): Result {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
 }
 
 function openWal(path: string): number | undefined {
@@ -162,27 +177,5 @@ function openWal(path: string): number | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
-  }
-}
-
-/** Reads the first frames of a WAL up to an offset; undefined for another WAL. */
-function readFrames(path: string, end: WalPosition): FrameReader | undefined {
-  const file = openWal(path);
-  if (file === undefined) return undefined;
-  try {
-    const header = new Uint8Array(walHeaderBytes);
-    readSync(file, header, 0, walHeaderBytes, 0);
-    const start = startOf(header);
-    if (start === undefined || !isSameWal(start, end)) return undefined;
-    const reader = new FrameReader(start);
-    while (reader.offset < end.offset && !reader.hasEnded) {
-      const chunk = new Uint8Array(Math.min(chunkFrames * frameBytes, end.offset - reader.offset));
-      const bytes = readSync(file, chunk, 0, chunk.length, reader.offset);
-      if (bytes < frameBytes) return undefined;
-      reader.read(chunk.subarray(0, bytes));
-    }
-    return reader;
-  } finally {
-    closeSync(file);
   }
 }

@@ -8,18 +8,17 @@ import { readBirth } from "../db/migrate.ts";
 import { purgeBatch } from "../db/purge.ts";
 import { ServerDatabase } from "../db/server/server-database.ts";
 import type { Database } from "../db/session.ts";
-import { type AppError, unavailable } from "../errors.ts";
-import { notDurable } from "../health/environment/durability.ts";
+import { type AppError, wrongState } from "../errors.ts";
+import { notDurable } from "../health/environment/server.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { purgeRejections } from "../modules/app-keys/rejections.ts";
 import { eraseOldAddresses } from "../modules/audit/service.ts";
 import { purgeEvents } from "../modules/events/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
-import { expireMail, pullMailBack, purgeMail } from "../modules/mail/queue.ts";
+import { expireMail, pullMailBack, purgeMail } from "../modules/mail/outbox.ts";
 import { startMailDelivery } from "../modules/mail/start-delivery.ts";
 import { purgeMailCodes } from "../modules/mail-codes/service.ts";
-import { purgePictures } from "../modules/media/service.ts";
-import { purgeTrash } from "../modules/media/storage.ts";
+import { purgePictures, purgeTrash } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
 import { pullPushesBack, purgeMessages, purgePushes } from "../modules/notifications/sending/queue.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
@@ -29,7 +28,7 @@ import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/entries.ts";
 import { purgeSignUps } from "../modules/sign-up/service.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
-import { purgeViewDedupKeys } from "../modules/views/counts.ts";
+import { purgeViewDedupKeys } from "../modules/views/service.ts";
 import { pullDeliveriesBack, purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import { openMedia, openPlace } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
@@ -70,7 +69,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const checkingFile = setInterval(() => {
     if (db.isInPlace()) return;
     databaseLost.resolve(
-      unavailable(`The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`),
+      wrongState(`The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`),
     );
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import { writeWhole } from "../config/data-dir.ts";
+import { attempt } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { formatDuration } from "../values/duration.ts";
 
@@ -12,13 +13,10 @@ const maxKeptErrorMs = 5000;
 
 /** Watches the clock of this system, also from one server of a data directory to the next. */
 export function watchSystemClock(dataDir: string, notice: LogWriter["notice"]): () => boolean {
-  try {
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    return createClockWatch(Date.now, () => uptime() * 1000, notice, keepOffset(dataDir, boot));
-  } catch {
-    // Other systems do not name their boots.
-    return createClockWatch(Date.now, () => performance.now(), notice);
-  }
+  const boot = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
+  // Other systems do not name their boots.
+  if (boot === undefined) return createClockWatch(Date.now, () => performance.now(), notice);
+  return createClockWatch(Date.now, () => uptime() * 1000, notice, keepOffset(dataDir, boot));
 }
 
 /** Keeps the offset of the wall clock to the time since a boot in `clock.json`. NaN: unknown, or of another boot. */
@@ -26,19 +24,12 @@ export function keepOffset(dataDir: string, boot: string) {
   const path = join(dataDir, "clock.json");
   return {
     read(): number {
-      try {
-        const kept = JSON.parse(readFileSync(path, "utf8"));
-        return kept.boot === boot ? Number(kept.offset_ms) : Number.NaN;
-      } catch {
-        return Number.NaN;
-      }
+      const kept = attempt(() => JSON.parse(readFileSync(path, "utf8")));
+      return kept?.boot === boot ? Number(kept.offset_ms) : Number.NaN;
     },
     write(offset_ms: number): void {
-      try {
-        writeWhole(dataDir, path, `${JSON.stringify({ boot, offset_ms })}\n`);
-      } catch {
-        // Without the file a restart ends a pause. A full disk is reported elsewhere.
-      }
+      // Without the file a restart ends a pause. A full disk is reported elsewhere.
+      attempt(() => writeWhole(dataDir, path, `${JSON.stringify({ boot, offset_ms })}\n`));
     },
   };
 }

@@ -54,6 +54,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     log: log.request,
     logLevel: config.logLevel,
     meter: monitor.meter,
+    hasDocs: !config.noDocs,
     metrics: config.metricsToken === undefined ? undefined : { token: config.metricsToken, text: monitor.metricsText },
     onSeen: (seen) => monitor.recentRequests.record(seen),
     trustedProxies: config.trustedProxies,
@@ -67,8 +68,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     // Read before the client can go, because Bun tells of it only then.
     const { signal } = request;
     try {
-      // Stores take turns.
-      await freeTurn(partyOf(request.url), signal);
+      await freeTurn(partyOf(request.url), { clientIp: app.clientIpOf(request), signal });
     } catch (error) {
       const requestId = requestIdOf(request.headers);
       return errorResponse(requestId, error, baseHeaders(requestId));

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import { refuseStandby, standbyFile } from "../config/data-dir.ts";
-import { findUnknownSettings } from "../config/unknown-settings.ts";
+import { findUnknownSettings } from "../config/env-file.ts";
 import { locateFailure } from "../db/failure.ts";
-import { acquireServerLock } from "../db/local/server-lock.ts";
+import { acquireServerLock } from "../db/local/file-lock.ts";
 import { openConfiguredDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable, validationFailed } from "../errors.ts";
@@ -43,7 +43,8 @@ interface Run extends ServerProcess {
 /**
  * Serves until SIGTERM, SIGINT or the end of its terminal, and then gives requests in flight ten seconds. A second signal ends the process at once.
  * @returns the exit code, 0 after a clean stop.
- * @throws unavailable when the port, the data directory or the database cannot be opened.
+ * @throws unavailable with exit code 1 when the port, the data directory or the database cannot be opened; conflict when
+ * another server has taken over the replica; wrongState when the database is gone or needs a person.
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
   const log = createLogWriter(config.log, self.writeLog, config.logLevel);
@@ -53,7 +54,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   const run: Run = { ...self, log, stopSignal: nextStopSignal(config.isWorker) };
   try {
     if (config.isWorker) return await runWorker(config, run);
-    const lock = config.databaseUrl === undefined ? await acquireServerLock(config.dataDir) : { release: () => {} };
+    const lock = config.databaseUrl === undefined ? await acquireServerLock(config.dataDir) : { close: () => {} };
     if (!lock) {
       refuseStandby(config.dataDir);
       throw unavailable(
@@ -66,8 +67,12 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     } catch (error) {
       throw locateFailure(error, config);
     } finally {
-      await lock.release();
+      lock.close();
     }
+  } catch (error) {
+    if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
+    // The systemd unit starts a server again unless it ends with 4, as one does whose replica another has taken over.
+    throw unavailable(error.message, { remedy: error.remedy, isInternal: error.isInternal, exit: 1, cause: error });
   } finally {
     // A log that nobody reads must not delay the exit.
     await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { requestIdOf } from "../api/headers.ts";
 import type { Config } from "../config/config.ts";
 import { standbyFile, writeWhole } from "../config/data-dir.ts";
-import { acquireServerLock, isServerRunning } from "../db/local/server-lock.ts";
+import { acquireServerLock, isServerRunning } from "../db/local/file-lock.ts";
 import { unavailable, wrongState } from "../errors.ts";
 import { baseHeaders, errorResponse, reply, successResponse } from "../http/envelope.ts";
 import { createLogWriter } from "../logging/logger.ts";
@@ -55,7 +55,7 @@ export async function runStandby(config: Config, place: Place, self: Omit<Server
   } finally {
     clearInterval(checkingStop);
     rmSync(stopFile(dataDir), { force: true });
-    lock.release();
+    lock.close();
     await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);
   }
 }

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { attempt } from "../errors.ts";
 
 /** The purpose that a value is sealed or signed for; each has its own key. */
 export type VaultPurpose =
@@ -53,13 +54,8 @@ export function createVault(readSecret: () => string) {
       const decipher = createDecipheriv("aes-256-gcm", keyOf(`seal ${purpose}`), bytes.subarray(0, nonceBytes))
         .setAAD(Buffer.from(place))
         .setAuthTag(bytes.subarray(-tagBytes));
-      try {
-        return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString(
-          "utf8",
-        );
-      } catch {
-        return null;
-      }
+      const read = () => Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+      return attempt(read)?.toString("utf8") ?? null;
     },
     /** HMAC-SHA256 of a text, in hex: the same text has the same value, which cannot be computed without the key. */
     mac(purpose: VaultPurpose, text: string) {

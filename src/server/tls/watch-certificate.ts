@@ -4,8 +4,7 @@ import { AppError, validationFailed } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { toTimestamp } from "../values/timestamp.ts";
-import { type Certificate, readCertificate } from "./certificate.ts";
-import { checkCertificate, checkValidity } from "./check-certificate.ts";
+import { type Certificate, checkCertificate, checkValidity, readCertificate } from "./certificate.ts";
 
 const pollMs = 2000;
 const dayMs = 86_400_000;

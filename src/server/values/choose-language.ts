@@ -1,11 +1,9 @@
+import { attempt } from "../errors.ts";
+
 /** A BCP 47 tag and its more general forms: `zh-Hant-TW`, `zh-Hant`, `zh`. Empty for a text that is no tag. */
 function fallbacksOf(tag: string): string[] {
-  try {
-    const parts = Intl.getCanonicalLocales(tag)[0]?.split("-") ?? [];
-    return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
-  } catch {
-    return [];
-  }
+  const parts = attempt(() => Intl.getCanonicalLocales(tag)[0])?.split("-") ?? [];
+  return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
 }
 
 /**

@@ -1,3 +1,5 @@
+import { stringify } from "csv-stringify/sync";
+
 // A reader that separates cells by semicolons or tabs begins a new cell at each of these, even inside quotes.
 const guarded = /(?<=^|[;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
 const guards = /(?<=^|[;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
@@ -14,4 +16,9 @@ export function guardFormula(text: string): string {
 /** The text of a cell before `guardFormula`. */
 export function readGuarded(cell: string): string {
   return cell.replace(guards, "");
+}
+
+/** Rows of a CSV file. Some readers end a row at a lone carriage return, so it is quoted. */
+export function writeCsv(rows: string[][]): string {
+  return stringify(rows, { quoted_match: /[\r\n]/ });
 }

@@ -1,3 +1,5 @@
+import { attempt } from "../errors.ts";
+
 // Secrets of app keys, user tokens, registrations and visitors.
 const secret = /(sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{43,}/i;
 const everySecret = new RegExp(secret, "gi");
@@ -14,11 +16,5 @@ export function maskSecrets(text: string): string {
 }
 
 function decoded(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
-    try {
-      return decodeURIComponent(run);
-    } catch {
-      return run;
-    }
-  });
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => attempt(() => decodeURIComponent(run)) ?? run);
 }

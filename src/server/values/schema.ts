@@ -4,7 +4,23 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-export const timestamp = Type.String({ format: "date-time", description: "RFC 3339, UTC." });
+/** A text of 1 to `maxLength` characters. */
+export function text(maxLength: number, description?: string, options?: SchemaOptions) {
+  return textUpTo(maxLength, description, { minLength: 1, ...options });
+}
+
+/** A text of at most so many characters, which may be empty. */
+export function textUpTo(maxLength: number, description?: string, options?: SchemaOptions) {
+  return Type.String({ maxLength, ...(description !== undefined && { description }), ...options });
+}
+
+/** A whole number within these bounds. */
+export function whole(minimum: number, maximum: number, description?: string, options?: SchemaOptions) {
+  return Type.Integer({ minimum, maximum, ...(description !== undefined && { description }), ...options });
+}
+
+/** RFC 3339, UTC. */
+export const timestamp = Type.String({ format: "date-time" });
 
 /** An object of a query or body, which refuses other fields. */
 export function closed<P extends TProperties>(properties: P) {
@@ -14,6 +30,11 @@ export function closed<P extends TProperties>(properties: P) {
 /** The named schema of a JSON body, which refuses other fields. */
 export function input<P extends TProperties>($id: string, properties: P) {
   return Type.Object(properties, { $id, additionalProperties: false });
+}
+
+/** As `input`, where every field is optional. */
+export function patch<P extends TProperties>($id: string, properties: P) {
+  return Type.Partial(Type.Object(properties), { $id, additionalProperties: false });
 }
 
 /** The named schema of an object in replies. */

@@ -17,15 +17,18 @@ export interface SemaphoreOptions {
   fullMessage: string;
 }
 
-/** Limits the number of callers that work at a time. The others wait, those of one party in order of arrival. */
+/**
+ * Limits the number of callers that work at a time. The others wait: parties take turns, in a party its members, and those
+ * of one member in order of arrival.
+ */
 export class Semaphore {
   readonly #fullMessage: string;
   #permits: number;
   #maxWaiting: number;
   #maxWaitMs: number | undefined;
   #held = 0;
-  /** Never empty lists, by party, in the order of their turns. */
-  readonly #parties = new Map<string, Waiter[]>();
+  /** Never empty lists, by party and member, in the order of their turns. */
+  readonly #parties = new Map<string, Map<string, Waiter[]>>();
   #waiting = 0;
   #idle: (() => void)[] = [];
 
@@ -56,10 +59,11 @@ export class Semaphore {
    * Runs `work` while it holds a permit; at once if one is free. Errors: those of `work`; unavailable when too many wait,
    * or this call for too long.
    * @param party parties take turns, however many callers of each wait.
+   * @param member so do the members of a party.
    */
-  async run<T>(work: () => Promise<T>, party = ""): Promise<T> {
+  async run<T>(work: () => Promise<T>, party = "", member = ""): Promise<T> {
     if (this.#held < this.#permits) this.#held++;
-    else await this.#wait(party);
+    else await this.#wait(party, member);
     try {
       return await work();
     } finally {
@@ -72,32 +76,37 @@ export class Semaphore {
     return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  #wait(party: string): Promise<void> {
-    if (this.#waiting >= this.#maxWaiting && !this.#makeRoom(party)) return Promise.reject(this.#fullError());
+  #wait(party: string, member: string): Promise<void> {
+    const members = this.#parties.get(party) ?? new Map<string, Waiter[]>();
+    const queue = members.get(member) ?? [];
+    if (this.#waiting >= this.#maxWaiting && !this.#makeRoom(queue)) return Promise.reject(this.#fullError());
     return new Promise((resolve, reject) => {
-      const queue = this.#parties.get(party) ?? [];
       const waiter: Waiter = { start: resolve, refuse: reject, timer: undefined };
       if (this.#maxWaitMs !== undefined) {
         waiter.timer = setTimeout(() => {
           queue.splice(queue.indexOf(waiter), 1);
-          if (queue.length === 0) this.#parties.delete(party);
+          if (queue.length === 0) members.delete(member);
+          if (members.size === 0) this.#parties.delete(party);
           this.#waiting--;
           reject(this.#fullError());
         }, this.#maxWaitMs);
       }
-      this.#parties.set(party, queue);
+      this.#parties.set(party, members.set(member, queue));
       queue.push(waiter);
       this.#waiting++;
     });
   }
 
-  /** Passes the permit to the next party, which then waits behind the others. */
+  /** Passes the permit to the next member of the next party, which both then wait behind the others. */
   #release(): void {
-    const [party = "", queue = []] = this.#parties.entries().next().value ?? [];
+    const [party = "", members = new Map<string, Waiter[]>()] = this.#parties.entries().next().value ?? [];
+    const [member = "", queue = []] = members.entries().next().value ?? [];
     const next = queue.shift();
     if (next !== undefined) {
+      members.delete(member);
+      if (queue.length > 0) members.set(member, queue);
       this.#parties.delete(party);
-      if (queue.length > 0) this.#parties.set(party, queue);
+      if (members.size > 0) this.#parties.set(party, members);
       this.#waiting--;
       clearTimeout(next.timer);
       next.start();
@@ -107,11 +116,13 @@ export class Semaphore {
     if (this.#held === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** Refuses the latest caller of the party with most waiting; false when `party` itself would then have as many. */
-  #makeRoom(party: string): boolean {
+  /** Refuses the latest caller of the member with most waiting; false when `own` would then have as many. */
+  #makeRoom(own: Waiter[]): boolean {
     let longest: Waiter[] = [];
-    for (const queue of this.#parties.values()) if (queue.length > longest.length) longest = queue;
-    if (longest.length <= (this.#parties.get(party)?.length ?? 0) + 1) return false;
+    for (const members of this.#parties.values()) {
+      for (const queue of members.values()) if (queue.length > longest.length) longest = queue;
+    }
+    if (longest.length <= own.length + 1) return false;
     const refused = longest.pop();
     this.#waiting--;
     clearTimeout(refused?.timer);

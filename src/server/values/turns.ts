@@ -1,3 +1,4 @@
+import { addressGroup } from "./ip-prefix.ts";
 import { Semaphore } from "./semaphore.ts";
 
 const options = { permits: 1, fullMessage: "Too much work is waiting." };
@@ -11,16 +12,22 @@ const budgetMs = 10;
 const restMs = 2;
 let endsAt: number | undefined;
 const ends: (() => void)[] = [];
+/** The client of a call, and the signal of one that has gone. */
+interface Caller {
+  clientIp?: string | null;
+  signal?: AbortSignal;
+}
+
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const endTurn = () => void ends.splice(0).map((end) => end());
 
 /**
  * Resolves in a turn of the event loop that has time left, so that work of milliseconds does not add up.
- * @param party parties take turns, however many callers of each wait.
- * @param signal a caller that it has aborted resolves without a turn, and has nothing to do.
+ * @param party parties take turns, and in each the clients, however many callers wait. A caller whose `signal` is aborted
+ * resolves without a turn, and has nothing to do.
  * @throws unavailable when too many wait.
  */
-export function freeTurn(party?: string, signal?: AbortSignal): Promise<void> {
+export function freeTurn(party?: string, { clientIp, signal }: Caller = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     const work = async () => {
       if (party === healthParty) await nextTurn();
@@ -30,7 +37,8 @@ export function freeTurn(party?: string, signal?: AbortSignal): Promise<void> {
       if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
       if (turns.waiting === 0 || isOver()) endTurn();
     };
-    (party === healthParty ? checks : turns).run(work, party).catch(reject);
+    const client = clientIp ? addressGroup(clientIp) : "";
+    (party === healthParty ? checks : turns).run(work, party, client).catch(reject);
   });
 }
 

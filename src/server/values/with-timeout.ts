@@ -14,10 +14,12 @@ export async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-/** Resolves like `work`, or rejects with unavailable after the time limit. */
-export async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+const noAnswer = () => unavailable("No answer in time.", { isInternal: true });
+
+/** Resolves like `work`, or rejects after the time limit. @param error by default, that there was no answer. */
+export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, error = noAnswer): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(unavailable("No answer in time.", { isInternal: true })), timeoutMs);
+  const timer = setTimeout(() => reject(error()), timeoutMs);
   try {
     return await Promise.race([work, promise]);
   } finally {

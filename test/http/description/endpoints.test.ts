@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { generateClientTypes } from "../../../scripts/client-types.ts";
 import { routes } from "../../../src/server/api/routes.ts";
 import type { Access } from "../../../src/server/http/access.ts";
 import type { Route } from "../../../src/server/http/route.ts";
@@ -7,6 +8,7 @@ import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../
 import { onDatabase } from "../../support/suite.ts";
 
 const path = join(import.meta.dir, "../../../docs/API.md");
+const examplesPath = join(import.meta.dir, "../../../src/server/api/description/examples.json");
 const heading = "\n## Every endpoint\n";
 
 /** Replacements by field, for values that differ from run to run or are too long to read. */
@@ -74,7 +76,13 @@ function describeAccess(access: readonly Access[]): string {
     .join(", ");
 }
 
-async function describeRoute(world: World, route: Route): Promise<string> {
+interface Example {
+  params: Record<string, unknown>;
+  body?: unknown;
+  reply: unknown;
+}
+
+async function describeRoute(world: World, route: Route, examples: Record<string, Example>): Promise<string> {
   const call = await (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
   const answer = await makeCall(world, call);
   expect([route.id, answer.error]).toEqual([route.id, undefined]);
@@ -83,6 +91,11 @@ async function describeRoute(world: World, route: Route): Promise<string> {
   const request = [`${method} ${display(target)}?namespace=demo${query.join("")}`];
   if (call.body) request.push("", print(display(call.body)));
   const reply = { data: answer.data, ...(answer.page && { page: answer.page }) };
+  examples[route.id] = {
+    params: paramsOf(route.path, String(display(target))),
+    ...(call.body && { body: display(call.body) }),
+    reply: display({ request_id: "req_01k8z3v5x2f1rt9m6q7wbn4hcd", ...reply }),
+  };
   return [
     `### \`${route.method} ${route.path.replace(/:(\w+)/g, "{$1}")}\``,
     "",
@@ -100,16 +113,36 @@ async function describeRoute(world: World, route: Route): Promise<string> {
   ].join("\n");
 }
 
+/** The values of the parameters in a path. */
+function paramsOf(path: string, target: string): Record<string, unknown> {
+  const parts = target.split("/");
+  const names = path.split("/").map((part, index) => [part, parts[index]] as const);
+  return Object.fromEntries(
+    names.filter(([part]) => part.startsWith(":")).map(([part, value]) => [part.slice(1), value]),
+  );
+}
+
 onDatabase("file", (suite) => {
-  test("docs/API.md shows a request and its reply for every endpoint, as the server answers it", async () => {
+  test("docs/API.md and the API description show a request and its reply for every endpoint, as the server answers it", async () => {
     const world = await openWorld(await suite.shop());
     const sections: string[] = [];
-    for (const route of routes) sections.push(await describeRoute(world, route));
+    const examples: Record<string, Example> = {};
+    for (const route of routes) sections.push(await describeRoute(world, route, examples));
     const text = await Bun.file(path).text();
     const before = text.split(heading, 1)[0] ?? "";
     const introduction = "Requests and replies of a real server; long values are shortened, and lists show one item.\n";
     const wanted = `${before}${heading}\n${introduction}\n${sections.join("\n")}`;
-    if (process.env.UPDATE_DOCS !== undefined) await Bun.write(path, wanted);
+    const isUpdate = process.env.UPDATE_DOCS !== undefined;
+    if (isUpdate) await Bun.write(path, wanted);
+    if (isUpdate) await Bun.write(examplesPath, `${JSON.stringify(examples, null, 2)}\n`);
     expect(await Bun.file(path).text()).toBe(wanted);
+    expect(await Bun.file(examplesPath).json()).toEqual(examples);
   });
+});
+
+test("the client's types are those of the API description", async () => {
+  const file = join(import.meta.dir, "../../../src/client/types.generated.ts");
+  const types = await generateClientTypes();
+  if (process.env.UPDATE_DOCS !== undefined) await Bun.write(file, types);
+  expect(await Bun.file(file).text()).toBe(types);
 });

@@ -51,6 +51,9 @@ onEachDatabase((suite) => {
       expect(refused.error?.message).toBe("Too many writes from this address.");
       expect(answerOf(await write(shop, { address: newAddress() }))).toEqual(fine);
       expect(answerOf(await write(shop, { address, auth: shop.auth }))).toEqual(fine);
+      // A page's key does not tell its visitors apart.
+      const headers = { origin: "https://shop.example.com" };
+      expect(answerOf(await write(shop, { address, auth: shop.auth, headers }))).toEqual([5107, "57"]);
       clock.advance(56_000);
       expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
       clock.advance(1000);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { AppError } from "../../../src/server/errors.ts";
 import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
-import { inviteUser } from "../../../src/server/modules/password-reset/invite.ts";
-import { eraseUser } from "../../../src/server/modules/personal-data/erase.ts";
+import { inviteUser } from "../../../src/server/modules/password-reset/service.ts";
+import { eraseUser } from "../../../src/server/modules/personal-data/service.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";

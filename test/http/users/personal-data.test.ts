@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { FileDatabase } from "../../../src/server/db/local/file-database.ts";
 import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
+import { listMail } from "../../../src/server/modules/mail/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
@@ -150,6 +151,51 @@ onDatabase("file", (suite) => {
     expect((await own.call("GET /users/me/")).code).toBe(5207);
     const mails = (await deliverMail(shop)).map(({ to }) => to);
     expect(mails).not.toContain("canary.person@example.com");
+  });
+
+  test("the mail to a person is exported and erased also after it was sent, and no other mail", async () => {
+    const shop = await suite.shop();
+    const [own, other] = [await openAccount(shop), await openAccount(shop)];
+    for (const { email } of [own, other])
+      await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: email.toUpperCase() } });
+    expect(await deliverMail(shop)).toHaveLength(2);
+    const mail = async (of: typeof own) => (await of.call<{ mail: object[] }>(exported)).data.mail;
+    expect(await mail(own)).toMatchObject([{ kind: "reset_code", status: "sent", sent_at: expect.any(String) }]);
+    const listed = async (to?: string) =>
+      (await listMail(suite.app.system, { namespace: shop.namespace, to, limit: 9 })).length;
+    expect(await listed(own.email)).toBe(1);
+    await own.call(erase, { body: { password } });
+    expect([await listed(own.email), await listed(other.email), await listed()]).toEqual([0, 1, 2]);
+    expect(await mail(other)).toHaveLength(1);
+  });
+
+  test("a user can export ten times an hour, and an export does not list earlier ones", async () => {
+    const shop = await suite.shop();
+    const [own, other] = [await openAccount(shop), await openAccount(shop)];
+    const events = async () => {
+      const { data, status } = await own.call<{ audit: { event: string }[] }>(exported);
+      expect(status).toBe(200);
+      return data.audit.map(({ event }) => event);
+    };
+    const first = await events();
+    for (let n = 2; n <= 10; n++) expect(await events()).toEqual(first);
+    const refused = await own.call(exported);
+    expect([refused.code, Number(refused.headers.get("retry-after"))]).toEqual([5107, 3600]);
+    expect((await other.call(exported)).status).toBe(200);
+    suite.app.clock.advance(3_600_000);
+    expect(await events()).toEqual(first);
+  });
+
+  test("an erasure leaves the addresses of audit entries that name nobody", async () => {
+    const shop = await suite.shop();
+    const own = await openAccount(shop);
+    const address = newAddress();
+    await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: own.email }, address });
+    await own.call("PATCH /users/me/", { body: { name: "Ada" }, address });
+    await own.call(erase, { body: { password }, address });
+    const sql = "select event from audit_log where namespace = ? and address = ?";
+    const { rows } = await suite.app.db.execute({ sql, args: [shop.namespace, address] });
+    expect(rows.map(({ event }) => event)).toEqual(["password.reset_requested"]);
   });
 
   test("an erased person is in no free space of the database file either", async () => {

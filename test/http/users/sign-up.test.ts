@@ -212,6 +212,48 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toEqual([]);
   });
 
+  test("somebody else's sign-up leaves the codes before it valid, each for the password of its own sign-up only", async () => {
+    const shop = await suite.shop();
+    await signUp(shop, email, { name: "Ada" });
+    await signUp(shop, email, { password: otherPassword, name: "Mallory" });
+    const mails = (await readOutbox(suite.app, shop.namespace)).filter(({ status }) => status === "queued");
+    const [own, strangers] = mails.map(({ values }) => values?.code) as [string, string];
+    expect((await verify(shop, email, own, otherPassword)).code).toBe(5216);
+    expect((await verify(shop, email, strangers)).code).toBe(5216);
+    expect((await verify(shop, email, own)).status).toBe(200);
+    expect((await verify(shop, email, strangers, otherPassword)).code).toBe(5216);
+    expect(await readUsers(shop)).toMatchObject([{ name: "Ada" }]);
+  });
+
+  test("a code that is mailed again fits each sign-up that waits, with its password", async () => {
+    const shop = await suite.shop();
+    await signUp(shop, email, { name: "Ada" });
+    await signUp(shop, email, { password: otherPassword, name: "Mallory" });
+    await shop.call("POST /users/verify/resend/", send({ email }));
+    expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
+    expect(await readUsers(shop)).toMatchObject([{ name: "Ada" }]);
+  });
+
+  test("five wrong tries lock all codes of an address", async () => {
+    const shop = await suite.shop();
+    for (const password of [goodPassword, otherPassword]) await signUp(shop, email, { password });
+    const codes = (await readOutbox(suite.app, shop.namespace)).map(({ values }) => values?.code as string);
+    const wrong = ["000001", "000002", "000003"].find((code) => !codes.includes(code)) as string;
+    for (let n = 0; n < 5; n++) expect((await verify(shop, email, wrong)).code).toBe(5216);
+    for (const code of codes) expect((await verify(shop, email, code)).code).toBe(5213);
+  });
+
+  test("three sign-ups of an address wait, and a further one replaces the oldest, whose code has expired", async () => {
+    const shop = await suite.shop();
+    for (const [n, name] of ["first", "second", "third", "fourth", "fifth"].entries()) {
+      if (n > 2) suite.app.clock.advance(20 * 60_000);
+      await signUp(shop, email, { name });
+    }
+    const sql = "select name from sign_ups s join tenants t on t.id = s.tenant_id where namespace = ? order by name";
+    const { rows } = await suite.app.db.execute({ sql, args: [shop.namespace] });
+    expect(rows.map(({ name }) => name)).toEqual(["fifth", "fourth", "third"]);
+  });
+
   test("five wrong tries lock the code, also with the right code and wrong passwords", async () => {
     const shop = await suite.shop();
     await signUp(shop, email);
@@ -264,6 +306,21 @@ onDatabase("file", (suite) => {
     expect([code, headers.get("retry-after")]).toEqual([5213, "1200"]);
     expect((await attempt(other, 30)).status).toBe(200);
     expect((await signUp(shop, "elsewhere@example.com")).status).toBe(200);
+  });
+
+  test("an address verifies ten times a minute, and a server with auth:forward names the address that counts", async () => {
+    const shop = await suite.shop();
+    const body = { ...good, code: "012345" };
+    const address = newAddress();
+    for (let n = 0; n < 10; n++) {
+      expect((await shop.call("POST /users/verify/", { body, address })).code).toBe(5216);
+    }
+    const { code, headers } = await shop.call("POST /users/verify/", { body, address });
+    expect([code, headers.get("retry-after")]).toEqual([5209, "60"]);
+    const { app_id, app_secret } = await shop.issueKey({ scopes: ["customers:sign-up", "auth:forward"] });
+    const forwarded = { "x-client-address": newAddress() };
+    const auth = `Bearer ${app_id}:${app_secret}`;
+    expect((await shop.call("POST /users/verify/", { body, address, auth, headers: forwarded })).code).toBe(5216);
   });
 
   test("a server that may name its customers' addresses is not limited as one of them", async () => {

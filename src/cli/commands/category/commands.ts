@@ -5,7 +5,7 @@ import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
-import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
 
 const categoryArgs = {
   category: recordArg("category", "Id or slug of the category", async (ctx, name) => {
@@ -109,7 +109,6 @@ const deleteCommand = defineCommand({
   examples: ["bodega category delete -n demo desk-lamps", "bodega category delete -n demo desk-lamps --yes --json"],
   done: "Deleted category {title}.",
   async run(args, console) {
-    requireAnswer(console, `Delete category ${args.category}?`);
     const { deleteCategory, getCategory } = await import("../../../server/modules/categories/service.ts");
     const deleted = await withTenant(args, console, async (ctx) => {
       const { id, title, slug } = JSON.parse((await getCategory(ctx, args.category)).json) as Category;

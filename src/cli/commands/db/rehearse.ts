@@ -13,14 +13,16 @@ export default defineCommand({
     place: {
       type: "positional",
       required: false,
-      description: "Place of a replica, backup, or directory or s3:// address of backups (default: the server's)",
+      description:
+        "Place of a replica, backup, or directory or s3:// address of backups (default: as the settings say)",
       completes: "file",
     },
   },
   examples: ["bodega db rehearse bodega-data/backups", "bodega db rehearse s3://my-bucket/shop --json"],
   notes: [
     "Restores the newest state to a temporary directory, checks it as `bodega db check` does, and removes it. The disk " +
-      "needs space for a copy of the database. The default place is --replicate-to of the server, else --backup-to.",
+      "needs space for a copy of the database. The default place is BODEGA_REPLICATE_TO, else BODEGA_BACKUP_TO, " +
+      "else backups in the data directory. If the server has its place from a flag, name it here.",
     "A server does this once a day; `bodega doctor` and the metrics say when it last succeeded, or why it failed.",
   ],
   async run(args, console) {

@@ -21,7 +21,7 @@ export default defineCommand({
       "do not depend on the key.",
   ],
   async run(args, console) {
-    const { isServerRunning } = await import("../../../server/db/local/server-lock.ts");
+    const { isServerRunning } = await import("../../../server/db/local/file-lock.ts");
     const { dataDir } = readCliConfig(args, console);
     if (await isServerRunning(dataDir)) {
       throw wrongState(`A server is running on ${dataDir} with the old key. Stop it first.`);

@@ -55,7 +55,7 @@ export default defineCommand({
     const config = readCliConfig(args, console);
     const isDryRun = args["dry-run"];
     const { parseSource } = await import("../../../server/backup/location.ts");
-    const { isServerRunning } = await import("../../../server/db/local/server-lock.ts");
+    const { isServerRunning } = await import("../../../server/db/local/file-lock.ts");
     const { serverRuns } = await import("../../../server/backup/restore/restore.ts");
     const { makeRestoreTempDir } = await import("../../../server/backup/restore/temp-dir.ts");
     const source = parseSource(args.backup, "<backup>");
@@ -92,8 +92,8 @@ async function makePlan(
 ): Promise<{ plan: RestorePlan; noteRestored: ((dataDir: string) => void) | undefined }> {
   const { source, config, folder, until } = from;
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
-  const { fetchReplica, findReplica } = await import("../../../server/replication/fetch-replica.ts");
-  const { beginRestore, describeNewer } = await import("../../../server/replication/restored.ts");
+  const { fetchReplica, findReplica } = await import("../../../server/replication/rebuild.ts");
+  const { beginRestore, describeNewer } = await import("../../../server/replication/rebuild.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
   return showProgress(console, signal, async (show) => {
     const onStep = (step: FetchStep) => {

@@ -1,5 +1,5 @@
 import { readValidOptions } from "../../../server/config/config.ts";
-import { readDataDir } from "../../../server/config/options.ts";
+import { readDataDir } from "../../../server/config/env-file.ts";
 import { AppError } from "../../../server/errors.ts";
 import { makeContext } from "../../context/context.ts";
 import { type DatabaseFlags, openCliOptions } from "../../context/read-config.ts";

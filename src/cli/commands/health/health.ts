@@ -1,4 +1,4 @@
-import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
+import type { ServerStatus } from "../../../server/monitoring/read-status.ts";
 import { addressOf } from "../../../server/runtime/port.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { type DatabaseFlags, readCliConfig, refuseSecret } from "../../context/read-config.ts";

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { defaultDataDir } from "../../../server/config/options.ts";
+import { defaultDataDir } from "../../../server/config/env-file.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { othersOf } from "../../../server/runtime/port.ts";
 import { programName, quoteWords } from "../../terminal/command-line.ts";

@@ -1,4 +1,5 @@
 import { readConfig } from "../../../server/config/config.ts";
+import { integer } from "../../../server/config/environment.ts";
 import { AppError, invalidField } from "../../../server/errors.ts";
 import { parseFromAddress } from "../../../server/values/email.ts";
 import { readSecretFile } from "../../secrets/passwords.ts";
@@ -76,10 +77,7 @@ async function askServer(args: InitArgs, previous?: ServerAnswers): Promise<Serv
     if (/^[^\s/@?#]+$/.test(text) && URL.canParse(`http://${bracket(text)}`)) return;
     throw invalidField("host", "must be a host name, such as mail.example.com");
   };
-  const checkPort = (text: string) => {
-    if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65535) return;
-    throw invalidField("port", "must be a whole number from 1 to 65535");
-  };
+  const checkPort = (text: string) => integer({ value: text, source: "port" }, 1, 65_535);
   const checkFrom = (text: string) => readConfig({ "data-dir": "/dev/null" }, { BODEGA_MAIL_FROM: text });
   const host = await askText("SMTP host", { suggestion: previous?.host, check: checkHost });
   const choices = (Object.keys(encryptions) as Encryption[]).map((value) => ({ value, name: encryptions[value].name }));

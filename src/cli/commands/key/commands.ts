@@ -6,7 +6,7 @@ import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
-import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import { appIdArg, expectedNamespaceArg, saveSecretArg, scopeArg, withKey } from "./args.ts";
 import { confirmPages } from "./pages.ts";
@@ -142,11 +142,9 @@ const rotate = defineCommand({
     const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/change.ts");
     requireOverlap(overlapMs);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    const question = (key: string) =>
-      `Expire the current secret of key ${key} immediately? With --overlap 24h it stays valid for a day.`;
-    if (overlapMs === 0) requireAnswer(console, question(args.app_id));
     const key = await withKey(args, console, getKey);
-    if (overlapMs === 0) await confirmAction(console, question(describeKey(key)));
+    const question = `Expire the current secret of key ${describeKey(key)} immediately? With --overlap 24h it stays valid for a day.`;
+    if (overlapMs === 0) await confirmAction(console, question);
     await deliverKey(args, console, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
     if (overlapMs === 0) return info(console, "The old secrets have expired.");
     await info(
@@ -166,7 +164,6 @@ const retire = defineCommand({
   ],
   done: "Expired the old secrets of key {name}.",
   async run(args, console) {
-    requireAnswer(console, `Expire the old secrets of key ${args.app_id}?`);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
     const { retireSecrets } = await import("../../../server/modules/app-keys/change.ts");
     const key = await withKey(args, console, getKey);
@@ -190,7 +187,6 @@ const revoke = defineCommand({
   notes: ["Takes effect on the server's next request, and cannot be undone."],
   done: "Revoked key {name}.",
   async run(args, console) {
-    requireAnswer(console, `Revoke key ${args.app_id} permanently? All requests with it will fail.`);
     const { getKey, revokeKey } = await import("../../../server/modules/app-keys/service.ts");
     const key = await withKey(args, console, getKey);
     await confirmAction(console, `Revoke key ${describeKey(key)} permanently? All requests with it will fail.`);

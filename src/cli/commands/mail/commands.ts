@@ -1,5 +1,5 @@
 import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
-import type { MailRecord } from "../../../server/modules/mail/list.ts";
+import type { MailRecord } from "../../../server/modules/mail/service.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { openCliOptions } from "../../context/read-config.ts";
@@ -14,7 +14,7 @@ const list = defineCommand({
     namespace: namespaceFilterArg,
     status: choiceArg(["queued", "sent", "failed", "expired", "dropped"], "Filter by status"),
     kind: choiceArg(Object.keys(mailKinds) as AnyMailKind[], "Filter by kind"),
-    to: valueArg("email", "Filter by recipient (only mail that is not sent yet)"),
+    to: valueArg("email", "Filter by recipient"),
     since: sinceArg,
     limit: limitArg("50", 1000),
     "show-recipients": { type: "boolean", description: "Show full addresses instead of a…@example.com" },
@@ -25,14 +25,14 @@ const list = defineCommand({
     "bodega mail list -n demo --to ada@example.com --kind reset_code",
   ],
   notes: [
-    "The content of a mail is encrypted, and erased once it is sent; of its recipient, a…@example.com is kept. A demo has " +
+    "The content of a mail is encrypted, and erased once it is sent; of its recipient, a…@example.com and a keyed hash are kept. A demo has " +
       "no mail server, so its list shows the reset codes of queued mail.",
     "queued: waits for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
   async run(args, console) {
     const { namespace, status, kind, to, since, limit, "show-recipients": showRecipients } = args;
-    const { listMail } = await import("../../../server/modules/mail/list.ts");
+    const { listMail } = await import("../../../server/modules/mail/service.ts");
     const { demoNamespace, isDemoDir } = await import("../../../server/admin/demo.ts");
     const mails = await withContext(args, console, (ctx, { dataDir, databaseUrl }) => {
       const isDemo = databaseUrl === undefined && isDemoDir(dataDir);
@@ -62,7 +62,7 @@ const show = defineCommand({
   examples: ["bodega mail show mail_01k8z3v5x2f1rt9m6q7wbn4hcd --show-recipients"],
   notes: ["The content of a mail is never shown."],
   async run(args, console) {
-    const { getMail } = await import("../../../server/modules/mail/list.ts");
+    const { getMail } = await import("../../../server/modules/mail/service.ts");
     const { id, namespace, "show-recipients": showRecipients } = args;
     const mail = await withContext(args, console, (ctx) => getMail(ctx, id, { namespace, showRecipients }));
     await printRecord(console, mail, "id");
@@ -86,7 +86,7 @@ const retry = defineCommand({
   examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
   done: "Queued {retried mail} again.",
   async run(args, console) {
-    const { retryMail } = await import("../../../server/modules/mail/retry.ts");
+    const { retryMail } = await import("../../../server/modules/mail/service.ts");
     const which = args.all ? "all" : args.id;
     const retried = await withContext(args, console, (ctx) => retryMail(ctx, { namespace: args.namespace, which }));
     await printRecord(console, { retried }, "retried");

@@ -5,7 +5,7 @@ import { type FlagArg, type SharedValues, valueArg } from "../../framework/args.
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info } from "../../terminal/output.ts";
-import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findOrder, orderArgs } from "./commands.ts";
 import { formatAmount, formatCustomer, printOrder } from "./print.ts";
@@ -28,7 +28,6 @@ async function changeOrder(
   act: (tx: Ctx, order: Order) => Promise<unknown>,
 ): Promise<void> {
   const isDryRun = args["dry-run"] === true;
-  if (!isDryRun) requireAnswer(console, question.replace("{amount} of ", "").replace("{order}", `order ${args.order}`));
   const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
   const { getOrderView } = await import("../../../server/modules/orders/views.ts");
   const view = await withTenant(args, console, async (ctx) => {

@@ -9,7 +9,7 @@ import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDecimal } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
-import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findStockItem, productArgs } from "./commands.ts";
 import { printProduct } from "./print.ts";
@@ -91,7 +91,6 @@ const deleteCommand = defineCommand({
   examples: ["bodega product delete -n demo desk-lamp", "bodega product delete -n demo LAMP-1 --yes --json"],
   done: "Deleted product {title}.",
   async run(args, console) {
-    requireAnswer(console, `Delete product ${args.product}?`);
     const { deleteProduct, getProduct } = await import("../../../server/modules/products/service.ts");
     const deleted = await withTenant(args, console, async (ctx) => {
       const id = await findWhole(ctx, args.product);

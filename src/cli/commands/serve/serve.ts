@@ -31,6 +31,11 @@ export const serveFlags = {
     ...valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
     configEnv: "BODEGA_AUDIT_ADDRESSES",
   },
+  "no-docs": {
+    type: "boolean",
+    configEnv: "BODEGA_NO_DOCS",
+    description: "Do not serve the reference of the API at /docs",
+  },
   "allow-private-push": {
     type: "boolean",
     configEnv: "BODEGA_PUSH_PRIVATE",
@@ -61,6 +66,8 @@ export default defineCommand({
     "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it waits up to ten " +
       "seconds for requests in flight; a second signal ends it at once.",
     "When the certificate files change, new connections get the new certificate within seconds, or at once on SIGHUP.",
+    "The exit code is 4 when another server took over the replica or has newer changes there, or when the database was removed; it " +
+      "is 1 when the port, the data directory or the database is in use or does not answer, so that another try may succeed.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
-import { internalError } from "../../../server/errors.ts";
-import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
+import { attempt, internalError } from "../../../server/errors.ts";
+import type { ServerStatus } from "../../../server/monitoring/read-status.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { durationArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -118,12 +118,8 @@ function openScreen(host: NodeJS.Process) {
     stdin.pause();
     for (const signal of signals) host.off(signal, onSignal);
     host.off("exit", close);
-    try {
-      // When the process exits, a stream would not be flushed.
-      writeSync(stdout.fd, restore);
-    } catch {
-      // The terminal is gone.
-    }
+    // When the process exits, a stream would not be flushed. The terminal may be gone.
+    attempt(() => writeSync(stdout.fd, restore));
   };
   host.on("exit", close);
   for (const signal of signals) host.on(signal, onSignal);

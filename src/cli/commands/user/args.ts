@@ -1,8 +1,14 @@
 import type { Ctx } from "../../../server/context.ts";
+import { parseEmail } from "../../../server/values/email.ts";
 import { recordArg } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, valueArg } from "../../framework/args.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 
-export const userArg = recordArg("user", "Id or email of the user", findUser);
+/** The arguments of a command about one user. */
+export const userArgs = {
+  user: recordArg("user", "Id or email of the user", findUser),
+  namespace: requiredNamespaceArg,
+};
 
 /** Fields of a user besides the email. */
 export const userFlags = {
@@ -14,6 +20,17 @@ export const userFlags = {
   ),
   lang: valueArg("tag", "Language of mail to the user, such as en or pt-BR"),
   "email-verified": choiceArg(["yes", "no"], "Whether the email is verified"),
+} as const satisfies CommandArgs;
+
+/** The arguments of a command that makes a user. */
+export const newUserArgs = {
+  namespace: requiredNamespaceArg,
+  email: {
+    ...valueArg("address", "Email to sign in with"),
+    required: true,
+    check: (text: string) => parseEmail("email", text),
+  },
+  ...userFlags,
 } as const satisfies CommandArgs;
 
 /** The id of the user that a flag names by id or email. Errors: notFound. */

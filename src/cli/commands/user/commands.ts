@@ -1,29 +1,19 @@
-import { parseEmail } from "../../../server/values/email.ts";
 import { withTenant } from "../../context/context.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
 import { passwordFlags, passwordGroups, readSecretLine, takePassword } from "../../secrets/passwords.ts";
-import { formatValue, printList, printRecord } from "../../terminal/output.ts";
-import { confirmAction, confirmName } from "../../terminal/prompt.ts";
-import { readUserFlags, userArg, userFlags } from "./args.ts";
-import { invite } from "./invite.ts";
-import { eraseUser, exportUser } from "./personal-data.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { newUserArgs, readUserFlags, userArgs, userFlags } from "./args.ts";
+import { deleteUser, eraseUser, exportUser } from "./personal-data.ts";
 import { changeUser, deliverPassword, printUser, toUserRecord, type User, withUser } from "./print.ts";
-
-const userArgs = { user: userArg, namespace: requiredNamespaceArg };
 
 const create = defineCommand({
   description: "Create a user of a store",
   args: {
-    namespace: requiredNamespaceArg,
-    email: {
-      ...valueArg("address", "Email to sign in with"),
-      required: true,
-      check: (text) => parseEmail("email", text),
-    },
-    ...userFlags,
+    ...newUserArgs,
     ...passwordFlags,
     "password-hash-stdin": {
       type: "boolean",
@@ -54,6 +44,22 @@ const create = defineCommand({
     }
     const password = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
     await deliverPassword(args, console, password, () => create({ password }));
+  },
+});
+
+const invite = defineCommand({
+  description: "Mail a person a code to set their first password",
+  args: newUserArgs,
+  examples: ["bodega user invite -n demo --email ada@example.com --name Ada --role staff"],
+  notes: [
+    "Creates the user unless they exist without a password; their fields then stay as they are. The code is valid for " +
+      "three days and is entered where passwords are reset (POST /auth/password/reset/).",
+  ],
+  done: "Invited {email}.",
+  async run(args, console) {
+    const { inviteUser } = await import("../../../server/modules/password-reset/service.ts");
+    const fields = { email: args.email, ...readUserFlags(args) };
+    await printUser(console, await withTenant(args, console, (ctx) => inviteUser(ctx, fields)));
   },
 });
 
@@ -160,31 +166,6 @@ function defineStatusCommand(name: "disable" | "enable", description: string, no
     },
   });
 }
-
-const deleteUser = defineCommand({
-  description: "Delete a user permanently and end all their sessions",
-  args: {
-    ...userArgs,
-    confirm: valueArg("email", "The user's email, to confirm without a terminal"),
-  },
-  examples: [
-    "bodega user delete -n demo ada@example.com",
-    "bodega user delete -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
-  ],
-  notes: [
-    "Their orders keep customer and address; `bodega user erase` removes these too.",
-    "Prints the deleted user. --yes does not confirm a deletion, but is needed as well for the last active owner.",
-  ],
-  done: "Deleted user {email}.",
-  async run(args, console) {
-    const { deleteUser, getUser } = await import("../../../server/modules/users/service.ts");
-    const user = await withUser(args, console, getUser);
-    const warning = `This permanently deletes user ${user.email} (${user.id}) and all their personal data.`;
-    await confirmName(console, warning, user.email, args.confirm);
-    await changeUser(args, console, (ctx) => deleteUser(ctx, user.id, null));
-    await printRecord(console, { ...toUserRecord(user), status: "deleted" }, "user_id");
-  },
-});
 
 const resetTwoFactor = defineCommand({
   description: "Disable two-factor sign-in for a user who lost the authenticator",

@@ -1,12 +1,11 @@
-import { valueArg } from "../../framework/args.ts";
+import type { Ctx } from "../../../server/context.ts";
+import { type ArgValues, type CommandArgs, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import type { Console } from "../../terminal/console.ts";
 import { printJson, printRecord } from "../../terminal/output.ts";
 import { confirmName } from "../../terminal/prompt.ts";
-import { userArg } from "./args.ts";
-import { changeUser, withUser } from "./print.ts";
-
-const userArgs = { user: userArg, namespace: requiredNamespaceArg };
+import { userArgs } from "./args.ts";
+import { changeUser, toUserRecord, type User, withUser } from "./print.ts";
 
 export const exportUser = defineCommand({
   description: "Print all that is kept of a person, as JSON",
@@ -14,17 +13,54 @@ export const exportUser = defineCommand({
   examples: ["bodega user export -n demo ada@example.com > ada.json"],
   notes: ["Passwords and other secrets are left out. The export is recorded in the audit log."],
   async run(args, console) {
-    const { exportPerson } = await import("../../../server/modules/personal-data/export.ts");
+    const { exportPerson } = await import("../../../server/modules/personal-data/service.ts");
     await printJson(console, await withUser(args, console, exportPerson));
+  },
+});
+
+const removalArgs = {
+  ...userArgs,
+  confirm: valueArg("email", "The user's email, to confirm without a terminal"),
+} as const satisfies CommandArgs;
+
+/** Removes a user once the email was typed or given. Returns the user as it was. */
+async function removeUser(
+  args: ArgValues<typeof removalArgs> & SharedValues,
+  console: Console,
+  effect: string,
+  remove: (ctx: Ctx, id: string) => Promise<void>,
+): Promise<User> {
+  const { getUser } = await import("../../../server/modules/users/service.ts");
+  const user = await withUser(args, console, getUser);
+  const warning = `This permanently deletes user ${user.email} (${user.id}) and ${effect}.`;
+  await confirmName(console, warning, user.email, args.confirm);
+  await changeUser(args, console, (ctx) => remove(ctx, user.id));
+  return user;
+}
+
+export const deleteUser = defineCommand({
+  description: "Delete a user permanently and end all their sessions",
+  args: removalArgs,
+  examples: [
+    "bodega user delete -n demo ada@example.com",
+    "bodega user delete -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
+  ],
+  notes: [
+    "Their orders keep customer and address; `bodega user erase` removes these too.",
+    "Prints the deleted user. --yes does not confirm a deletion, but is needed as well for the last active owner.",
+  ],
+  done: "Deleted user {email}.",
+  async run(args, console) {
+    const { deleteUser } = await import("../../../server/modules/users/service.ts");
+    const remove = (ctx: Ctx, id: string) => deleteUser(ctx, id, null);
+    const user = await removeUser(args, console, "all their personal data", remove);
+    await printRecord(console, { ...toUserRecord(user), status: "deleted" }, "user_id");
   },
 });
 
 export const eraseUser = defineCommand({
   description: "Erase a person: delete the user and remove them from orders and logs",
-  args: {
-    ...userArgs,
-    confirm: valueArg("email", "The user's email, to confirm without a terminal"),
-  },
+  args: removalArgs,
   examples: [
     "bodega user erase -n demo ada@example.com",
     "bodega user erase -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
@@ -37,12 +73,8 @@ export const eraseUser = defineCommand({
   ],
   done: "Erased user {user_id}.",
   async run(args, console) {
-    const { getUser } = await import("../../../server/modules/users/service.ts");
-    const { eraseUser } = await import("../../../server/modules/personal-data/erase.ts");
-    const user = await withUser(args, console, getUser);
-    const warning = `This permanently deletes user ${user.email} (${user.id}) and removes them from orders and logs.`;
-    await confirmName(console, warning, user.email, args.confirm);
-    await changeUser(args, console, (ctx) => eraseUser(ctx, user.id));
+    const { eraseUser } = await import("../../../server/modules/personal-data/service.ts");
+    const user = await removeUser(args, console, "removes them from orders and logs", eraseUser);
     await printRecord(console, { user_id: user.id, status: "erased" }, "user_id");
   },
 });

@@ -7,7 +7,7 @@ import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printList, printRecord } from "../../terminal/output.ts";
-import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
 import { saveSecretArg } from "../key/args.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
@@ -180,7 +180,6 @@ const rotate = defineCommand({
   ],
   done: "Replaced the secret of webhook {url}.",
   async run(args, console) {
-    requireAnswer(console, `Replace the secret of webhook ${args.webhook_id}? The receiver must use the new one.`);
     const { getWebhook, rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
     const { webhook_id: id, url } = await withWebhook(args, console, getWebhook);
     await confirmAction(console, `Replace the secret of webhook ${id} to ${url}? The receiver must use the new one.`);
@@ -194,7 +193,6 @@ const remove = defineCommand({
   examples: ["bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   done: "Removed webhook {url}.",
   async run(args, console) {
-    requireAnswer(console, `Remove webhook ${args.webhook_id}? Its queued deliveries are dropped.`);
     const { getWebhook, removeWebhook } = await import("../../../server/modules/webhooks/service.ts");
     const removed = await withWebhook(args, console, async (ctx, id) => {
       const { url } = await getWebhook(ctx, id);

@@ -7,8 +7,8 @@ import { mergeWal } from "../../db/local/merge-wal.ts";
 import { shareFile } from "../../db/local/open-file-lock.ts";
 import { unavailable } from "../../errors.ts";
 import { MiB } from "../../values/bytes.ts";
-import type { CopyOptions } from "./dump.ts";
 import { createPacer, type Pacer } from "./pace.ts";
+import type { CopyOptions } from "./tables.ts";
 
 const chunkBytes = 1 << 20;
 /** A copy during which the WAL grows by this gives way, so that the WAL can be emptied. Later attempts do not pause. */

@@ -7,13 +7,17 @@ import { syncFile } from "../../db/local/sync-file.ts";
 import type { Database } from "../../db/session.ts";
 import { conflict, errnoOf, unavailable, wrongState } from "../../errors.ts";
 import { openSnapshot } from "./server-source.ts";
-import { type CopyPlan, countRows, insertSql, quote, type ReadRows, readPages, readPlan } from "./tables.ts";
-
-/** The progress of copying rows, and how to stop it. */
-export interface CopyOptions {
-  onProgress?: (done: number, total: number) => void;
-  signal?: AbortSignal;
-}
+import {
+  type CopiedValue,
+  type CopyOptions,
+  type CopyPlan,
+  copyRows,
+  insertSql,
+  quote,
+  type ReadRows,
+  readPlan,
+  type TablePlan,
+} from "./tables.ts";
 
 const cacheKiB = 64 * 1024;
 // Rows are copied unchecked, and verified later. The copy need not be durable before its one COMMIT.
@@ -56,34 +60,20 @@ async function createFile(path: string): Promise<Connection> {
   return connection;
 }
 
-async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }: CopyOptions): Promise<void> {
+async function fillFile(read: ReadRows, file: Connection, options: CopyOptions): Promise<void> {
   const plan = await readPlan(read);
   if (plan.tables.some(({ name }) => name === restoreMarker)) {
     throw wrongState(restoreMarkerMessage, { remedy: restoreMarkerRemedy });
   }
-  const counts = await countRows(read, plan.tables);
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  let done = 0;
-  onProgress?.(done, total);
   file.script("BEGIN");
   createTables(file, plan);
-  for (const table of plan.tables) {
-    if (table.kind === "virtual") continue;
-    const insert = insertSql(table, 1);
-    let rows = 0;
-    for await (const page of readPages(read, table)) {
-      signal?.throwIfAborted();
-      for (const row of page) file.run(insert, row);
-      rows += page.length;
-      done += page.length;
-      onProgress?.(done, total);
-    }
-    if (rows !== counts.get(table.name)) {
-      throw unavailable(`The server returned ${rows} of ${counts.get(table.name)} rows of ${table.name}. Try again.`);
-    }
-  }
+  const insert = (table: TablePlan, page: CopiedValue[][]) => {
+    const sql = insertSql(table, 1);
+    for (const row of page) file.run(sql, row);
+  };
+  await copyRows(read, plan.tables, insert, options);
   for (const sql of [...plan.indexes, ...plan.reactions]) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     file.run(sql);
   }
   file.script("COMMIT");

@@ -1,3 +1,5 @@
+import { unavailable } from "../../errors.ts";
+
 /** Reads rows as lists of values, with integers that may be large as bigint. */
 export type ReadRows = (sql: string, args?: CopiedValue[]) => Promise<CopiedValue[][]>;
 
@@ -123,6 +125,43 @@ export async function* readPages(read: ReadRows, table: TablePlan): AsyncGenerat
     after = table.key.map((at) => last[at] as CopiedValue);
     limit = Math.min(maxRows, Math.max(1, Math.floor((page.length * pageBytes) / sizeOf(page))));
   }
+}
+
+/** The progress of copying rows, and how to stop it. */
+export interface CopyOptions {
+  onProgress?: (done: number, total: number) => void;
+  signal?: AbortSignal;
+}
+
+/**
+ * Copies the rows of all tables but virtual ones, page by page. Returns the number of rows of each.
+ * @param write its last argument is the number of rows that were written to the table before.
+ */
+export async function copyRows(
+  read: ReadRows,
+  tables: readonly TablePlan[],
+  write: (table: TablePlan, page: CopiedValue[][], before: number) => Promise<void> | void,
+  { onProgress, signal }: CopyOptions,
+): Promise<Map<string, number>> {
+  const counts = await countRows(read, tables);
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  let done = 0;
+  onProgress?.(done, total);
+  for (const table of tables) {
+    const count = counts.get(table.name);
+    if (count === undefined) continue;
+    let rows = 0;
+    for await (const page of readPages(read, table)) {
+      signal?.throwIfAborted();
+      await write(table, page, rows);
+      rows += page.length;
+      onProgress?.(done + rows, total);
+    }
+    done += rows;
+    if (rows !== count) throw unavailable(`Only ${rows} of ${count} rows of ${table.name} could be read. Try again.`);
+  }
+  signal?.throwIfAborted();
+  return counts;
 }
 
 /** The approximate size of rows in bytes; never 0. */

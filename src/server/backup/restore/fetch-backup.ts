@@ -9,12 +9,11 @@ import { notFound, unavailable, validationFailed } from "../../errors.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
 import { withSignal } from "../../values/with-timeout.ts";
 import { unpackArchive } from "../archive.ts";
-import { type BackupLocation, formatLocation } from "../location.ts";
+import { type BackupLocation, formatLocation, listBackups } from "../location.ts";
 import { damaged, type Manifest } from "../manifest.ts";
 import { openStorage } from "../open-storage.ts";
 import { createWatchdog, storageError } from "../storage.ts";
-import { type Inspection, inspectIntact } from "./inspect.ts";
-import { verifySchema } from "./verify-schema.ts";
+import { type Inspection, inspectIntact, verifySchema } from "./inspect.ts";
 
 /** A verified backup in its own directory. */
 export type FetchedBackup = Awaited<ReturnType<typeof verifyFetched>>;
@@ -129,11 +128,11 @@ async function openSource(
   { config, stdin, newest: takesNewest }: FetchOptions,
 ): Promise<{ stream: Readable; bytes?: number }> {
   if (source.kind === "stdout") return { stream: stdin() };
-  const storage = openStorage(source, config);
+  const storage = openStorage(source.place, config);
   const address = formatLocation(source);
   try {
     if (source.name !== undefined) return await storage.read(source.name);
-    const newest = (await storage.list()).at(-1);
+    const newest = (await listBackups(storage)).at(-1);
     if (takesNewest && newest !== undefined) return await storage.read(newest);
     const hint = newest === undefined ? "It has no backups." : `Newest backup: ${formatLocation(source, newest)}`;
     throw validationFailed(`${address} is a directory, not a backup. ${hint}`);

@@ -1,12 +1,18 @@
+import { randomUUID } from "node:crypto";
 import type { InStatement } from "@libsql/core/api";
 import { bindValue } from "../../db/bind-args.ts";
+import { buildSchema } from "../../db/build-schema.ts";
+import { restoreMarker } from "../../db/local/restore-marker.ts";
+import { migrations } from "../../db/migrations.ts";
+import { retryWhileBusy } from "../../db/server/calls.ts";
 import type { Database } from "../../db/session.ts";
-import { conflict, unavailable } from "../../errors.ts";
-import type { CopyOptions } from "../copy/dump.ts";
-import { readFrom } from "../copy/server-source.ts";
+import { type AppError, conflict, unavailable } from "../../errors.ts";
+import { copyClientOf, readFrom } from "../copy/server-source.ts";
 import {
   type CopiedValue,
+  type CopyOptions,
   type CopyPlan,
+  copyRows,
   countRows,
   insertSql,
   quote,
@@ -16,7 +22,6 @@ import {
   type TablePlan,
 } from "../copy/tables.ts";
 import { withCopy } from "./inspect.ts";
-import { beginLoading, inspectTarget, type LoadSession } from "./load-target.ts";
 
 const maxParameters = 2000;
 /** Written last, because its rows make the database complete. */
@@ -50,24 +55,13 @@ export async function loadDatabase(sourcePath: string, db: Database, options: Co
 }
 
 async function fillTables(read: ReadRows, session: LoadSession, plan: CopyPlan, options: CopyOptions): Promise<void> {
-  const { onProgress, signal } = options;
   const tables = plan.tables.filter(({ name, kind }) => kind !== "virtual" && name !== migrationsTable);
-  const counts = await countRows(read, tables);
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  let done = 0;
-  onProgress?.(done, total);
-  for (const table of tables) {
+  const write = (table: TablePlan, page: CopiedValue[][], before: number) => {
     // An empty shadow table makes its virtual table unusable, so the engine's own rows stay until the first ones come.
-    let clearing = table.kind === "shadow" ? [`DELETE FROM ${quote(table.name)}`] : [];
-    for await (const page of readPages(read, table)) {
-      signal?.throwIfAborted();
-      await session.write([...clearing, ...insertPage(table, page)]);
-      clearing = [];
-      done += page.length;
-      onProgress?.(done, total);
-    }
-  }
-  signal?.throwIfAborted();
+    const clearing = table.kind === "shadow" && before === 0 ? [`DELETE FROM ${quote(table.name)}`] : [];
+    return session.write([...clearing, ...insertPage(table, page)]);
+  };
+  const counts = await copyRows(read, tables, write, options);
   const loaded = await countRows((sql, args) => readFrom(session.client, sql, args), tables);
   for (const [name, count] of counts) {
     if (loaded.get(name) === count) continue;
@@ -97,4 +91,106 @@ async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number):
   statements.push(...plan.reactions, migrations.sql);
   for await (const page of readPages(read, migrations)) statements.push(...insertPage(migrations, page));
   return statements;
+}
+
+/** A libSQL server's database that a backup may be loaded into. */
+type LoadTarget = Awaited<ReturnType<typeof inspectTarget>>;
+
+/** A database that this process loads, as long as no other restore begins. */
+export type LoadSession = Awaited<ReturnType<typeof beginLoading>>;
+
+const busyDeadlineMs = 30_000;
+
+const selectTables = `SELECT l.name, l.type FROM pragma_table_list l WHERE l.schema = 'main'
+  AND l.name NOT LIKE 'sqlite%' AND l.name NOT LIKE 'libsql%'`;
+// Audit entries of a removed store are worth keeping too.
+const selectUse = `SELECT (SELECT count(*) FROM tenants) AS stores,
+  (SELECT count(*) FROM (SELECT 1 FROM audit_log WHERE namespace IS NOT NULL LIMIT 1)) AS history,
+  (SELECT value FROM revision WHERE id = 1) AS revision`;
+
+const createMarker = `CREATE TABLE ${restoreMarker} (id INTEGER PRIMARY KEY CHECK (id = 1), loader TEXT NOT NULL)`;
+// A NULL violates the column's NOT NULL and aborts the batch: a batch cannot read and decide in between.
+const assertOwn = `UPDATE ${restoreMarker} SET loader = CASE WHEN loader = ? THEN loader END`;
+const takeOver = `UPDATE ${restoreMarker} SET loader = ?`;
+const insertMarker = `INSERT INTO ${restoreMarker} (id, loader) VALUES (1, ?)`;
+const insertMarkerUnlessUsed = `INSERT INTO ${restoreMarker} (id, loader) SELECT 1, CASE WHEN count(*) = 0 THEN ? END FROM tenants`;
+
+/**
+ * Checks that a backup may be loaded into a libSQL server's database: "empty", "fresh" with the schema and no stores, or
+ * "interrupted" with what an interrupted restore left.
+ * @returns `clearing`: statements that remove its tables; `revision`: a value that servers must not see again.
+ * @throws conflict when it contains a store or tables of another program.
+ */
+export async function inspectTarget(db: Database) {
+  const { rows } = await db.execute(selectTables);
+  const tables = rows.map(({ name, type }) => ({ name: String(name), type: String(type) }));
+  // Indexes and triggers go with their table, and shadow tables with their virtual one.
+  const clearing = tables
+    .filter(({ name, type }) => name !== restoreMarker && type !== "shadow")
+    .map(({ name, type }) => `DROP ${type === "view" ? "VIEW" : "TABLE"} ${quote(name)}`);
+  if (tables.length === 0) return { state: "empty" as const, clearing, revision: 0 };
+  if (tables.some(({ name }) => name === restoreMarker)) {
+    return { state: "interrupted" as const, clearing, revision: 0 };
+  }
+  const known = new Set((await buildSchema(migrations)).map(({ name }) => name));
+  const isOurs = ["__bodega_migrations", "tenants", "audit_log", "revision"].every((one) =>
+    tables.some(({ name }) => name === one),
+  );
+  const foreign = tables.find(({ name }) => !known.has(name));
+  if (foreign !== undefined || !isOurs) {
+    throw refusal(`The database contains tables of another program${foreign ? ` (${foreign.name})` : ""}.`);
+  }
+  const use = (await db.execute(selectUse)).rows[0];
+  if (Number(use?.stores) > 0) throw refusal(`The database contains stores (${use?.stores}).`);
+  if (Number(use?.history) > 0) throw refusal("The database contains the audit log of removed stores.");
+  return { state: "fresh" as const, clearing, revision: Number(use?.revision ?? 0) };
+}
+
+/**
+ * Empties the database and creates the tables and indexes, in one transaction. Creating indexes at the end could take
+ * longer than a server waits.
+ * @throws conflict when the database has changed since it was inspected; unavailable without the server.
+ */
+export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan) {
+  const client = copyClientOf(db);
+  const loader = randomUUID();
+  const created = plan.tables.filter(({ name, kind }) => kind !== "shadow" && name !== "__bodega_migrations");
+  const run = (statements: InStatement[]) => retryWhileBusy(() => client.migrate(statements), busyDeadlineMs);
+  const write = async (statements: InStatement[]) => {
+    await run([{ sql: assertOwn, args: [loader] }, ...statements]).catch((error) => {
+      if (!isMarkerLost(error)) throw error;
+      const remedy = "Wait for the other restore to end, and check its result.";
+      throw conflict("Another restore into this database has started; this one stops.", { remedy });
+    });
+  };
+  try {
+    await run([...marking(target, loader), ...target.clearing, ...created.map(({ sql }) => sql), ...plan.indexes]);
+  } catch (error) {
+    if (!isMarkerLost(error) && !/already exists|no such table/.test(String(error))) throw error;
+    const remedy = "Stop all servers of this database and try again.";
+    throw conflict("Another program changed the database during the restore.", { cause: error, remedy });
+  }
+  const dropMarker = `DROP TABLE ${restoreMarker}`;
+  return {
+    client,
+    /** Writes a batch, all or nothing. */
+    write,
+    /** Writes the last batch, which completes the database. */
+    finish: (statements: InStatement[]) => write([...statements, dropMarker]),
+    /** Leaves an empty database. */
+    abandon: () => write([...created.map(({ name }) => `DROP TABLE ${quote(name)}`), dropMarker]),
+  };
+}
+
+function marking({ state }: LoadTarget, loader: string): InStatement[] {
+  if (state === "interrupted") return [{ sql: takeOver, args: [loader] }];
+  return [createMarker, { sql: state === "fresh" ? insertMarkerUnlessUsed : insertMarker, args: [loader] }];
+}
+
+function isMarkerLost(error: unknown): boolean {
+  return /NOT NULL constraint failed: __bodega_load|no such table: __bodega_load/.test(String(error));
+}
+
+function refusal(message: string): AppError {
+  return conflict(message, { remedy: "Set --database-url to a new, empty database." });
 }

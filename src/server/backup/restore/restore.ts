@@ -3,10 +3,9 @@ import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { databaseFile, standbyFile } from "../../config/data-dir.ts";
 import type { Actor } from "../../context.ts";
-import type { FileLock } from "../../db/local/file-lock.ts";
+import { acquireServerLock, type FileLock } from "../../db/local/file-lock.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { claimFile, shareFile } from "../../db/local/open-file-lock.ts";
-import { acquireServerLock } from "../../db/local/server-lock.ts";
 import { openDatabase, withConfiguredDatabase } from "../../db/open.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, validationFailed, wrongState } from "../../errors.ts";
@@ -15,8 +14,7 @@ import { copySecret, fingerprintOf, saveSecret } from "../../security/secret-key
 import { storageError } from "../storage.ts";
 import type { FetchedBackup } from "./fetch-backup.ts";
 import { type Inspection, inspectCopy, withCopy } from "./inspect.ts";
-import { loadDatabase } from "./load-server.ts";
-import { inspectTarget } from "./load-target.ts";
+import { inspectTarget, loadDatabase } from "./load-server.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** How the secret key here compares with the one of the backup's database; "unused" when that has none. */
@@ -39,9 +37,6 @@ interface RestoreOptions {
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }
-
-/** Locks that must last as long as this process. */
-const heldLocks = new Set<FileLock>();
 
 /**
  * Compares a backup with the present database, without changing anything.
@@ -99,7 +94,7 @@ export async function applyRestore(plan: RestorePlan, config: Config, options: R
     };
     return { kept: await swap(fetched, config.dataDir, beforeSwap, signal), keyRestored };
   } finally {
-    server.release();
+    server.close();
   }
 }
 
@@ -115,11 +110,9 @@ async function swap(
     const steps = replaceFile({ dataDir, path, newPath, now: new Date(), beforeSwap });
     for (;;) {
       const { done, value } = await steps.next();
-      if (!done) continue;
-      // The engine closes its handles of the old file at garbage collection and then removes the WAL by name: until this
-      // process ends nobody else may have a WAL of that name.
-      heldLocks.add(lock);
-      return value;
+      // The lock stays: the engine closes its handles of the old file at garbage collection and then removes the WAL by
+      // name, so until this process ends nobody else may have a WAL of that name.
+      if (done) return value;
     }
   } catch (error) {
     lock.close();

@@ -1,14 +1,4 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  type Stats,
-  statSync,
-} from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { databaseFile } from "../../config/data-dir.ts";
@@ -61,7 +51,7 @@ function listStale(dataDir: string): string[] {
   const list = (folder: string, start: string) =>
     existsSync(folder) ? readdirSync(folder).flatMap((name) => (name.startsWith(start) ? join(folder, name) : [])) : [];
   const present = statSync(path, { throwIfNoEntry: false });
-  const isPresent = ({ ino, dev }: Stats) => ino === present?.ino && dev === present.dev;
+  const isPresent = ({ ino, dev }: NonNullable<typeof present>) => ino === present?.ino && dev === present.dev;
   const kept = present ? list(backupsFolder(dataDir), keptPrefix) : [];
   return [...list(dirname(path), prefix), ...kept.filter((name) => isPresent(statSync(name)))];
 }

@@ -1,20 +1,20 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { type InStatement, LibsqlError, type Row } from "@libsql/core/api";
-import { unavailable } from "../../errors.ts";
+import { attempt, unavailable } from "../../errors.ts";
 import { MiB } from "../../values/bytes.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { assertOrdinary, shapeOf } from "../scan-sql.ts";
-import type { Database, Result, Session } from "../session.ts";
+import type { BatchMode, Database, Result, Session } from "../session.ts";
 import { Connection } from "./connection.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { watchFile } from "./file-watch.ts";
+import { WriteSession } from "./group-commit.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
 import { watchSuspension } from "./suspension-watch.ts";
 import { WalEmptier, type WalObserver } from "./wal-emptier.ts";
 import { WriteQueue, type WriteQueueOptions } from "./write-queue.ts";
-import { WriteSession } from "./write-session.ts";
 
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
@@ -92,7 +92,7 @@ export class FileDatabase implements Database {
     return this.execute(stmt).then(({ rows }) => rows[0]);
   }
 
-  async batch(stmts: InStatement[], mode: "read" | "write" | "last" = "write"): Promise<Result[]> {
+  async batch(stmts: InStatement[], mode: BatchMode = "write"): Promise<Result[]> {
     this.#assertOpen();
     if (mode === "read") return this.reader.batch(stmts);
     for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
@@ -154,12 +154,7 @@ export class FileDatabase implements Database {
   }
 
   walBytes(): number {
-    try {
-      return statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    } catch {
-      // The directory cannot be read for the moment.
-      return 0;
-    }
+    return attempt(() => statSync(`${this.path}-wal`).size) ?? 0;
   }
 
   isInPlace(): boolean {

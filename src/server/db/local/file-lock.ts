@@ -1,8 +1,11 @@
 import { chmodSync, existsSync } from "node:fs";
-import { dirname } from "node:path";
-import { giveToOwner } from "../../config/data-dir.ts";
+import { dirname, join } from "node:path";
+import { databaseFile, giveToOwner, makeDataDir } from "../../config/data-dir.ts";
 import { isBusy, mapDbError } from "../db-errors.ts";
 import { type Engine, type Libsql, loadLibsql } from "./load-libsql.ts";
+
+// The garbage collector closes, and so releases, a lock without references.
+const openLocks = new Set<FileLock>();
 
 /**
  * A lock between processes that is released when its holder ends for any reason: SQLite's own lock on an empty file.
@@ -20,6 +23,7 @@ export class FileLock {
     } catch (error) {
       throw mapDbError(error);
     }
+    openLocks.add(this);
     if (isNew) this.#create(path);
   }
 
@@ -42,6 +46,7 @@ export class FileLock {
     if (!this.#open) return;
     this.release();
     this.#open = false;
+    openLocks.delete(this);
     this.#engine.close();
   }
 
@@ -81,4 +86,29 @@ export async function lockFile(path: string, timeoutMs: number): Promise<FileLoc
     await Bun.sleep(20);
   }
   return lock;
+}
+
+// A command that asks holds the lock for a moment, and must not keep a server from starting.
+const serverTimeoutMs = 250;
+
+/** Locks the data directory for this server until the lock is released or the process ends; null while another has it. */
+export async function acquireServerLock(dataDir: string): Promise<Pick<FileLock, "close"> | null> {
+  makeDataDir(dataDir);
+  return lockFile(lockPath(dataDir), serverTimeoutMs);
+}
+
+/** Whether a server uses this data directory now, in this process or another. */
+export async function isServerRunning(dataDir: string): Promise<boolean> {
+  const path = lockPath(dataDir);
+  if (!existsSync(path)) return false;
+  const lock = new FileLock(await loadLibsql(), path);
+  try {
+    return !lock.tryExclusive();
+  } finally {
+    lock.close();
+  }
+}
+
+function lockPath(dataDir: string): string {
+  return join(dirname(databaseFile(dataDir)), "server.lock");
 }

@@ -1,5 +1,10 @@
+import type { InStatement, Row } from "@libsql/core/api";
 import { AppError, unavailable } from "../../errors.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
+import { argsOf, sqlOf } from "../bind-args.ts";
 import { mapDbError } from "../db-errors.ts";
+import { shapeOf } from "../scan-sql.ts";
+import type { Result, Session } from "../session.ts";
 import type { Connection } from "./connection.ts";
 
 /** Marks the end of a write, so that late calls of its session are refused instead of joining another write. */
@@ -54,14 +59,13 @@ export async function runGroup(
 ): Promise<"changed" | "unchanged" | "lost"> {
   const outcomes: Outcome[] = [];
   const endsAt = performance.now() + options.groupMs;
-  const watchdog = new Watchdog(options.writeTimeoutMs);
   let loss: unknown;
   let hasChanged = false;
   try {
     while (outcomes.length < options.maxGroup && performance.now() < endsAt) {
       const job = nextJob();
       if (job === undefined) break;
-      const outcome = await runWrite(connection, job, hasChanged, watchdog);
+      const outcome = await runWrite(connection, job, hasChanged, options);
       outcomes.push(outcome);
       if (!connection.inTransaction) {
         loss = outcome.error ?? new Error("The transaction was rolled back.");
@@ -76,8 +80,6 @@ export async function runGroup(
   } catch (error) {
     loss = error;
     abandonGroup(connection);
-  } finally {
-    watchdog.stop();
   }
   if (loss === undefined) options.onCommit();
   for (const outcome of outcomes) answer(outcome, loss);
@@ -85,12 +87,19 @@ export async function runGroup(
   return hasChanged ? "changed" : "unchanged";
 }
 
-async function runWrite(connection: Connection, job: Job, afterOthers: boolean, watchdog: Watchdog): Promise<Outcome> {
+const tooLong = () => unavailable("The transaction took too long.");
+
+async function runWrite(
+  connection: Connection,
+  job: Job,
+  afterOthers: boolean,
+  { writeTimeoutMs }: GroupOptions,
+): Promise<Outcome> {
   const scope: WriteScope = { hasEnded: false };
   try {
     connection.run(savepoint);
     let value = job.work(scope);
-    if (value instanceof Promise) value = await watchdog.limit(value, scope);
+    if (value instanceof Promise) value = await withTimeout(value, writeTimeoutMs, tooLong);
     scope.hasEnded = true;
     connection.run(release);
     return { job, value, hasFailed: false, isTainted: false };
@@ -132,32 +141,40 @@ function answer(outcome: Outcome, loss: unknown): void {
   }
 }
 
-/** Ends a write that waits for something other than the database; one timer serves the whole group. */
-class Watchdog {
-  readonly #timeoutMs: number;
-  #timer: Timer | undefined;
-  #watched: { scope: WriteScope; since: number; expire: (error: AppError) => void } | undefined;
+const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK"]);
 
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
+/** The session that a transaction's work gets. Errors of every call: unavailable once the transaction has ended. */
+export class WriteSession implements Session {
+  readonly #connection: Connection;
+  readonly #scope: WriteScope;
+
+  constructor(connection: Connection, scope: WriteScope) {
+    this.#connection = connection;
+    this.#scope = scope;
   }
 
-  limit(value: Promise<unknown>, scope: WriteScope): Promise<unknown> {
-    this.#timer ??= setInterval(() => this.#check(), Math.max(10, this.#timeoutMs / 5));
-    return new Promise((resolve, reject) => {
-      this.#watched = { scope, since: performance.now(), expire: reject };
-      value.then(resolve, reject);
-    });
+  async execute(stmt: InStatement): Promise<Result> {
+    return this.#run(stmt);
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  async batch(stmts: InStatement[]): Promise<Result[]> {
+    return stmts.map((stmt) => this.#run(stmt));
   }
 
-  #check(): void {
-    const watched = this.#watched;
-    if (watched === undefined || watched.scope.hasEnded || performance.now() - watched.since < this.#timeoutMs) return;
-    watched.scope.hasEnded = true;
-    watched.expire(unavailable("The transaction took too long."));
+  async first(stmt: InStatement): Promise<Row | undefined> {
+    return this.#run(stmt).rows[0];
+  }
+
+  transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
+    return fn(this);
+  }
+
+  #run(stmt: InStatement): Result {
+    if (this.#scope.hasEnded) throw unavailable("The transaction has already ended.");
+    const sql = sqlOf(stmt);
+    if (controlVerbs.has(shapeOf(sql).verb) && !/^\s*ROLLBACK\s+(?:TRANSACTION\s+)?TO\b/i.test(sql)) {
+      throw new TypeError("A transaction ends when its function does, not by a statement.");
+    }
+    return this.#connection.run(sql, argsOf(stmt));
   }
 }

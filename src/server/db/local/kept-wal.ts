@@ -2,12 +2,7 @@ import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs"
 import { basename, dirname, join } from "node:path";
 import { errnoOf, unavailable } from "../../errors.ts";
 import { copyWhole } from "./sync-file.ts";
-
-/** Sizes and offsets of https://sqlite.org/fileformat2.html#walformat, for pages as this program creates them. */
-const headerBytes = 32;
-const magic = 0x377f0682;
-const frameHeaderBytes = 24;
-const frameBytes = frameHeaderBytes + 4096;
+import { frameBytes, isSameWal, readFrame, startOf, sumOf, walHeaderBytes } from "./wal-frames.ts";
 
 /**
  * Keeps a copy of a WAL that is damaged in the middle, once: SQLite ignores the commits behind the damage, and overwrites
@@ -55,41 +50,30 @@ export function describeKeptWals(path: string): { kept: string; message: string;
 function findDamage(wal: string) {
   const file = openSync(wal, "r");
   try {
-    const header = new DataView(new ArrayBuffer(headerBytes));
-    if (readSync(file, header, 0, headerBytes, null) < headerBytes) return undefined;
-    const view = new DataView(new ArrayBuffer(frameBytes));
-    let previous = sumOf(header, [0, 24], [0, 0]);
-    const isSound = previous[0] === header.getInt32(24) && previous[1] === header.getInt32(28);
-    let frame = isSound && header.getUint32(0) === magic ? undefined : 0;
-    let salt = frame === 0 ? undefined : header.getUint32(16);
+    const header = new Uint8Array(walHeaderBytes);
+    if (readSync(file, header, 0, walHeaderBytes, null) < walHeaderBytes) return undefined;
+    const start = startOf(header);
+    let { salts, sums } = start ?? { salts: undefined, sums: sumOf(header, 0, 24, [0, 0]) };
+    let damagedAt = start ? undefined : 0;
     let [valid, framesBehind, commitsBehind] = [0, 0, 0];
-    for (let number = 1; readSync(file, view, 0, frameBytes, null) === frameBytes; number++) {
-      const sum = sumOf(view, [frameHeaderBytes, frameBytes], sumOf(view, [0, 8], previous));
-      previous = [view.getInt32(16), view.getInt32(20)];
-      salt ??= view.getUint32(8);
-      const isValid = view.getUint32(8) === salt && sum[0] === previous[0] && sum[1] === previous[1];
-      if (frame === undefined) frame = isValid ? undefined : number;
+    const bytes = new Uint8Array(frameBytes);
+    for (let number = 1; readSync(file, bytes, 0, frameBytes, null) === frameBytes; number++) {
+      const frame = readFrame(bytes, 0, sums);
+      sums = frame.sums;
+      salts ??= frame.salts;
+      const isValid = frame.isSound && isSameWal(frame, { salts });
+      if (damagedAt === undefined) damagedAt = isValid ? undefined : number;
       else if (isValid) {
         valid += 1;
-        // The size of the database, which only the last frame of a transaction has.
-        if (view.getUint32(4) === 0) continue;
+        if (frame.pageCount === 0) continue;
         framesBehind = valid;
         commitsBehind += 1;
       }
     }
-    return frame === undefined || commitsBehind === 0 ? undefined : { frame, framesBehind, commitsBehind, salt };
+    return damagedAt === undefined || commitsBehind === 0
+      ? undefined
+      : { frame: damagedAt, framesBehind, commitsBehind, salt: salts?.[0] };
   } finally {
     closeSync(file);
   }
-}
-
-type Pair = [number, number];
-
-/** SQLite's checksum of the words from `start` to `end`, continued from another one; on these machines little-endian. */
-function sumOf(view: DataView, [start, end]: Pair, [first, second]: Pair): Pair {
-  for (let at = start; at < end; at += 8) {
-    first = (first + view.getInt32(at, true) + second) | 0;
-    second = (second + view.getInt32(at + 4, true) + first) | 0;
-  }
-  return [first, second];
 }

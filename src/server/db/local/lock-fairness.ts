@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, futimesSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { giveToOwner } from "../../config/data-dir.ts";
-import { errnoOf, unavailable } from "../../errors.ts";
+import { attempt, errnoOf, unavailable } from "../../errors.ts";
 
 /** Longest pause between two tries of a waiting process, and how long a stamp counts. */
 const pauseMs = 5;
@@ -70,10 +70,7 @@ export class LockFairness {
 
   #stamp(time: number): void {
     this.#stamped = time;
-    try {
-      futimesSync(this.#file, time / 1000, time / 1000);
-    } catch {
-      // Without the stamp the wait is only less fair.
-    }
+    // Without the stamp the wait is only less fair.
+    attempt(() => futimesSync(this.#file, time / 1000, time / 1000));
   }
 }

@@ -3,7 +3,7 @@ import { atTurnEnd } from "../../values/turns.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { isBusy } from "../db-errors.ts";
 import type { Result } from "../session.ts";
-import { Connection } from "./connection.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
 import type { Libsql } from "./load-libsql.ts";
 
 const cacheKiB = 16 * 1024;
@@ -15,9 +15,10 @@ export class Reader {
   /** The counter of commits that the snapshot of this turn began with; undefined while there is no snapshot. */
   #version: number | undefined;
 
-  constructor(libsql: Libsql, path: string, options: { deadlineMs: number; isInPlace: () => boolean }) {
-    this.connection = new Connection(libsql, path, { cacheKiB, readOnly: true, isInPlace: options.isInPlace });
-    this.#deadlineMs = options.deadlineMs;
+  /** @param options of its connection; `deadlineMs`: how long a read waits for a lock. */
+  constructor(libsql: Libsql, path: string, { deadlineMs, ...options }: ConnectionOptions & { deadlineMs: number }) {
+    this.connection = new Connection(libsql, path, { cacheKiB, ...options, readOnly: true });
+    this.#deadlineMs = deadlineMs;
   }
 
   run(sql: string, args?: InArgs): Promise<Result> {

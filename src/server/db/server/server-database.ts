@@ -2,7 +2,7 @@ import type { Client, InStatement } from "@libsql/core/api";
 import { validationFailed } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
 import { shapeOf } from "../scan-sql.ts";
-import type { Database, Result, Session } from "../session.ts";
+import type { BatchMode, Database, Result, Session } from "../session.ts";
 import { bindForServer, retryWhileBusy } from "./calls.ts";
 import { HranaStream } from "./hrana.ts";
 import { SharedReads } from "./shared-reads.ts";
@@ -35,7 +35,7 @@ export class ServerDatabase implements Database {
     return (await this.batch([stmt], shapeOf(sqlOf(stmt)).reads ? "read" : "write"))[0] as Result;
   }
 
-  async batch(stmts: InStatement[], mode: "read" | "write" | "last" = "write"): Promise<Result[]> {
+  async batch(stmts: InStatement[], mode: BatchMode = "write"): Promise<Result[]> {
     const bound = stmts.map(bindForServer);
     if (mode !== "read") return this.#writes.run(bound);
     if (!stmts.every((stmt) => shapeOf(sqlOf(stmt)).reads)) {

@@ -15,13 +15,13 @@ interface Read {
 const maxExchanges = 4;
 /** Statements of one exchange. */
 const maxStatements = 64;
-/** How long reads gather while an exchange is under way. */
-const gatherMs = 5;
+/** How long reads gather while an exchange is under way, and after it, until as many wait as it had. */
+const gatherMs = { beside: 5, after: 2 };
 
 /**
  * Reads from a libSQL server. Those of one turn of the event loop share an exchange, whose transaction is one snapshot;
- * while one is under way, further reads gather for the next until it ends or for a moment, because each costs the server
- * as much as ten statements.
+ * while one is under way, further reads gather for the next until it ends or for a moment, and afterwards until as many
+ * wait as it had or for a shorter one, because each exchange costs the server as much as ten statements.
  */
 export class SharedReads {
   readonly #open: () => HranaStream;
@@ -29,6 +29,8 @@ export class SharedReads {
   readonly #idle: HranaStream[] = [];
   #waiting: Read[] = [];
   #underWay = 0;
+  /** Reads that waited when the last exchange began. */
+  #lastCount = 0;
   #isScheduled = false;
   #gathering: Timer | undefined;
 
@@ -51,8 +53,10 @@ export class SharedReads {
   }
 
   #schedule(): void {
-    if (this.#underWay > 0) {
-      this.#gathering ??= setTimeout(() => this.#begin(), gatherMs);
+    const isBusy = this.#underWay > 0;
+    // Callers that were answered together soon ask again.
+    if (isBusy || this.#waiting.length < this.#lastCount) {
+      this.#gathering ??= setTimeout(() => this.#begin(), isBusy ? gatherMs.beside : gatherMs.after);
     } else if (!this.#isScheduled) {
       this.#isScheduled = true;
       setImmediate(() => this.#begin());
@@ -61,9 +65,14 @@ export class SharedReads {
 
   #begin(): void {
     this.#isScheduled = false;
+    this.#stopGathering();
+    this.#lastCount = this.#waiting.length;
+    while (this.#waiting.length > 0 && this.#underWay < maxExchanges) void this.#exchange(this.#take());
+  }
+
+  #stopGathering(): void {
     clearTimeout(this.#gathering);
     this.#gathering = undefined;
-    while (this.#waiting.length > 0 && this.#underWay < maxExchanges) void this.#exchange(this.#take());
   }
 
   #take(): Read[] {
@@ -97,6 +106,7 @@ export class SharedReads {
       else for (const read of reads) await this.#exchange([read]);
     }
     this.#underWay--;
+    if (this.#underWay === 0) this.#stopGathering();
     if (this.#waiting.length > 0) this.#schedule();
   }
 }

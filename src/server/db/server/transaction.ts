@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
-import type { Result, Session } from "../session.ts";
+import type { BatchMode, Result, Session } from "../session.ts";
 import { bindForServer } from "./calls.ts";
 import type { Unit } from "./unit.ts";
 
@@ -21,10 +21,10 @@ export class ServerTransaction implements Session {
     return (await this.batch([stmt]))[0] as Result;
   }
 
-  async batch(stmts: InStatement[], mode?: "read" | "write" | "last"): Promise<Result[]> {
+  async batch(stmts: InStatement[], mode?: BatchMode): Promise<Result[]> {
     if (this.#unit.hasSettled || this.#unit.end) throw unavailable("The transaction has already ended.");
     const results = this.#unit.want(stmts.map(bindForServer));
-    if (mode === "last" && !this.#isJoined) this.#unit.end = "commit";
+    if (mode === "end" || (mode === "last" && !this.#isJoined)) this.#unit.end = "commit";
     this.#writes.join(this.#unit);
     return results;
   }

@@ -1,4 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
+import type { Row } from "@libsql/core/api";
 import type { Config } from "../../config/config.ts";
 import { databaseFile, refuseStandby } from "../../config/data-dir.ts";
 import { type CommandLine, damageRemedy, nameDatabase } from "../../db/failure.ts";
@@ -10,7 +12,6 @@ import { countOf, type Finding, finding, limitFindings } from "../finding.ts";
 import { describeDamage, findFileFault, findTruncation } from "./file.ts";
 import { type DatabaseReader, openFileReader, openServerReader } from "./reader.ts";
 import { checkSchema } from "./schema.ts";
-import { checkTexts } from "./texts.ts";
 
 const maxFaults = 100;
 
@@ -136,4 +137,42 @@ async function checkReferences({ query }: DatabaseReader, command: CommandLine):
     const remedy = `Another program has changed the database. Restore the last backup with: ${command("db restore BACKUP")}`;
     return finding("error", String(table), message, remedy);
   });
+}
+
+const pageRows = 500;
+const quote = (name: unknown) => `"${String(name).replaceAll('"', '""')}"`;
+
+/**
+ * Finds rows with a text that is not UTF-8. They are read as bytes, because the engine ends the process when it returns
+ * such a text. A fault in the schema is the only finding, because the others need its names.
+ */
+export async function checkTexts({ query }: DatabaseReader, command: CommandLine): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const check = async (table: unknown, columns: string[], key = "rowid") => {
+    const texts = columns.map((name) => `iif(typeof(${name}) = 'text', ${name}, '')`);
+    const found = `SELECT cast(${key} AS BLOB), cast(concat_ws(char(10), ${texts}) AS BLOB) FROM ${quote(table)}`;
+    let [before, last, rows] = ["", "-9223372036854775808", [] as Row[]];
+    do {
+      before = last;
+      const page = key === "rowid" ? ` WHERE rowid > ${last} ORDER BY rowid LIMIT ${pageRows}` : "";
+      rows = (await query(found + page)).rows;
+      for (const row of rows) {
+        last = new TextDecoder().decode((row[0] as ArrayBuffer | null) ?? undefined);
+        if (isUtf8(row[1] as ArrayBuffer)) continue;
+        const message = `Row ${last} of ${table} has a text that is not UTF-8: the disk or another program has changed it. A server that reads it ends.`;
+        findings.push(finding("error", String(table), message, damageRemedy("file", command)));
+      }
+      // In a damaged table the numbers may go back.
+    } while (key === "rowid" && rows.length === pageRows && BigInt(last) > BigInt(before));
+  };
+  await check("sqlite_schema", ["name", "tbl_name", "sql"]);
+  if (findings.length > 0) return findings;
+  const { rows } = await query(`SELECT t.name, t.wr, group_concat('"' || c.name || '"') FILTER (WHERE c.hidden <> 1),
+    group_concat('"' || c.name || '"', ' || '', '' || ') FILTER (WHERE c.pk > 0)
+    FROM pragma_table_list AS t, pragma_table_xinfo(t.name) AS c
+    WHERE t.schema = 'main' AND t.type IN ('table', 'shadow') AND t.name NOT LIKE 'sqlite_schema' GROUP BY t.name`);
+  for (const [table, isKeyed, columns, key] of rows.map((row) => Array.from(row))) {
+    await check(table, String(columns).split(","), isKeyed ? String(key) : "rowid");
+  }
+  return limitFindings(findings, "rows");
 }

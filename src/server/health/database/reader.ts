@@ -1,18 +1,17 @@
 import { statSync } from "node:fs";
-import type { InStatement } from "@libsql/core/api";
 import { copyClientOf } from "../../backup/copy/server-source.ts";
 import type { Config } from "../../config/config.ts";
 import { argsOf, sqlOf } from "../../db/bind-args.ts";
 import { mapServerError } from "../../db/db-errors.ts";
-import { Connection } from "../../db/local/connection.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { modeKeeper } from "../../db/local/keep-modes.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { shareFile } from "../../db/local/open-file-lock.ts";
+import { Reader } from "../../db/local/reader.ts";
 import { openConfiguredDatabase } from "../../db/open.ts";
 import type { Result, Session } from "../../db/session.ts";
 
-const busyTimeoutMs = 5000;
+const deadlineMs = 5000;
 const cacheKiB = 32 * 1024;
 const lockRetryMs = 10;
 
@@ -43,8 +42,13 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
   const openLock = await shareFile(path);
   const restoreModes = modeKeeper(path, true);
   try {
-    const connection = new Connection(libsql, path, { readOnly: true, keepFormat: true, busyTimeoutMs, cacheKiB });
-    const session = readSession(connection);
+    const reader = new Reader(libsql, path, { deadlineMs, keepFormat: true, cacheKiB });
+    const { connection } = reader;
+    const session: Session = {
+      execute: (stmt) => reader.run(sqlOf(stmt), argsOf(stmt)),
+      batch: (stmts) => reader.batch(stmts),
+      transaction: () => Promise.reject(new TypeError("This database is open for reading only.")),
+    };
     return {
       kind: "file",
       session,
@@ -93,22 +97,5 @@ export async function openServerReader(config: Config): Promise<DatabaseReader> 
     holdSnapshot: (work) => work(),
     readSize: async () => ({ bytes: null, wal_bytes: null, unused_bytes: null }),
     close: () => db.close(),
-  };
-}
-
-/** A session on one read-only connection; a batch reads one snapshot. */
-function readSession(connection: Connection): Session {
-  const read = (stmt: InStatement) => connection.run(sqlOf(stmt), argsOf(stmt));
-  return {
-    execute: async (stmt) => read(stmt),
-    async batch(stmts) {
-      connection.run("BEGIN");
-      try {
-        return stmts.map(read);
-      } finally {
-        connection.run("ROLLBACK");
-      }
-    },
-    transaction: () => Promise.reject(new TypeError("This database is open for reading only.")),
   };
 }

@@ -2,16 +2,27 @@ import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { sql } from "drizzle-orm";
 import { readLast } from "../../backup/last.ts";
-import { backupsFolder } from "../../backup/location.ts";
+import { backupsFolder, rehearsedPlace } from "../../backup/location.ts";
 import { shouldReplicate } from "../../backup/schedule.ts";
+import { databaseFile } from "../../config/data-dir.ts";
+import { isServerRunning } from "../../db/local/file-lock.ts";
 import { get, statement } from "../../db/statement.ts";
 import { errnoOf } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
+import { readServerStatus } from "../../monitoring/control-socket.ts";
+import { describeShared } from "../../replication/check-place.ts";
+import { requireNewest } from "../../replication/generation.ts";
+import { openPlace } from "../../replication/place.ts";
+import { replicaDamage } from "../../replication/segment.ts";
+import { lacksKey, readStandbyState } from "../../replication/standby.ts";
+import { readReplicaState } from "../../replication/state.ts";
 import { formatDuration } from "../../values/duration.ts";
-import { type EnvironmentCheck, finding, type Severity } from "../finding.ts";
+import { quoteWord } from "../../values/shell-quote.ts";
+import { type EnvironmentCheck, type Finding, finding, type Severity } from "../finding.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
+const maxRehearsalAgeMs = 3 * day;
 
 // A libSQL database has one audit log, and a directory of backups on each machine that made some.
 const selectLast = statement<{ at: string; place: string | null }>(sql`
@@ -61,3 +72,82 @@ function isGone(place: string): boolean {
     return ["ENOENT", "ENOTDIR"].includes(errnoOf(error));
   }
 }
+
+/** A place that answers slowly is behind for longer than usual, but not for so long. */
+export const maxLagSeconds = 30;
+
+export const replication = {
+  id: "replication",
+  about: "The replica has everything up to the last seconds, is on another disk, and has not disappeared.",
+  async run({ config, now, timeoutMs, command }) {
+    const { dataDir, databaseUrl, replicateTo, replicateKeepMs } = config;
+    if (databaseUrl !== undefined) return [];
+    const status = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
+    const { place = replicateTo, lag_seconds: lag = 0, failure } = status?.replication ?? {};
+    if (place === undefined) return [];
+    const found: Finding[] = [];
+    const shared = await describeShared(place, dataDir);
+    if (shared) found.push(finding("warning", place, shared, "Use another disk, machine, or S3."));
+    const known = readReplicaState(databaseFile(dataDir), place);
+    if (status === null && known !== undefined) {
+      const { message: unsent } = readLast(dataDir, "left").last_failure ?? {};
+      if (unsent) found.push(finding("error", place, `${unsent}.`, command("serve")));
+      const asking = requireNewest(openPlace(place, config, timeoutMs), known.generation);
+      await asking.catch((error) => found.push(finding("error", place, error.message, error.remedy)));
+    }
+    const { last_failure: loss } = readLast(dataDir, "replica");
+    if (loss && now() - Date.parse(loss.at) < replicateKeepMs && loss.message.includes(place)) {
+      const remedy =
+        "Mount that disk and restart the server, or stop what removes objects. Earlier moments may be lost.";
+      found.push(finding("warning", place, `${loss.at}: ${loss.message}`, remedy));
+    }
+    if (!failure && lag <= maxLagSeconds) return found;
+    const reason = failure ? ` Since ${failure.since} it cannot be written: ${failure.message}` : "";
+    const message = `The replica in ${place} is ${formatDuration(lag * 1000)} behind.${reason}`;
+    const remedy = `Check that place. Until it works again, make a backup elsewhere: ${command("db backup")}`;
+    return [...found, finding("error", place, message, remedy)];
+  },
+} satisfies EnvironmentCheck;
+
+export const rehearsal = {
+  id: "rehearsal",
+  about: "The replica or the newest backup was restored and checked within the last days.",
+  async run({ config, now, command }) {
+    const { last_success: last, last_failure: failure } = readLast(config.dataDir, "rehearsal");
+    const place = rehearsedPlace(config) ?? last?.place;
+    const ageMs = last ? now() - Date.parse(last.at) : 0;
+    const held = `${last ? `The last one that succeeded, from ${last.place}, was ${formatDuration(ageMs)} ago` : "None has succeeded yet"}.`;
+    const isDamage = failure?.message.startsWith(replicaDamage);
+    const remedy = `${isDamage ? "Run the server, which then makes a new snapshot there, and rehearse: " : ""}${command("db rehearse")}`;
+    const describe = (severity: "note" | "warning" | "error", message: string) =>
+      finding(severity, place ?? config.dataDir, message, remedy);
+    if (failure)
+      return [describe("error", `The rehearsal of a restore failed at ${failure.at}: ${failure.message} ${held}`)];
+    if (place === undefined) return [];
+    return [describe(ageMs > maxRehearsalAgeMs ? "warning" : "note", `Restores are rehearsed once a day. ${held}`)];
+  },
+} satisfies EnvironmentCheck;
+
+export const standby = {
+  id: "standby",
+  about: "A standby follows its server closely, and has its secret key.",
+  async run({ config, now, timeoutMs, command }) {
+    const known = readStandbyState(config.dataDir);
+    if (known === undefined) return [];
+    const { place, url, state, keyFingerprint } = known;
+    const missing = `The secret key of the server is missing in ${config.dataDir}. Without it the standby cannot take over.`;
+    const key = finding("error", "secret.key", missing, `Copy secret.key of the server to ${config.dataDir}.`);
+    const found = lacksKey(config, keyFingerprint) ? [key] : [];
+    if (!(await isServerRunning(config.dataDir))) {
+      const age = state && formatDuration(now() - Date.parse(state.at));
+      const message = `No standby runs on ${config.dataDir}: ${age ? `its copy is ${age} old` : "it has no copy yet"}.`;
+      return [...found, finding("error", place, message, command(`standby --from ${quoteWord(place)}`))];
+    }
+    const tls = { rejectUnauthorized: false };
+    const reply = await fetch(`${url}/health/ready`, { tls, signal: AbortSignal.timeout(timeoutMs) });
+    const { error } = (await reply.json()) as { error: { message: string; details?: { message: string }[] } };
+    const isClose = Number(error.details?.[0]?.message) <= maxLagSeconds;
+    const advice = isClose ? null : "Read the log of the standby, and check that place.";
+    return [...found, finding(isClose ? "note" : "error", place, error.message, advice)];
+  },
+} satisfies EnvironmentCheck;

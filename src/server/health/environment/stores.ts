@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { pushOptions } from "../../config/push-config.ts";
 import { all, type CompiledStatement, param, statement } from "../../db/statement.ts";
+import { mailOutbox } from "../../modules/mail/table.ts";
 import { pushRegistrations } from "../../modules/notifications/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { twoFactor } from "../../modules/two-factor/table.ts";
@@ -13,6 +14,7 @@ import { inScope } from "../records/check.ts";
 
 const recentMs = 7 * 86_400_000;
 const overdueMs = 3_600_000;
+const lateMailMs = 15 * 60_000;
 
 /** The rows of a statement as findings about their stores. */
 async function findInStores<Row extends { namespace: string }>(
@@ -21,8 +23,8 @@ async function findInStores<Row extends { namespace: string }>(
   noun: string,
   describe: (row: Row) => Finding,
 ): Promise<Finding[]> {
-  const [recent, overdue] = [recentMs, overdueMs].map((ms) => toTimestamp(now() - ms));
-  const found = await all(ctx.db, rows, { tenantId: tenant?.id ?? null, recent, overdue });
+  const [recent, overdue, late] = [recentMs, overdueMs, lateMailMs].map((ms) => toTimestamp(now() - ms));
+  const found = await all(ctx.db, rows, { tenantId: tenant?.id ?? null, recent, overdue, late });
   return limitFindings(
     found.map((row) => ({ ...describe(row), namespace: row.namespace })),
     noun,
@@ -107,12 +109,45 @@ export const push = {
   },
 } satisfies EnvironmentCheck;
 
-/** `since` is when the oldest waiting delivery was queued. */
-type Webhook = Record<"webhook_id" | "namespace" | "url", string> &
-  Record<"failed" | "waiting", number> &
+/** A queue with deliveries that failed or wait for long; `since` is when the oldest waiting one was queued. */
+type Queue = { namespace: string } & Record<"failed" | "waiting", number> &
   Record<"since" | "last_error", string | null>;
 
-const selectFailing = statement<Webhook>(sql`
+function describeQueue({ failed, waiting, since, last_error: error }: Queue, noun: string, now: number): string {
+  const oldest = since === null ? "" : `, the oldest for ${formatDuration(now - Date.parse(since))}`;
+  const parts = [
+    ...(failed > 0 ? [`${countOf(failed, noun)} failed in the last 7 days`] : []),
+    ...(waiting > 0 ? [`${countOf(waiting, noun)} waiting${oldest}`] : []),
+  ];
+  return `${parts.join("; ")}. Last error: ${error ?? "none"}.`;
+}
+
+const selectMail = statement<Queue>(sql`
+  select t.namespace, count(case when m.status = 'failed' then 1 end) as failed,
+    count(case when m.status = 'queued' then 1 end) as waiting,
+    min(case when m.status = 'queued' then m.created_at end) as since,
+    (select f.last_error from ${mailOutbox} f where f.tenant_id = t.id and f.status = 'failed'
+      order by f.updated_at desc limit 1) as last_error
+  from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
+  where ((m.status = 'failed' and m.updated_at > ${param("recent")})
+    or (m.status = 'queued' and m.created_at < ${param("late")})) and ${inScope("m")}
+  group by t.id order by t.namespace`);
+
+export const outbox = {
+  id: "outbox",
+  about: "No mail has failed recently or waits for long.",
+  reads: "stores",
+  run: (subject) =>
+    findInStores(subject, selectMail, "stores", (row) => {
+      const { namespace } = row;
+      const message = `Mail of store ${namespace}: ${describeQueue(row, "mail", subject.now())}`;
+      const retry = subject.command(`mail retry --all -n ${namespace}`);
+      const check = "Check that the server runs and has BODEGA_SMTP_URL. Its log has the reason.";
+      return finding("warning", namespace, message, row.failed > 0 ? retry : check);
+    }),
+} satisfies EnvironmentCheck;
+
+const selectFailing = statement<Queue & Record<"webhook_id" | "url", string>>(sql`
   select w.id as webhook_id, t.namespace, w.url, count(case when d.status = 'failed' then 1 end) as failed,
     count(case when d.status = 'waiting' then 1 end) as waiting,
     min(case when d.status = 'waiting' then d.created_at end) as since,
@@ -130,14 +165,10 @@ export const webhooks = {
   reads: "stores",
   run: (subject) =>
     findInStores(subject, selectFailing, "webhooks", (row) => {
-      const { webhook_id: id, namespace, url, failed, waiting, since, last_error: error } = row;
-      const oldest = since === null ? "" : `, the oldest for ${formatDuration(subject.now() - Date.parse(since))}`;
-      const parts = [
-        ...(failed > 0 ? [`${countOf(failed, "delivery")} failed in the last 7 days`] : []),
-        ...(waiting > 0 ? [`${countOf(waiting, "delivery")} waiting${oldest}`] : []),
-      ];
+      const { webhook_id: id, namespace, url, failed } = row;
       // The path of a URL may be a secret.
-      const message = `Webhook ${id} of store ${namespace} (${new URL(url).host}): ${parts.join("; ")}. Last error: ${error ?? "none"}.`;
+      const host = new URL(url).host;
+      const message = `Webhook ${id} of store ${namespace} (${host}): ${describeQueue(row, "delivery", subject.now())}`;
       const next =
         failed > 0 ? `replay -n ${namespace} ${id} --failed` : `deliveries -n ${namespace} ${id} --status waiting`;
       return finding("warning", id, message, subject.command(`webhook ${next}`));

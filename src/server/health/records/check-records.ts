@@ -10,11 +10,9 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { describeDamage } from "../database/file.ts";
 import { type ReportedFinding, reasonOf } from "../finding.ts";
 import type { CheckParams, Inconsistency, RecordCheck } from "./check.ts";
-import { productCounts, reactionCounts, viewCounts } from "./counts.ts";
-import { dueOrders, numbers, orderPoints, orderStates, orderTotals } from "./orders.ts";
-import { pictureUses } from "./pictures.ts";
+import { pictureUses, productCounts, reactionCounts, viewCounts } from "./counts.ts";
+import { dueOrders, numbers, orderPoints, orderStates, orderTotals, refunds } from "./orders.ts";
 import { reservedStock, searchIndex, storedReplies, variantSums } from "./products.ts";
-import { refunds } from "./refunds.ts";
 import { rewards } from "./rewards.ts";
 
 /** In the order in which they run: values that others are computed from come first. */

@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { param, statement } from "../../db/statement.ts";
-import { products } from "../../modules/products/table.ts";
+import { media } from "../../modules/media/table.ts";
+import { products, productVariants } from "../../modules/products/table.ts";
 import { reactions } from "../../modules/reactions/table.ts";
 import { resourceCounts, resourceTypes } from "../../modules/resources/table.ts";
 import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";
@@ -11,22 +12,17 @@ const types = sql`select 'product' union all select name from ${resourceTypes} t
 const isNamedResource = (alias: string) =>
   sql`${isNamed(alias, "resource_id")} and ${sql.raw(alias)}.resource_type in (${types})`;
 
-/** SQL for common table expressions with the stored counts and the right ones. */
+const key = sql.raw("tenant_id, resource_type, resource_id");
+
+/** SQL for a common table expression with the stored counts and the right ones. */
 function reactionSums(scope: (alias: string) => SQL): SQL {
-  return sql`rows_ as (
-    select tenant_id, resource_type, resource_id, sum(kind = 'like') as likes, sum(kind = 'bookmark') as bookmarks
-    from ${reactions} r where ${scope("r")} group by tenant_id, resource_type, resource_id),
-  kept as (select * from ${resourceCounts} c where ${scope("c")}),
-  compared as (
-    select c.tenant_id, c.resource_type, c.resource_id as record, 1 as fixable,
-      c.likes, coalesce(r.likes, 0) as right_likes, c.bookmarks, coalesce(r.bookmarks, 0) as right_bookmarks
-    from kept c left join rows_ r on r.tenant_id = c.tenant_id and r.resource_type = c.resource_type
-      and r.resource_id = c.resource_id
-    union all
-    select r.tenant_id, r.resource_type, r.resource_id, 1, 0, r.likes, 0, r.bookmarks
-    from rows_ r left join kept c on c.tenant_id = r.tenant_id and c.resource_type = r.resource_type
-      and c.resource_id = r.resource_id
-    where c.resource_id is null)`;
+  return sql`compared as (
+    select ${key}, resource_id as record, 1 as fixable, sum(likes) as likes, sum(right_likes) as right_likes,
+      sum(bookmarks) as bookmarks, sum(right_bookmarks) as right_bookmarks
+    from (select ${key}, likes, bookmarks, 0 as right_likes, 0 as right_bookmarks
+        from ${resourceCounts} c where ${scope("c")}
+      union all select ${key}, 0, 0, kind = 'like', kind = 'bookmark' from ${reactions} r where ${scope("r")})
+    group by ${key})`;
 }
 
 const selectReactions = statement<Inconsistency>(
@@ -47,7 +43,6 @@ export const reactionCounts: RecordCheck = {
   updates: [updateReactions],
 };
 
-const key = sql.raw("tenant_id, resource_type, resource_id");
 // The dedup keys of earlier days are deleted, so that those days cannot be compared.
 const isMarked = (scope: SQL) => sql`m.day in (select value from json_each(${param("days")})) and ${scope}`;
 const marked = (scope: SQL) => sql`select ${key}, day, count(*) as views from ${viewDedupKeys} m
@@ -111,4 +106,31 @@ export const productCounts: RecordCheck = {
   about: "The likes and views of a product are the counts of its resource.",
   select: selectProducts,
   updates: [updateProducts],
+};
+
+/** SQL for common table expressions with the stored uses of pictures and the right ones. */
+function uses(scope: (alias: string) => SQL, named: (alias: string) => SQL): SQL {
+  const shows = (alias: string) => sql`${named(alias)} and deleted_at is null and instr(images, '"media_id"')`;
+  return sql`shown as (
+    select o.tenant_id, i.value ->> 'media_id' as id, count(distinct o.id) as uses from (
+      select tenant_id, id, images from ${products} p where ${shows("p")}
+      union all select tenant_id, id, images from ${productVariants} v where ${shows("v")}) o, json_each(o.images) i
+    where i.value ->> 'media_id' is not null group by o.tenant_id, i.value ->> 'media_id'),
+  compared as (
+    select m.tenant_id, m.id as record, 1 as fixable, m.uses, coalesce(s.uses, 0) as right_uses
+    from ${media} m left join shown s on s.tenant_id = m.tenant_id and s.id = m.id where ${scope("m")})`;
+}
+
+const selectUses = statement<Inconsistency>(sql`with ${uses(inScope, inScope)} ${differences("compared", ["uses"])}`);
+const ofTenant = (alias: string) => sql`${sql.raw(alias)}.tenant_id = ${sql.placeholder("tenantId")}`;
+const updateUses = statement(sql`
+  update ${media} set uses = c.right_uses
+  from (with ${uses((alias) => isNamed(alias), ofTenant)} select * from compared where uses <> right_uses) c
+  where ${media}.id = c.record`);
+
+export const pictureUses: RecordCheck = {
+  id: "pictures",
+  about: "The uses of a picture are the number of products and variants that show it.",
+  select: selectUses,
+  updates: [updateUses],
 };

@@ -9,7 +9,6 @@ import { newId } from "../../values/ids.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import type { AppKeyDetails, IssuedAppKey } from "./model.ts";
 import { getKey, insertSecret, keepLastUse, keyRevoked, parseExpiry, requireKey, withSecret } from "./service.ts";
 import { appKeySecrets, appKeys } from "./table.ts";
 
@@ -31,7 +30,7 @@ export interface KeyPatch {
  * Changes a key's name, scopes and expiry from the next request on, but not its secrets.
  * @throws notFound, wrongState for a revoked key, validationFailed for an invalid field.
  */
-export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch): Promise<AppKeyDetails> {
+export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch) {
   const name = patch.name === undefined ? undefined : requireText("name", patch.name, 100);
   const scopes = patch.scopes === undefined ? undefined : parseScopes(patch.scopes);
   const expiresAt = patch.expiresAt ? parseExpiry(patch.expiresAt, ctx.now()) : patch.expiresAt;
@@ -76,7 +75,7 @@ export function requireOverlap(ms: number): void {
  * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they expire now), so that callers can switch
  * one by one. Errors: notFound, wrongState for a revoked key and for one with five valid secrets.
  */
-export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }): Promise<IssuedAppKey> {
+export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }) {
   const { appId, overlapMs } = input;
   requireOverlap(overlapMs);
   const moment = ctx.now();
@@ -100,7 +99,7 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
 }
 
 /** Retires all secrets of a key but the newest. Returns the key, and how many were retired. Errors: notFound. */
-export function retireSecrets(ctx: SystemCtx, appId: string): Promise<AppKeyDetails & { retired: number }> {
+export function retireSecrets(ctx: SystemCtx, appId: string) {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);
     await run(tx.db, keepLastUse, { appId });

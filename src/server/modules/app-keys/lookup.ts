@@ -2,38 +2,20 @@ import { sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
+import { LruCache } from "../../values/lru-cache.ts";
 import { atTurnEnd } from "../../values/turns.ts";
 import { isNamespace } from "../tenants/input.ts";
 import { revision, tenants, workColumns } from "../tenants/table.ts";
-import { type OriginPattern, parseOriginPattern } from "./origin-pattern.ts";
+import { parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
 export type KnownTenant = Tenant & { suspended: number };
 
 /** A key as the request path needs it, with times in epoch milliseconds. */
-export interface KnownKey {
-  appId: string;
-  tenantId: string;
-  usable: boolean;
-  scopes: ReadonlySet<string>;
-  expiresAt: number;
-  enforceOrigins: boolean;
-  allowNoOrigin: boolean;
-  patterns: OriginPattern[];
-  secrets: { id: string; hash: Uint8Array; expiresAt: number; lastUsedAt: number }[];
-}
+export type KnownKey = ReturnType<typeof toKey>;
 
-interface KeyRow {
-  id: string;
-  tenant_id: string;
-  scopes: string;
-  usable: number;
-  expires_at: string | null;
-  enforce_origins: number;
-  allow_no_origin: number;
-  origins: string;
-  secrets: string;
-}
+type KeyRow = Record<"id" | "tenant_id" | "scopes" | "origins" | "secrets", string> &
+  Record<"usable" | "enforce_origins" | "allow_no_origin", number> & { expires_at: string | null };
 
 const selectTenant = statement<KnownTenant>(sql`
   select ${workColumns}, status <> 'active' as suspended from ${tenants} where namespace = ${param("namespace")}`);
@@ -46,8 +28,8 @@ const selectKey = statement<KeyRow>(sql`
   from ${appKeys} k where id = ${param("appId")}`);
 const selectRevision = statement<{ value: number }>(sql`select value from ${revision} where id = 1`);
 
-/** More cached entries than this mean that somebody is guessing ids, so the cache is cleared. */
-const maxKept = 10_000;
+/** Cached stores and keys; many more are those of somebody who guesses names. */
+const minKept = 5000;
 
 /** The store and key of a request; null if they do not exist. */
 export interface Known {
@@ -79,7 +61,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
 }
 
 function lookUpInFile(db: Database): CredentialLookup {
-  const cached = new Map<string, Known>();
+  const cached = new LruCache<Known>(minKept);
   let seenVersion: number | null = null;
   let seenRevision: number | undefined;
   /** One turn of the event loop, in which the cache is confirmed once; `confirming` while it is checked for changes. */
@@ -128,7 +110,7 @@ function lookUpInFile(db: Database): CredentialLookup {
     const found = cached.get(name);
     if (found) return found;
     const known = await readKnown(db, namespace, appId);
-    if (known.tenant && (appId === undefined || known.key)) keep(cached, name, known);
+    if (known.tenant && (appId === undefined || known.key)) cached.set(name, known);
     return known;
   }
 
@@ -140,7 +122,7 @@ function lookUpInFile(db: Database): CredentialLookup {
 }
 
 function lookUpAtServer(db: Database): CredentialLookup {
-  const cached = new Map<string, Read>();
+  const cached = new LruCache<Read>(minKept);
   /** The reads of this turn of the event loop. */
   const reading = new Map<string, Promise<Read>>();
 
@@ -148,7 +130,7 @@ function lookUpAtServer(db: Database): CredentialLookup {
     const begun = reading.get(name);
     if (begun) return begun;
     const known = readKnown(db, namespace, appId).then((known) => {
-      keep(cached, name, known);
+      cached.set(name, known);
       return known;
     });
     if (reading.size === 0) atTurnEnd(() => reading.clear());
@@ -186,12 +168,7 @@ export async function hasTenant(db: Database, namespace: string): Promise<boolea
   return (await get(db, selectTenant, { namespace })) !== undefined;
 }
 
-function keep<T>(kept: Map<string, T>, name: string, value: T): void {
-  if (kept.size >= maxKept) kept.clear();
-  kept.set(name, value);
-}
-
-function toKey(row: KeyRow): KnownKey {
+function toKey(row: KeyRow) {
   const secrets = JSON.parse(row.secrets) as [string, string, string | null, string | null][];
   return {
     appId: row.id,

@@ -1,27 +1,3 @@
-/** An app key as the terminal prints it: never with its secret or a hash of it. */
-export interface AppKey {
-  app_id: string;
-  namespace: string;
-  name: string;
-  scopes: string[];
-  active: boolean;
-  published: boolean;
-  origins: string[];
-  enforce_origins: boolean;
-  allow_no_origin: boolean;
-  created_at: string;
-}
-
-export type IssuedAppKey = AppKey & { app_secret: string };
-
-export interface AppKeyDetails extends AppKey {
-  expires_at: string | null;
-  revoked_at: string | null;
-  last_used_at: string | null;
-  /** The secrets that are valid or not yet purged, newest first. */
-  secrets: KeySecret[];
-}
-
 export interface KeySecret {
   created_at: string;
   /** Null until the key is rotated. */
@@ -36,8 +12,10 @@ export interface KeySecret {
 export const keyStates = ["revoked", "expired", "inactive", "unpublished", "published"] as const;
 export type KeyState = (typeof keyStates)[number];
 
+type Stated = Record<"revoked_at" | "expires_at", string | null> & Record<"active" | "published", boolean>;
+
 /** The state of a key at a time in epoch milliseconds. */
-export function keyState(key: AppKeyDetails, now: number): KeyState {
+export function keyState(key: Stated, now: number): KeyState {
   if (key.revoked_at !== null) return "revoked";
   if (key.expires_at !== null && Date.parse(key.expires_at) <= now) return "expired";
   if (!key.active) return "inactive";
@@ -58,7 +36,7 @@ export interface KeyFilter {
 
 /** Whether a key matches; `scopes` are those of the filter, families expanded. */
 export function fitsFilter(
-  key: AppKeyDetails,
+  key: Stated & { name: string; scopes: string[] },
   { state, name, expiringMs }: KeyFilter,
   scopes: readonly string[],
   now: number,

@@ -5,9 +5,8 @@ import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import type { AppKeyDetails } from "./model.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
-import { getKey, keyRevoked, requireKey } from "./service.ts";
+import { type AppKeyDetails, getKey, keyRevoked, requireKey } from "./service.ts";
 import { appKeyOrigins, appKeys } from "./table.ts";
 
 const maxOrigins = 200;

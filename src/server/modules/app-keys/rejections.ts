@@ -14,8 +14,8 @@ const maxCharacters = 200;
 const maxWaiting = 1000;
 const keptMs = 30 * 86_400_000;
 
-const rows = sql`(select value ->> 0 as app_id, value ->> 1 as origin, value ->> 2 as attempts, value ->> 3 as first_at,
-  value ->> 4 as last_at from json_each(${param("rows")})) r`;
+const rows = sql`(select value ->> 'app_id' as app_id, value ->> 'origin' as origin, value ->> 'attempts' as attempts,
+  value ->> 'first_at' as first_at, value ->> 'last_at' as last_at from json_each(${param("rows")})) r`;
 // Deleted keys are skipped.
 const addRows = statement(sql`
   insert into ${rejectedOrigins} (tenant_id, app_id, origin, attempts, first_at, last_at)
@@ -46,7 +46,7 @@ declare module "../../context.ts" {
   }
 }
 
-type Waiting = Omit<RejectedOrigin, "first_at" | "last_at"> & { appId: string; firstAt: number; lastAt: number };
+type Waiting = RejectedOrigin & { app_id: string };
 
 /**
  * Creates the write-behind buffer of a process: refusals wait in memory and are written together, outside requests.
@@ -64,7 +64,9 @@ export function createRejectionBuffer(db: Database) {
     if (waiting.size === 0) return;
     const taken = [...waiting.values()];
     waiting = new Map();
-    await writeRejections(db, taken);
+    const appIds = new Set(taken.map((one) => one.app_id));
+    const bounds = [...appIds].map((appId) => bind(removeBeyond, { appId, most: maxPerKey }));
+    await db.batch([bind(addRows, { rows: JSON.stringify(taken) }), ...bounds]);
   }
 
   return {
@@ -72,12 +74,13 @@ export function createRejectionBuffer(db: Database) {
     note(appId: string, sent: string | null, now: number): void {
       const origin = (sent ?? "").slice(0, maxCharacters);
       const key = `${appId} ${origin}`;
+      const at = toTimestamp(now);
       const known = waiting.get(key);
       if (known !== undefined) {
         known.attempts += 1;
-        known.lastAt = now;
+        known.last_at = at;
       } else if (waiting.size < maxWaiting) {
-        waiting.set(key, { appId, origin, attempts: 1, firstAt: now, lastAt: now });
+        waiting.set(key, { app_id: appId, origin, attempts: 1, first_at: at, last_at: at });
       }
       if (!isStopped) timer ??= setTimeout(() => flush().catch(() => {}), pauseMs);
     },
@@ -88,16 +91,6 @@ export function createRejectionBuffer(db: Database) {
       await flush().catch(() => {});
     },
   };
-}
-
-async function writeRejections(db: Database, taken: Waiting[]): Promise<void> {
-  const lines = taken.map(
-    ({ appId, origin, attempts, firstAt, lastAt }) =>
-      [appId, origin, attempts, toTimestamp(firstAt), toTimestamp(lastAt)] as const,
-  );
-  const appIds = new Set(taken.map(({ appId }) => appId));
-  const bounds = [...appIds].map((appId) => bind(removeBeyond, { appId, most: maxPerKey }));
-  await db.batch([bind(addRows, { rows: JSON.stringify(lines) }), ...bounds]);
 }
 
 /** The latest refusals of a key, newest first; at most fifty. None for an unknown key. */

@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Database } from "../../db/session.ts";
 import { param, run, statement } from "../../db/statement.ts";
+import { LruCache } from "../../values/lru-cache.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { appKeySecrets } from "./table.ts";
 
@@ -22,11 +23,10 @@ const touchSecret = statement(sql`
  * only means that the next use is recorded instead.
  */
 export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
-  const noted = new Map<string, number>();
+  const noted = new LruCache<number>(5000);
   return (secret, now) => {
     const last = noted.get(secret.id) ?? secret.lastUsedAt;
     if (now - last < everyMs) return;
-    if (noted.size > 10_000) noted.clear();
     noted.set(secret.id, now);
     const times = { now: toTimestamp(now), before: toTimestamp(now - everyMs) };
     run(db, touchSecret, { id: secret.id, ...times }).catch(() => noted.delete(secret.id));

@@ -11,14 +11,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
-import {
-  type AppKey,
-  type AppKeyDetails,
-  describeSecrets,
-  fitsFilter,
-  type IssuedAppKey,
-  type KeyFilter,
-} from "./model.ts";
+import { describeSecrets, fitsFilter, type KeyFilter } from "./model.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
 const insertKey = statement(sql`
@@ -52,9 +45,14 @@ const setRevoked = statement(sql`
 const removeSecrets = statement(sql`delete from ${appKeySecrets} where app_id = ${param("appId")}`);
 
 type Flag = "active" | "published" | "enforce_origins" | "allow_no_origin";
-type KeyRow = Omit<AppKeyDetails, Flag | "scopes" | "origins" | "secrets"> &
-  Record<Flag, number> &
-  Record<"tenant_id" | "scopes" | "origins" | "secrets", string>;
+type KeyRow = Record<"tenant_id" | "app_id" | "namespace" | "name" | "created_at", string> &
+  Record<"expires_at" | "revoked_at" | "last_used_at", string | null> &
+  Record<"scopes" | "origins" | "secrets", string> &
+  Record<Flag, number>;
+
+/** An app key as the terminal prints it: never with its secret or a hash of it. */
+export type AppKeyDetails = ReturnType<typeof toDetails>;
+export type IssuedAppKey = ReturnType<typeof withSecret>;
 
 /**
  * Issues a key for a tenant: active, unpublished unless asked, with every scope unless named. Only this reply contains
@@ -127,7 +125,7 @@ export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow>
   return row;
 }
 
-export function keyRevoked({ app_id, namespace }: Pick<AppKey, "app_id" | "namespace">): AppError {
+export function keyRevoked({ app_id, namespace }: Pick<AppKeyDetails, "app_id" | "namespace">): AppError {
   return wrongState(`Key ${app_id} is revoked. Issue a new one: bodega key issue -n ${namespace}`);
 }
 
@@ -146,20 +144,21 @@ function changeOf(flag: "published" | "active", value: boolean, event: AuditEven
     });
 }
 
-function toDetails({ tenant_id: _, ...row }: KeyRow, now: number): AppKeyDetails {
+function toDetails({ tenant_id: _, ...row }: KeyRow, now: number) {
   return {
     ...row,
-    scopes: JSON.parse(row.scopes),
+    scopes: JSON.parse(row.scopes) as string[],
     active: row.active === 1,
     published: row.published === 1,
-    origins: JSON.parse(row.origins),
+    origins: JSON.parse(row.origins) as string[],
     enforce_origins: row.enforce_origins === 1,
     allow_no_origin: row.allow_no_origin === 1,
+    /** The secrets that are valid or not yet purged, newest first. */
     secrets: describeSecrets(JSON.parse(row.secrets), now),
   };
 }
 
-export function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
+export function withSecret(row: KeyRow, app_secret: string) {
   const { app_id, expires_at, revoked_at, last_used_at, secrets, ...rest } = toDetails(row, 0);
   return { app_id, app_secret, ...rest };
 }

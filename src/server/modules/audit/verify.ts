@@ -88,7 +88,7 @@ const selectSchema = statement<{ type: string; sql: string | null }>(sql`
 const made = migrations.flatMap(({ sql }) => sql.match(/^CREATE TRIGGER `audit_log_.*$/gm) ?? []);
 
 /** The problem with the table of the log or its triggers; undefined when both are as created. */
-export async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers" | undefined> {
+async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers" | undefined> {
   const schema = await all(db, selectSchema, {});
   if (!schema.some(({ type }) => type === "table")) return "no table";
   const standing = new Set(schema.map((entry) => normalize(entry.sql ?? "")));

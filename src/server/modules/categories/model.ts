@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts } from "../../pagination/list-query.ts";
-import { closed, deleted, nullable, output, timestamp } from "../../values/schema.ts";
+import { closed, deleted, nullable, output, patch, text, textUpTo, timestamp, whole } from "../../values/schema.ts";
 import { ProductPatch, productTexts, translations } from "../products/model.ts";
 
 /** How deep categories can be below each other, and how many a store can have. */
@@ -8,22 +8,17 @@ export const limits = { depth: 8, categories: 2000 } as const;
 
 const { title, slug, description } = productTexts;
 const parent = nullable(
-  Type.String({
-    minLength: 1,
-    maxLength: 120,
-    description: `The category above, by its id; a write also accepts its slug. Null at the top. At most ${limits.depth} levels.`,
-  }),
+  text(
+    120,
+    `The category above, by its id; a write also accepts its slug. Null at the top. At most ${limits.depth} levels.`,
+  ),
 );
 const fields = {
   parent_id: parent,
   slug,
   title,
   description: nullable(description),
-  position: Type.Integer({
-    minimum: 0,
-    maximum: 1_000_000,
-    description: "Place among the categories with the same parent. Default: last.",
-  }),
+  position: whole(0, 1_000_000, "Place among the categories with the same parent. Default: last."),
   published: Type.Boolean({
     default: true,
     description: "Customers and the keys of pages see published categories below published ones only.",
@@ -38,10 +33,10 @@ export const CategoryInput = Type.Composite(
 );
 export type CategoryInput = Static<typeof CategoryInput>;
 
-export const CategoryPatch = Type.Partial(
-  Type.Object({ ...fields, translations: ProductPatch.properties.translations }),
-  { $id: "CategoryPatch", additionalProperties: false },
-);
+export const CategoryPatch = patch("CategoryPatch", {
+  ...fields,
+  translations: ProductPatch.properties.translations,
+});
 export type CategoryPatch = Static<typeof CategoryPatch>;
 
 export const Category = output("Category", {
@@ -63,11 +58,6 @@ export const CategoryParams = Type.Object({ id: Type.String({ description: "The 
 
 export const CategoryListQuery = closed({
   ...listParts,
-  parent_id: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: "Only categories directly below this one, by its id; `none`: at the top.",
-    }),
-  ),
+  parent_id: Type.Optional(textUpTo(200, "Only categories directly below this one, by its id; `none`: at the top.")),
 });
 export type CategoryListQuery = Static<typeof CategoryListQuery>;

@@ -21,7 +21,7 @@ const change = {
   ...write,
   params: CategoryParams,
   reply: { data: Category },
-  errors: ["notFound", "conflict"],
+  errors: ["conflict"],
   conditional: true,
 } as const;
 
@@ -31,7 +31,6 @@ export const categoryRoutes = [
     summary: "List categories",
     query: CategoryListQuery,
     reply: { data: Type.Array(Category), page: true },
-    errors: ["malformedRequest"],
     handle: ({ ctx, query, lang }) => listCategories(ctx, query, lang),
   }),
   defineRoute("GET", "/categories/:id/", "getCategory", {
@@ -40,7 +39,6 @@ export const categoryRoutes = [
     params: CategoryParams,
     query: FieldsQuery,
     reply: { data: Category },
-    errors: ["notFound"],
     handle: ({ ctx, params, query, lang }) =>
       replyFields(query.fields, categoryFields, () => getCategory(ctx, params.id, lang)),
   }),
@@ -62,7 +60,7 @@ export const categoryRoutes = [
     ...change,
     summary: "Delete a category without products and categories below it",
     reply: { data: DeletedCategory },
-    errors: ["notFound", "wrongState"],
+    errors: ["wrongState"],
     handle: async ({ ctx, params, ifMatch }) =>
       reply({ id: await deleteCategory(ctx, params.id, ifMatch), deleted: true }),
   }),

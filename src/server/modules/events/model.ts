@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
-import { closed, input, timestamp } from "../../values/schema.ts";
+import { closed, input, textUpTo, timestamp } from "../../values/schema.ts";
 import { eventTypes } from "./types.ts";
 
 export const Event = input("Event", {
@@ -15,16 +15,13 @@ export const Event = input("Event", {
 
 export const EventListQuery = closed({
   after: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description:
-        "Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on.",
-    }),
+    textUpTo(
+      100,
+      "Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on.",
+    ),
   ),
   types: Type.Optional(
-    Type.String({
-      maxLength: 1000,
-      description: "Comma-separated event types or groups (`order.*`). Default: all.",
+    textUpTo(1000, "Comma-separated event types or groups (`order.*`). Default: all.", {
       examples: ["order.*,product.created"],
     }),
   ),

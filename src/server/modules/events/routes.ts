@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { app } from "../../http/access.ts";
 import { defineRoute } from "../../http/route.ts";
-import { listEvents } from "./list.ts";
 import { Event, EventListQuery } from "./model.ts";
+import { listEvents } from "./service.ts";
 
 export const eventRoutes = [
   defineRoute("GET", "/events/", "listEvents", {
@@ -11,7 +11,6 @@ export const eventRoutes = [
     access: [app("events:read")],
     query: EventListQuery,
     reply: { data: Type.Array(Event), page: true },
-    errors: ["malformedRequest"],
     handle: ({ ctx, query }) => listEvents(ctx, query),
   }),
 ];

@@ -1,5 +1,7 @@
+import type { InStatement, InValue } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { argsOf, sqlOf } from "../../db/bind-args.ts";
 import { createPurge } from "../../db/purge.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -15,10 +17,14 @@ const selectReply = statement<
 >(sql`
   select fingerprint, status, data, etag, language from ${idempotencyKeys}
   where tenant_id = ${param("tenantId")} and caller = ${param("caller")} and key = ${param("key")}`);
+const common = [
+  sql`tenant_id, caller, key, fingerprint, status, language, created_at, data, etag`,
+  sql`${param("tenantId")}, ${param("caller")}, ${param("key")}, ${param("fingerprint")}, ${param("status")},
+    ${param("language")}, ${param("now")}`,
+] as const;
 const keepReply = statement(sql`
-  insert into ${idempotencyKeys} (tenant_id, caller, key, fingerprint, status, data, etag, language, created_at)
-  values (${param("tenantId")}, ${param("caller")}, ${param("key")}, ${param("fingerprint")}, ${param("status")},
-    ${param("data")}, ${param("etag")}, ${param("language")}, ${param("now")})`);
+  insert into ${idempotencyKeys} (${common[0]}) values (${common[1]}, ${param("data")}, ${param("etag")})`);
+const keepRead = statement(sql`insert into ${idempotencyKeys} (${common[0]}) select ${common[1]}, json, version from`);
 
 /** The kept part of a reply; `json` is the text of its `data`. `isReplay`: it answered an earlier request. */
 export interface KeptReply {
@@ -35,36 +41,42 @@ export interface KeyedRequest {
   caller: string;
   key: string;
   fingerprint: string;
+  /** Of its reply, unless the work says otherwise. */
+  status: number;
 }
 
 /**
- * Runs a request's work once for its key. The work and its kept reply are one transaction. A repeated request gets the
- * kept reply; a request that failed stored nothing, so it runs again.
+ * Runs a request's work, to whose key `findReply` found no reply. The work and its kept reply are one transaction. A request
+ * that failed stored nothing, so it can run again.
  * @param work must await nothing but the database of the context that it gets.
  * @throws idempotencyKeyReused when the key was used for another request; errors of the work.
  */
-export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>): Promise<KeptReply> {
-  // Write transactions run one after another, so a second request finds the row of the first.
-  return inTransaction(ctx, async (tx) => {
-    const kept = await findReply(tx, request);
+export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>) {
+  const row = { ...keyOf(ctx, request), fingerprint: request.fingerprint, language: null, status: request.status };
+  try {
+    return await inTransaction(ctx, async (tx) => {
+      const now = toTimestamp(tx.now());
+      let isKept = false;
+      const keep = (read: InStatement) => {
+        isKept = true;
+        const { sql, args } = bind(keepRead, { ...row, now }) as { sql: string; args: InValue[] };
+        return { sql: `${sql} (${sqlOf(read)})`, args: [...args, ...(argsOf(read) as InValue[])] };
+      };
+      const answer = await work({ ...tx, keepReply: keep });
+      const { status, json: data, version: etag = null, language = null } = answer;
+      if (!isKept) await tx.db.batch([bind(keepReply, { ...row, now, status, data, etag, language })], "last");
+      return answer;
+    });
+  } catch (error) {
+    // The second of two requests at once fails at the row of the first, or before.
+    const kept = await findReply(ctx, request);
     if (kept) return kept;
-    const reply = await work(tx);
-    const row = {
-      ...keyOf(tx, request),
-      fingerprint: request.fingerprint,
-      status: reply.status,
-      data: reply.json,
-      etag: reply.version ?? null,
-      language: reply.language ?? null,
-      now: toTimestamp(tx.now()),
-    };
-    await tx.db.batch([bind(keepReply, row)], "last");
-    return reply;
-  });
+    throw error;
+  }
 }
 
 /**
- * The stored reply to a request, if there is one. It only saves costly preparations: `answerOnce` checks again.
+ * The stored reply to a request, if there is one.
  * @throws idempotencyKeyReused when the key was used for another request.
  */
 export async function findReply(ctx: Ctx, request: KeyedRequest): Promise<KeptReply | undefined> {

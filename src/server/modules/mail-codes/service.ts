@@ -17,6 +17,8 @@ export interface CodeKey {
   purpose: "reset" | "sign_up" | "email";
   subject: string;
 }
+/** A code to issue: it replaces the one in the subject's slot, 0 unless given, and is valid for 15 minutes unless given. */
+type NewCode = CodeKey & { slot?: number; validMs?: number };
 /** A code that was sent back. */
 export type CodeTry = CodeKey & { code: string };
 
@@ -38,16 +40,19 @@ const addressTriesOf = (purpose: string): RateLimit => ({
 });
 
 const ofSubject = sql`tenant_id = ${param("tenantId")} and purpose = ${param("purpose")} and subject = ${param("subject")}`;
-const isLive = sql`used_at is null and expires_at > ${param("now")} and wrong_tries < ${sql.raw(String(maxTries))}`;
+const isWaiting = sql`used_at is null and expires_at > ${param("now")}`;
+const isLive = sql`${isWaiting} and wrong_tries < ${sql.raw(String(maxTries))}`;
 
 const putCode = statement(sql`
-  insert into ${mailCodes} (tenant_id, purpose, subject, hash, created_at, expires_at)
-  values (${param("tenantId")}, ${param("purpose")}, ${param("subject")}, ${param("hash")}, ${param("now")},
-    ${param("expiresAt")})
-  on conflict (tenant_id, purpose, subject) do update set hash = excluded.hash, created_at = excluded.created_at,
+  insert into ${mailCodes} (tenant_id, purpose, subject, slot, hash, created_at, expires_at)
+  values (${param("tenantId")}, ${param("purpose")}, ${param("subject")}, ${param("slot")}, ${param("hash")},
+    ${param("now")}, ${param("expiresAt")})
+  on conflict (tenant_id, purpose, subject, slot) do update set hash = excluded.hash, created_at = excluded.created_at,
     expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
-const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number; used_at: string | null }>(sql`
-  select hash, expires_at, wrong_tries, used_at from ${mailCodes} where ${ofSubject}`);
+// The code that was sent back, or else the one that has most tries left.
+const selectCode = statement<{ slot: number; hash: string; expires_at: string; wrong_tries: number }>(sql`
+  select slot, hash, expires_at, wrong_tries from ${mailCodes} where ${ofSubject} and ${isWaiting}
+  order by hash = ${param("hash")} desc, wrong_tries limit 1`);
 // Verified and spent in one statement, so that of concurrent calls with one code only one succeeds.
 const useCode = statement(sql`
   update ${mailCodes} set used_at = ${param("now")} where ${ofSubject} and hash = ${param("hash")} and ${isLive}`);
@@ -57,39 +62,37 @@ const addWrongTry = statement(sql`
 const removeCode = statement(sql`delete from ${mailCodes} where ${ofSubject}`);
 
 /**
- * Mails a new code, in a transaction; the previous one ends. A fourth within 20 minutes is not sent, and the code before
- * stays valid. It runs the same statements for every subject, so that its time reveals nothing.
- * @param key `validMs`: 15 minutes unless given.
+ * Mails a new code, in a transaction; the previous one in its slot ends. A fourth within 20 minutes is not sent, and the
+ * codes before stay valid. It runs the same statements for every subject, so that its time reveals nothing.
  * @returns whether it is sent.
  */
 export async function mailCode(
   tx: Ctx,
-  key: CodeKey & { validMs?: number },
+  key: NewCode,
   mail: Pick<MailContents, "to" | "language"> & { kind: MailKind },
 ): Promise<boolean> {
   if ((await countHit(tx, mailsOf(key.purpose), `${tx.tenant.id}:${key.subject}`)) > 0) return false;
   const { code, expiresAt } = await issueCode(tx, key);
-  await queueMail(tx, { ...mail, values: { code }, usefulUntil: expiresAt, replaces: key.subject });
+  const replaces = `${key.subject}:${key.slot ?? 0}`;
+  await queueMail(tx, { ...mail, values: { code }, usefulUntil: expiresAt, replaces });
   return true;
 }
 
 /**
- * Replaces a subject's code by a new one with its own tries, in the transaction that sends it.
+ * Replaces the code in a subject's slot by a new one with its own tries, in the transaction that sends it.
  * @returns the code, and the epoch milliseconds at which it expires.
  */
-export async function issueCode(
-  ctx: Ctx,
-  key: CodeKey & { validMs?: number },
-): Promise<{ code: string; expiresAt: number }> {
+export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string; expiresAt: number }> {
   const code = String(randomInt(1_000_000)).padStart(6, "0");
   const expiresAt = ctx.now() + (key.validMs ?? validMs);
-  await run(ctx.db, putCode, { ...valuesOf(ctx, { ...key, code }), expiresAt: toTimestamp(expiresAt) });
+  const values = { ...valuesOf(ctx, { ...key, code }), slot: key.slot ?? 0, expiresAt: toTimestamp(expiresAt) };
+  await run(ctx.db, putCode, values);
   return { code, expiresAt };
 }
 
 /**
  * Uses a code. It is checked first, so that guessing causes no expensive work, and again in the transaction that spends it.
- * @param use `prepare`: work outside the transaction, once the code fits, such as hashing; null counts as a wrong try.
+ * @param use `prepare`: work outside the transaction, once the code of a slot fits, such as hashing; null counts as a wrong try.
  * `act`: the effect, in the transaction; an error that it returns is thrown although the code is spent. `refused`
  * records a counted refusal.
  * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts once the tries of the code or the day are used up.
@@ -98,18 +101,18 @@ export async function redeemCode<P>(
   ctx: Ctx,
   codeTry: CodeTry,
   use: {
-    prepare: () => Promise<P | null>;
+    prepare: (slot: number) => Promise<P | null>;
     act: (tx: Ctx, prepared: P) => Promise<AppError | undefined>;
     refused: (tx: Ctx) => Promise<void>;
   },
 ): Promise<void> {
   const verdict = await checkTry(ctx, codeTry);
   if (verdict instanceof AppError) throw verdict;
-  const prepared = verdict === "fits" ? await use.prepare() : null;
+  const prepared = verdict === "wrong" ? null : await use.prepare(verdict.slot);
   // A refusal is returned: if it were thrown, the count would be rolled back.
   const refusal = await inTransaction(ctx, async (tx) => {
     if (prepared !== null && (await spendTry(tx, codeTry))) return use.act(tx, prepared);
-    const counted = verdict === "fits" && prepared === null ? { ...codeTry, code: "" } : codeTry;
+    const counted = verdict !== "wrong" && prepared === null ? { ...codeTry, code: "" } : codeTry;
     if (await countWrongTry(tx, counted)) {
       await use.refused(tx);
       return resetCodeInvalid();
@@ -121,20 +124,19 @@ export async function redeemCode<P>(
 }
 
 /**
- * Checks a try without counting it. Returns whether the code fits, or the error that any code gets: tooManyAttempts
- * when the tries of the code or the day are used up, resetCodeInvalid when there is no valid code.
+ * Checks a try without counting it. Returns the slot of the code that fits, or the error that any code gets:
+ * tooManyAttempts when the tries of the code or the day are used up, resetCodeInvalid when there is no valid code.
  */
-export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"fits" | "wrong" | AppError> {
-  const { hash, now, ...key } = valuesOf(ctx, codeTry);
+export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<{ slot: number } | "wrong" | AppError> {
+  const values = valuesOf(ctx, codeTry);
   // Reads the code first: a try that locked it meanwhile is then counted in the day's tries as well.
-  const row = await get(ctx.db, selectCode, key);
+  const row = await get(ctx.db, selectCode, values);
   const dayMs = await dayWaitMs(ctx, codeTry);
-  const isWaiting = row !== undefined && row.used_at === null && row.expires_at > now;
-  const isLocked = isWaiting && row.wrong_tries >= maxTries;
+  const isLocked = row !== undefined && row.wrong_tries >= maxTries;
   const lockMs = isLocked ? Date.parse(row.expires_at) - ctx.now() : 0;
   if (dayMs > 0 || isLocked) return attemptsExhausted(Math.max(dayMs, lockMs));
-  if (!isWaiting) return resetCodeInvalid();
-  return row.hash === hash ? "fits" : "wrong";
+  if (!row) return resetCodeInvalid();
+  return row.hash === values.hash ? { slot: row.slot } : "wrong";
 }
 
 /** Spends a code, in the transaction of its effect; false when it is no longer valid. */
@@ -143,7 +145,7 @@ async function spendTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
   return (await run(tx.db, useCode, valuesOf(tx, codeTry))) > 0;
 }
 
-/** Counts a wrong try of the code and the day, in one transaction; false when there is no valid code. */
+/** Counts a wrong try of the subject's codes and the day, in one transaction; false when there is no valid code. */
 export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
   if ((await dayWaitMs(tx, codeTry)) > 0) return false;
   if ((await run(tx.db, addWrongTry, valuesOf(tx, codeTry))) === 0) return false;
@@ -151,7 +153,7 @@ export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean>
   return true;
 }
 
-/** Deletes a code, in the transaction of the change that makes it invalid. */
+/** Deletes a subject's codes, in the transaction of the change that makes it invalid. */
 export async function endCode(tx: Ctx, key: CodeKey): Promise<void> {
   await run(tx.db, removeCode, { ...key, tenantId: tx.tenant.id });
 }

@@ -3,8 +3,8 @@ import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-or
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * The latest code of six digits that was mailed for a purpose. Addresses without a user have one too, which is never
- * sent: otherwise the replies would reveal who has an account.
+ * The latest code of six digits that was mailed for a purpose; of sign-ups of one address, one each. Addresses without a
+ * user have one too, which is never sent: otherwise the replies would reveal who has an account.
  */
 export const mailCodes = sqliteTable(
   "mail_codes",
@@ -13,6 +13,8 @@ export const mailCodes = sqliteTable(
     purpose: text("purpose", { enum: ["reset", "sign_up", "email"] }).notNull(),
     /** The address in its comparable form; for a change of email, the user's id comes first. */
     subject: text("subject").notNull(),
+    /** The slot of the sign-up that the code belongs to; 0 for other codes, which replace each other. */
+    slot: integer("slot").notNull().default(0),
     /** HMAC of the code with the server's key, because a plain hash of six digits can be reversed at once. */
     hash: text("hash").notNull(),
     createdAt: text("created_at").notNull(),
@@ -21,7 +23,7 @@ export const mailCodes = sqliteTable(
     usedAt: text("used_at"),
   },
   (t) => [
-    primaryKey({ columns: [t.tenantId, t.purpose, t.subject] }),
+    primaryKey({ columns: [t.tenantId, t.purpose, t.subject, t.slot] }),
     index("mail_codes_by_expiry").on(t.expiresAt),
     check("mail_codes_purpose", sql`${t.purpose} in ('reset', 'sign_up', 'email')`),
     check("mail_codes_tries", sql`${t.wrongTries} between 0 and 5`),

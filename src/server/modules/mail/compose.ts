@@ -18,7 +18,8 @@ const selectStore = statement<Found>(sql`
     s.email as newEmail, s.name as newName, s.lang as newLang
   from ${tenants} t left join ${users} u on u.tenant_id = t.id and u.email_key = ${param("emailKey")}
     left join ${signUps} s on s.tenant_id = t.id and s.email_key = ${param("signUpKey")}
-  where t.id = ${param("tenantId")}`);
+      and s.slot = coalesce(${param("slot")}, s.slot)
+  where t.id = ${param("tenantId")} limit 1`);
 
 export interface Addressee {
   email: string;
@@ -64,7 +65,9 @@ interface Recipient {
 /** The store of a mail, and its recipient; null if no active user, and no sign-up, has the address. */
 export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient): Promise<Recipient | undefined> {
   const signUpKey = "signUpKey" in to ? to.signUpKey : null;
-  const row = await get(db, selectStore, { tenantId, signUpKey, emailKey: "emailKey" in to ? to.emailKey : signUpKey });
+  const slot = "signUpKey" in to ? (to.slot ?? null) : null;
+  const emailKey = "emailKey" in to ? to.emailKey : signUpKey;
+  const row = await get(db, selectStore, { tenantId, signUpKey, slot, emailKey });
   if (!row) return undefined;
   const { email, name, lang, status, newEmail, newName, newLang, ...store } = row;
   if ("email" in to) return { store, to: { email: to.email, name: to.name ?? null, lang: to.lang ?? null } };

@@ -11,6 +11,8 @@ export const mailOutbox = sqliteTable(
     kind: text("kind").notNull(),
     /** Keyed hash of the subject; a later mail with the same one replaces this one while it waits. */
     subjectKey: text("subject_key"),
+    /** Keyed hash of the recipient's address, by which a person's mail is found; null once the person is erased. */
+    recipientKey: text("recipient_key"),
     /** Recipient and contents, sealed with the server's key; erased once the mail has ended. */
     sealed: text("sealed"),
     /** The masked recipient of a sent mail. */
@@ -29,6 +31,7 @@ export const mailOutbox = sqliteTable(
   (t) => [
     index("mail_outbox_due").on(t.nextAttemptAt).where(sql`status = 'queued'`),
     index("mail_outbox_by_subject").on(t.tenantId, t.subjectKey).where(sql`status = 'queued'`),
+    index("mail_outbox_by_recipient").on(t.tenantId, t.recipientKey),
     index("mail_outbox_by_tenant").on(t.tenantId, t.createdAt, t.id),
     index("mail_outbox_done").on(t.updatedAt).where(sql`status <> 'queued'`),
     check("mail_outbox_status", sql`${t.status} in ('queued', 'sent', 'failed', 'expired', 'dropped')`),

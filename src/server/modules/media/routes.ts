@@ -28,7 +28,6 @@ export const mediaRoutes = [
     summary: "Get a picture",
     params: FileParams,
     reply: { data: Type.Any(), type: "image/webp" },
-    errors: ["notFound"],
     handle: async ({ ctx, params: { id, file } }) =>
       replyFile(await getPicture(ctx, id, Number.parseInt(file, 10) || 0), "image/webp"),
   }),

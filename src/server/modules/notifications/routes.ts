@@ -1,10 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { anyone, token } from "../../http/access.ts";
+import { anyone, app, staff, token } from "../../http/access.ts";
 import { reply, replyDeleted } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { ListQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
-import { listOwnDevices, removeOwnDevice } from "./registrations/own-devices.ts";
+import { AcceptedMessage, Message, MessageInput, MessageWithDeliveries, SendQuery } from "./messages/message-model.ts";
+import { describeMessage, getMessage, listMessages, prepareMessage, sendMessage } from "./messages/messages.ts";
 import {
   changeRegistration,
   describeOffer,
@@ -12,8 +13,8 @@ import {
   removeOwnRegistration,
 } from "./registrations/registration.ts";
 import {
+  CreatedRegistration,
   Device,
-  NewRegistration,
   PushOffer,
   Registration,
   RegistrationInput,
@@ -22,29 +23,28 @@ import {
   RegistrationProofQuery,
   RemovedRegistration,
 } from "./registrations/registration-model.ts";
+import { listOwnDevices, removeOwnDevice } from "./registrations/registrations.ts";
 
-const tag = "Notifications";
-const access = [anyone] as const;
+const device = { tag: "Notifications", access: [anyone] } as const;
+const own = { tag: "Notifications", access: [token] } as const;
+const senders = { tag: "Notifications", access: [app("notifications:write"), staff] } as const;
 
-export const registrationRoutes = [
+export const notificationRoutes = [
   defineRoute("GET", "/notifications/register/", "getPushOffer", {
-    tag,
+    ...device,
     summary: "Get the Web Push key and the supported platforms",
-    access,
     reply: { data: PushOffer },
-    errors: [],
     handle: async ({ ctx }) => reply(await describeOffer(ctx)),
   }),
   defineRoute("POST", "/notifications/register/", "registerDevice", {
-    tag,
+    ...device,
     summary: "Register a browser or device, or renew its registration",
-    access,
     body: RegistrationInput,
     ownField: "token",
     secret: true,
     reply: {
       status: 201,
-      data: NewRegistration,
+      data: CreatedRegistration,
       existing: "The device was already registered. Its registration was renewed.",
     },
     errors: ["tooManyRequests", "conflict"],
@@ -54,46 +54,65 @@ export const registrationRoutes = [
     },
   }),
   defineRoute("PATCH", "/notifications/register/:id/", "changeRegistration", {
-    tag,
+    ...device,
     summary: "Change a registration's topics, language, endpoint or token",
-    access,
     params: IdParams,
     body: RegistrationPatch,
     ownField: "token",
     secret: true,
     reply: { data: Registration },
-    errors: ["tooManyRequests", "notFound", "conflict"],
+    errors: ["tooManyRequests", "conflict"],
     handle: async ({ ctx, params, body, lang }) => reply(await changeRegistration(ctx, params.id, { ...body, lang })),
   }),
   defineRoute("DELETE", "/notifications/register/:id/", "removeRegistration", {
-    tag,
+    ...device,
     summary: "Remove a registration",
-    access,
     params: IdParams,
     query: RegistrationProofQuery,
     body: RegistrationProof,
     secret: true,
     reply: { data: RemovedRegistration },
-    errors: ["tooManyRequests", "notFound"],
+    errors: ["tooManyRequests"],
     handle: ({ ctx, params, query, body }) =>
       replyDeleted(params.id, removeOwnRegistration(ctx, params.id, query.management_secret ?? body.management_secret)),
   }),
   defineRoute("GET", "/users/me/devices/", "listOwnDevices", {
-    tag,
+    ...own,
     summary: "List the devices of the signed-in user",
-    access: [token],
     query: ListQuery,
     reply: { data: Type.Array(Device), page: true },
-    errors: ["malformedRequest"],
     handle: ({ ctx, query }) => listOwnDevices(ctx, query),
   }),
   defineRoute("DELETE", "/users/me/devices/:id/", "removeOwnDevice", {
-    tag,
+    ...own,
     summary: "Remove a device of the signed-in user",
-    access: [token],
     params: IdParams,
     reply: { data: RemovedRegistration },
-    errors: ["notFound"],
     handle: ({ ctx, params }) => replyDeleted(params.id, removeOwnDevice(ctx, params.id)),
+  }),
+  defineRoute("POST", "/notifications/send/", "sendNotification", {
+    ...senders,
+    summary: "Send a notification",
+    query: SendQuery,
+    body: MessageInput,
+    reply: { status: 201, data: AcceptedMessage },
+    errors: ["notFound"],
+    prepare: ({ ctx, body, subject, lang }) => prepareMessage(ctx, { ...body, subject, lang }),
+    handle: async ({ ctx, query }, prepared) =>
+      query.dry_run ? reply(describeMessage(ctx, prepared), { status: 200 }) : reply(await sendMessage(ctx, prepared)),
+  }),
+  defineRoute("GET", "/notifications/messages/", "listNotifications", {
+    ...senders,
+    summary: "List the notifications that the store has sent",
+    query: ListQuery,
+    reply: { data: Type.Array(Message), page: true },
+    handle: ({ ctx, query }) => listMessages(ctx, query),
+  }),
+  defineRoute("GET", "/notifications/messages/:id/", "getNotification", {
+    ...senders,
+    summary: "Get a notification and the states of its deliveries",
+    params: IdParams,
+    reply: { data: MessageWithDeliveries },
+    handle: ({ ctx, params }) => getMessage(ctx, params.id),
   }),
 ];

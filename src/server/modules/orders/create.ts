@@ -25,12 +25,13 @@ export const expiryMs = 60 * 60_000;
 const nextNumber = statement(sql`
   insert into ${orderNumbers} (tenant_id, last) values (${param("tenantId")}, 1)
   on conflict (tenant_id) do update set last = last + 1`);
+const thisUser = sql`select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}`;
 const insertOrder = statement(sql`
   insert into ${orders} (id, tenant_id, number, user_id, buyer, status, payment_status, fulfillment_status, currency,
     currency_digits, subtotal_minor, discount_minor, shipping_minor, tax_minor, total_minor, points_used,
     shipping_address, note, lang, created_at, updated_at, expires_at)
   values (${param("id")}, ${param("tenantId")},
-    (select last from ${orderNumbers} where tenant_id = ${param("tenantId")}), ${param("userId")}, ${param("buyer")},
+    (select last from ${orderNumbers} where tenant_id = ${param("tenantId")}), (${thisUser}), ${param("buyer")},
     'pending', 'unpaid', 'unfulfilled', ${param("currency")}, ${param("digits")}, ${param("subtotal")}, ${param("discount")},
     ${param("shipping")}, ${param("tax")}, ${param("total")}, ${param("usePoints")}, ${param("shippingAddress")},
     ${param("note")}, ${param("lang")}, ${param("now")}, ${param("now")}, ${param("expiresAt")})`);
@@ -47,13 +48,13 @@ const insertLines = statement(sql`
         .join(", "),
     )}
   from json_each(${param("lines")})`);
-const selectUser = statement<{ id: string }>(sql`
-  select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}`);
+const selectUser = statement<{ id: string }>(thisUser);
 
 /**
  * Creates an order in one transaction: reserves stock, spends points, assigns the number. A dry run rolls it back.
  * @param input `subject` is the customer that an app key names by `user_id`.
- * @throws validationFailed, forbidden for fields that only the store may set, outOfStock, notEnoughPoints, tooManyRequests.
+ * @throws validationFailed, forbidden for fields that only the store may set, outOfStock, notEnoughPoints, tooManyRequests;
+ * notFound for a customer who was deleted meanwhile.
  */
 export async function createOrder(
   ctx: Ctx,
@@ -133,6 +134,7 @@ async function insert(
   };
   return finishChange(tx, id, {
     event: "order.created",
+    owner: userId,
     isFollowed: buyer !== null,
     first: [
       bind(nextNumber, values),

@@ -4,7 +4,7 @@ import { get, param, statement } from "../../db/statement.ts";
 import { fieldFault, outOfStock, tooManyRequests } from "../../errors.ts";
 import { maxShownStock } from "../products/rendering.ts";
 import { products, productVariants } from "../products/table.ts";
-import { addressSubject, countHit } from "../rate-limits/service.ts";
+import { addressSubject, requireHit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
 import { orderLines, orders } from "./table.ts";
 
@@ -59,8 +59,7 @@ export function countDryRun(ctx: Ctx, buyer: string): Promise<void> {
 
 async function countInMinute(ctx: Ctx, buyer: string, name: string, most: number): Promise<void> {
   if (most === 0) return;
-  const waitMs = await countHit(ctx, { name, most, windowMs: 60_000 }, `${ctx.tenant.id}:${buyer}`);
-  if (waitMs > 0) throw tooManyRequests(`Too many ${name}.`, { retryAfter: Math.ceil(waitMs / 1000) });
+  await requireHit(ctx, { name, most, windowMs: 60_000 }, `${ctx.tenant.id}:${buyer}`, `Too many ${name}.`);
 }
 
 /** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */

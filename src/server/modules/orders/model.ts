@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart, timeRangeParts } from "../../pagination/list-query.ts";
-import { closed, input, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
+import { closed, input, nullable, oneOf, output, text, textUpTo, timestamp, whole } from "../../values/schema.ts";
 import { Address } from "../users/model.ts";
 
 const status = oneOf(["pending", "paid", "completed", "cancelled", "expired"], {
@@ -11,42 +11,29 @@ const paymentStatus = oneOf(["unpaid", "paid", "partially_refunded", "refunded"]
 const ShippingAddress = Type.Omit(Address, ["is_default"], { additionalProperties: false });
 
 const OrderItem = closed({
-  product_id: Type.Optional(Type.String({ maxLength: 100, description: "Id of a product without variants." })),
-  variant_id: Type.Optional(
-    Type.String({ maxLength: 100, description: "Id of a variant. Products with variants are ordered by variant." }),
-  ),
-  quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  product_id: Type.Optional(textUpTo(100, "Id of a product without variants.")),
+  variant_id: Type.Optional(textUpTo(100, "Id of a variant. Products with variants are ordered by variant.")),
+  quantity: whole(1, 1_000_000),
 });
 
 /** Body of a create. The language is the common parameter `lang`. */
 export const OrderInput = input("OrderInput", {
   items: Type.Array(OrderItem, { minItems: 1, maxItems: 100 }),
   shipping_address: Type.Optional(nullable(ShippingAddress)),
-  note: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 2000 }))),
-  use_points: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Reward points to pay with." }),
-  ),
+  note: Type.Optional(nullable(text(2000))),
+  use_points: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER, "Reward points to pay with.")),
   shipping: Type.Optional(Type.Number({ minimum: 0, description: "Shipping costs. App keys and staff only." })),
   tax: Type.Optional(Type.Number({ minimum: 0, description: "Split over the lines. App keys and staff only." })),
-  customer_id: Type.Optional(
-    Type.String({ maxLength: 100, description: "Id of the customer, for app keys and staff. Default: a guest." }),
-  ),
+  customer_id: Type.Optional(textUpTo(100, "Id of the customer, for app keys and staff. Default: a guest.")),
   guest_ip: Type.Optional(
-    Type.String({
-      maxLength: 45,
-      description: "IP address of the guest, for app keys of backends: the limits of unpaid orders count by it.",
-    }),
+    textUpTo(45, "IP address of the guest, for app keys of backends: the limits of unpaid orders count by it."),
   ),
 });
 export type OrderInput = Static<typeof OrderInput>;
 
 export const PaymentInput = input("PaymentInput", {
   payment_reference: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: "Id of the payment, unique in the store. Repeating it does not book the payment again.",
-    }),
+    text(200, "Id of the payment, unique in the store. Repeating it does not book the payment again."),
   ),
 });
 export type PaymentInput = Static<typeof PaymentInput>;
@@ -55,14 +42,14 @@ export const RefundInput = input("RefundInput", {
   lines: Type.Optional(
     Type.Array(
       closed({
-        line_id: Type.String({ maxLength: 100 }),
-        quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+        line_id: textUpTo(100),
+        quantity: whole(1, 1_000_000),
       }),
       { minItems: 1, maxItems: 100, description: "Default: everything that is not refunded yet, with shipping." },
     ),
   ),
   restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the refunded items return to stock." })),
-  reason: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
+  reason: Type.Optional(nullable(text(500))),
 });
 export type RefundInput = Static<typeof RefundInput>;
 
@@ -151,10 +138,8 @@ export const OrderListQuery = closed({
   ...sortPart(["created_at", "updated_at", "number"]),
   status: Type.Optional(status),
   payment_status: Type.Optional(paymentStatus),
-  number: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-  customer_id: Type.Optional(
-    Type.String({ maxLength: 100, description: "Only this customer's orders. App keys can send `user_id` instead." }),
-  ),
+  number: Type.Optional(whole(1, Number.MAX_SAFE_INTEGER)),
+  customer_id: Type.Optional(textUpTo(100, "Only this customer's orders. App keys can send `user_id` instead.")),
   ...timeRangeParts("created_at"),
   ...timeRangeParts("updated_at"),
 });

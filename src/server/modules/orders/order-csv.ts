@@ -1,13 +1,12 @@
-import { stringify } from "csv-stringify/sync";
-import { guardFormula } from "../../values/csv-injection.ts";
+import { guardFormula, writeCsv } from "../../values/csv-injection.ts";
 import { orderColumns } from "./order-columns.ts";
 import type { OrderView } from "./views.ts";
 
-export const orderCsvHeader = writeRows([orderColumns.map(([name]) => name)]);
+export const orderCsvHeader = writeCsv([orderColumns.map(([name]) => name)]);
 
 /** The CSV rows of orders, one for each line. */
 export function orderCsvRows(views: readonly OrderView[]): string {
-  return writeRows(
+  return writeCsv(
     views.flatMap((view) =>
       view.order.items.map((line) =>
         orderColumns.map(([, cell]) => {
@@ -17,9 +16,4 @@ export function orderCsvRows(views: readonly OrderView[]): string {
       ),
     ),
   );
-}
-
-function writeRows(rows: string[][]): string {
-  // Some readers end a row at a lone carriage return, so it must be quoted.
-  return stringify(rows, { quoted_match: /[\r\n]/ });
 }

@@ -18,7 +18,7 @@ const change = {
   access: [app("orders:write"), staff],
   params: IdParams,
   reply: { status: 200, data: Order },
-  errors: ["notFound", "wrongState"],
+  errors: ["wrongState"],
   conditional: true,
 } as const;
 
@@ -28,7 +28,7 @@ export const orderRoutes = [
     summary: "List orders",
     query: OrderListQuery,
     reply: { data: Type.Array(Order), page: true },
-    errors: ["malformedRequest", "notFound"],
+    errors: ["notFound"],
     handle: ({ ctx, query, subject }) => listOrders(ctx, query, subject),
   }),
   defineRoute("GET", "/orders/:id/", "getOrder", {
@@ -37,7 +37,6 @@ export const orderRoutes = [
     params: IdParams,
     query: FieldsQuery,
     reply: { data: Order },
-    errors: ["notFound"],
     handle: ({ ctx, params, query }) => replyFields(query.fields, orderFields, () => getOrder(ctx, params.id)),
   }),
   defineRoute("POST", "/orders/", "createOrder", {
@@ -64,7 +63,7 @@ export const orderRoutes = [
     ...change,
     summary: "Mark an order as paid",
     body: PaymentInput,
-    errors: ["notFound", "conflict", "wrongState"],
+    errors: ["conflict", "wrongState"],
     handle: ({ ctx, params, body, ifMatch }) => payOrder(ctx, params.id, body, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/fulfill/", "fulfillOrder", {

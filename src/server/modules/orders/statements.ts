@@ -3,13 +3,12 @@ import type { Ctx } from "../../context.ts";
 import { param, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
-import { moneyJson } from "../../values/money.ts";
 import { compileEvent } from "../events/service.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { orders } from "./table.ts";
 
 /** Context of a transaction on orders; background jobs have no actor. */
-export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
+export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "keepReply">;
 
 export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 /** SQL condition: with `own`, only orders of that customer. */
@@ -17,21 +16,28 @@ export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("o
 /** SQL assignments of every write, after which an order is not pending. */
 export const touched: SQL = sql`version = version + 1, updated_at = ${param("now")}, buyer = null`;
 
-export const insertEvent = compileEvent({
-  type: sql`${param("type")}`,
-  subject: sql`id`,
-  data: sql.raw(`json_object('number', number, 'status', status,
-    'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
-    'total', ${moneyJson("total_minor", "currency_digits")}, 'currency', currency)`),
-  from: sql`from ${orders} where ${thisOrder}`,
-});
+// The form of all amounts is determined once: a libSQL server parses the statement again for each order, and a short one
+// costs it less.
+const amountForm = `(select currency_digits as digits, iif(currency_digits = 0, '%d', '%d.%0*d') as form,
+  cast('1' || substr('0000', 1, currency_digits) as integer) as scale)`;
+
+function amount(name: string): string {
+  return `json(printf(form, ${name}_minor / scale, digits, ${name}_minor % scale))`;
+}
 
 /** `'total', 19.99, 'total_minor', 1999` for each amount. */
 function amounts(...names: string[]): string {
-  return names
-    .map((name) => `'${name}', ${moneyJson(`${name}_minor`, "currency_digits")}, '${name}_minor', ${name}_minor`)
-    .join(", ");
+  return names.map((name) => `'${name}', ${amount(name)}, '${name}_minor', ${name}_minor`).join(", ");
 }
+
+export const insertEvent = compileEvent({
+  type: sql`${param("type")}`,
+  subject: sql`id`,
+  data: sql.raw(`(select json_object('number', number, 'status', status,
+    'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
+    'total', ${amount("total")}, 'currency', currency) from ${amountForm})`),
+  from: sql`from ${orders} where ${thisOrder}`,
+});
 
 // Ordered by a subquery, because the libSQL server has no `order by` within an aggregate.
 const items = `(select json_group_array(json(line)) from (select json_object(
@@ -46,7 +52,7 @@ const refunds = `(select json_group_array(json(refund)) from (select json_object
   from order_refunds where order_id = orders.id order by id))`;
 
 /** SQL for an order with lines and refunds as JSON text, in the order of the API. For a select from `orders`. */
-export const orderJson = sql.raw(`json_object(
+export const orderJson = sql.raw(`(select json_object(
   'id', id, 'number', number, 'user_id', user_id, 'status', status, 'payment_status', payment_status,
   'fulfillment_status', fulfillment_status, 'currency', currency, 'items', ${items},
   ${amounts("subtotal", "discount", "shipping", "tax", "total", "refunded")},
@@ -54,7 +60,7 @@ export const orderJson = sql.raw(`json_object(
   'points_reversed', points_reversed, 'payment_reference', payment_reference,
   'shipping_address', json(shipping_address), 'note', note, 'lang', lang, 'refunds', ${refunds},
   'version', version, 'created_at', created_at, 'updated_at', updated_at, 'expires_at', expires_at,
-  'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at)`);
+  'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at) from ${amountForm})`);
 
 export const selectOrder = statement<Rendered>(sql`
   select ${orderJson} as json, version from ${orders} where ${thisOrder} and ${visible}`);

@@ -12,11 +12,11 @@ export const orderNumbers = sqliteTable("order_numbers", {
   last: integer("last").notNull().default(0),
 });
 
-/** Orders. Amounts are minor units of `currency` and fixed at creation. */
+/** Orders, stored in the index of their numbers. Amounts are minor units of `currency` and fixed at creation. */
 export const orders = sqliteTable(
   "orders",
   {
-    id: text("id").primaryKey(),
+    id: text("id").notNull().unique(),
     tenantId: tenantIdColumn(),
     number: integer("number").notNull(),
     /** The customer; null for a guest. Kept when the user is deleted. */
@@ -56,7 +56,7 @@ export const orders = sqliteTable(
     cancelledAt: text("cancelled_at"),
   },
   (t) => [
-    uniqueIndex("orders_number").on(t.tenantId, t.number),
+    primaryKey({ columns: [t.tenantId, t.number] }),
     uniqueIndex("orders_payment_reference")
       .on(t.tenantId, t.paymentReference)
       .where(sql`payment_reference is not null`),

@@ -1,18 +1,12 @@
 import { Type } from "@sinclair/typebox";
-import { input, output } from "../../values/schema.ts";
+import { input, output, text } from "../../values/schema.ts";
 import { newPassword } from "../users/model.ts";
 
-const email = Type.String({ minLength: 1, maxLength: 320 });
+const email = text(320);
 
 export const ForgotPassword = input("ForgotPassword", {
   email,
-  language: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 35,
-      description: "Language of the mail, as a BCP 47 tag. Default: the user's language.",
-    }),
-  ),
+  language: Type.Optional(text(35, "Language of the mail, as a BCP 47 tag. Default: the user's language.")),
 });
 
 /** The same reply whether or not a user has the address (specification, section 4). */
@@ -20,10 +14,7 @@ export const ForgotPasswordReply = output("ForgotPasswordReply", { accepted: Typ
 
 export const ResetPassword = input("ResetPassword", {
   email,
-  code: Type.String({
-    minLength: 1,
-    maxLength: 64,
-    description: "The six digits from the mail, as a string, because they may begin with zeros.",
+  code: text(64, "The six digits from the mail, as a string, because they may begin with zeros.", {
     examples: ["012345"],
   }),
   password: newPassword,

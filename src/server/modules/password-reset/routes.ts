@@ -4,26 +4,22 @@ import { defineRoute } from "../../http/route.ts";
 import { ForgotPassword, ForgotPasswordReply, ResetPassword, ResetPasswordReply } from "./model.ts";
 import { requestReset, resetPassword } from "./service.ts";
 
-const tag = "Authentication";
-const access = [unsigned] as const;
+const reset = { tag: "Authentication", access: [unsigned] } as const;
 
 export const passwordResetRoutes = [
   defineRoute("POST", "/auth/password/forgot/", "forgotPassword", {
-    tag,
+    ...reset,
     summary: "Request a password reset code by mail",
-    access,
     body: ForgotPassword,
     reply: { data: ForgotPasswordReply },
-    errors: [],
     handle: async ({ ctx, body, lang }) => {
       await requestReset(ctx, { email: body.email, language: body.language ?? lang });
       return reply({ accepted: true });
     },
   }),
   defineRoute("POST", "/auth/password/reset/", "resetPassword", {
-    tag,
+    ...reset,
     summary: "Set a new password with a reset code",
-    access,
     body: ResetPassword,
     reply: { data: ResetPasswordReply },
     errors: ["tooManyAttempts", "resetCodeInvalid", "weakPassword"],

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { type AppError, resetCodeInvalid } from "../../errors.ts";
+import { type AppError, resetCodeInvalid, tooManyRequests, wrongState } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
@@ -12,6 +12,8 @@ import { parseLanguage } from "../tenants/input.ts";
 import { endTokens } from "../tokens/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
+import type { User, UserInput } from "../users/model.ts";
+import { addUser, getUser, prepareUser } from "../users/service.ts";
 
 /**
  * Sends a reset code to an address, if a user has it (specification, section 4). It runs the same statements for every
@@ -70,4 +72,28 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
 async function recordRefusal(tx: Ctx, key: string): Promise<void> {
   const target = await findSignInUser(tx.db, tx.tenant.id, key);
   await recordAudit(tx, { event: "password.reset_failed", subject: target?.id, error: "resetCodeInvalid" });
+}
+
+const validMs = 3 * 86_400_000;
+
+/**
+ * Mails a person a reset code, valid for three days, with which they set their first password. Creates the user unless
+ * they exist, whose fields then stay. Errors: wrongState for a user with a password or who is disabled; tooManyRequests
+ * after three mails within 20 minutes; forbidden, validationFailed.
+ */
+export async function inviteUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
+  const prepared = await prepareUser(ctx, input);
+  const { emailKey } = prepared;
+  return inTransaction(ctx, async (tx) => {
+    const stored = await findSignInUser(tx.db, tx.tenant.id, emailKey);
+    if (stored && (stored.passwordHash !== null || stored.status !== "active")) {
+      throw wrongState(`${stored.email} ${stored.status === "active" ? "has a password already" : "is disabled"}.`);
+    }
+    const user = stored ? await getUser(tx, stored.id) : await addUser(tx, prepared);
+    const key = { purpose: "reset", subject: emailKey, validMs } as const;
+    const isSent = await mailCode(tx, key, { kind: "invitation", to: { emailKey } });
+    if (!isSent) throw tooManyRequests("Too many mails to this address. Try again in 20 minutes.");
+    await recordAudit(tx, { event: "user.invited", subject: user.id });
+    return user;
+  });
 }

@@ -13,8 +13,8 @@ export const PersonalData = output("PersonalData", {
   rewards: rows("Entries of the points ledger."),
   wishlist: rows("Products on the wishlist."),
   reactions: rows("Likes and bookmarks."),
-  mail: rows("Mail whose contents are still kept."),
-  audit: rows("Entries of the audit log about the person or caused by them."),
+  mail: rows("Mail to the address that waits or ended in the last 30 days, without its contents."),
+  audit: rows("Entries of the audit log about the person or caused by them, without their own exports."),
 });
 
 export const Erasure = input("Erasure", {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, deleted, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
+import { closed, deleted, nullable, oneOf, output, patch, text, textUpTo, timestamp } from "../../values/schema.ts";
 import { Image, ImageInput } from "./image-model.ts";
-import { availableText, maxStock, notShown, Variant, VariantInput } from "./variants/variant-model.ts";
+import { availableText, notShown, stock, Variant, VariantInput } from "./variants/variant-model.ts";
 
 export const productStatus = oneOf(["draft", "published", "archived"], {
   description: "Customers and storefront keys see published products only.",
@@ -13,35 +13,31 @@ const price = Type.Number({
 });
 /** Maximum length of a title, in UTF-16 units. */
 export const maxTitle = 300;
-const title = Type.String({ minLength: 1, maxLength: maxTitle });
-const description = Type.String({ maxLength: 50_000 });
-const languageTag = Type.String({ maxLength: 35 });
+const title = text(maxTitle);
+const description = textUpTo(50_000);
+const languageTag = textUpTo(35);
 const fields = {
   title,
-  slug: Type.String({
-    minLength: 1,
-    maxLength: 120,
-    description: "Unique in the store. Default: made from the title.",
-  }),
+  slug: text(120, "Unique in the store. Default: made from the title."),
   description: nullable(description),
   status: productStatus,
   price,
   compare_at_price: nullable(
     Type.Number({ minimum: 0, description: "The former price, in the same form as `price`.", examples: [24.99] }),
   ),
-  sku: nullable(Type.String({ minLength: 1, maxLength: 100, description: "Unique in the store." })),
-  stock: nullable(Type.Integer({ minimum: 0, maximum: maxStock, description: "Null if stock is not counted." })),
+  sku: nullable(text(100, "Unique in the store.")),
+  stock,
   allow_backorder: Type.Boolean({ description: "Whether more than the stock can be ordered." }),
   images: Type.Array(ImageInput, { maxItems: 50 }),
-  tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+  tags: Type.Array(text(100), {
     maxItems: 100,
     description: "No tag may be repeated.",
   }),
-  category_ids: Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
+  category_ids: Type.Array(text(120), {
     maxItems: 50,
     description: "Categories of the product, by their ids; a write also accepts slugs.",
   }),
-  metadata: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
+  metadata: Type.Record(textUpTo(100), Type.Unknown(), {
     description: "Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396).",
   }),
 };
@@ -84,15 +80,12 @@ const changedTexts = closed({
   description: Type.Optional(nullable(description)),
 });
 
-export const ProductPatch = Type.Partial(
-  Type.Object({
-    ...fields,
-    translations: Type.Record(languageTag, nullable(changedTexts), {
-      description: "Merged with existing translations; at most 50 languages. Null removes a text or a language.",
-    }),
+export const ProductPatch = patch("ProductPatch", {
+  ...fields,
+  translations: Type.Record(languageTag, nullable(changedTexts), {
+    description: "Merged with existing translations; at most 50 languages. Null removes a text or a language.",
   }),
-  { $id: "ProductPatch", additionalProperties: false },
-);
+});
 export type ProductPatch = Static<typeof ProductPatch>;
 
 const count = Type.Integer({ minimum: 0 });

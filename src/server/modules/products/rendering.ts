@@ -45,6 +45,11 @@ export function viewOf(ctx: Pick<Ctx, "actor">): View {
   return isCatalogOnly(ctx) ? "catalog" : "whole";
 }
 
+/** What `make` makes for each view, such as a statement. */
+export function forEachView<T>(make: (view: View) => T): Record<View, T> {
+  return { whole: make("whole"), catalog: make("catalog") };
+}
+
 /** SQL for the JSON of a stored product. Of `metadata`, the catalogue has the member `public`. */
 export const productViews: Record<View, SQL> = {
   whole: sql`rendered`,

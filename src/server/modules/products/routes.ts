@@ -12,7 +12,7 @@ import { ProductParams } from "./variants/variant-model.ts";
 
 const tag = "Products";
 const read = { tag, access: [app("products:read"), app("catalog:read"), token] } as const;
-const write = { tag, access: [app("products:write"), staff], errors: ["notFound", "conflict"] } as const;
+const write = { tag, access: [app("products:write"), staff], errors: ["conflict"] } as const;
 const change = { ...write, params: ProductParams, reply: { data: Product }, conditional: true } as const;
 
 export const productRoutes = [
@@ -21,7 +21,6 @@ export const productRoutes = [
     summary: "List products",
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
-    errors: ["malformedRequest"],
     readState: ({ ctx }) => readCatalogueState(ctx),
     handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),
@@ -31,7 +30,6 @@ export const productRoutes = [
     params: ProductParams,
     query: FieldsQuery,
     reply: { data: Product },
-    errors: ["notFound"],
     readState: ({ ctx, params }) => getProductState(ctx, params.id),
     handle: ({ ctx, params, query, lang }) =>
       replyFields(query.fields, readableFields(ctx), () => getProduct(ctx, params.id, lang)),
@@ -41,7 +39,6 @@ export const productRoutes = [
     summary: "Create a product",
     body: ProductInput,
     reply: { status: 201, data: Product },
-    errors: ["conflict"],
     handle: ({ ctx, body, lang }) => createProduct(ctx, body, lang),
   }),
   defineRoute("PUT", "/products/:id/", "replaceProduct", {
@@ -60,7 +57,7 @@ export const productRoutes = [
     ...change,
     summary: "Delete a product",
     reply: { data: DeletedProduct },
-    errors: ["notFound"],
+    errors: [],
     handle: async ({ ctx, params, ifMatch }) =>
       reply({ id: await deleteProduct(ctx, params.id, ifMatch), deleted: true }),
   }),

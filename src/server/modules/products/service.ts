@@ -12,7 +12,7 @@ import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts } from "./product-errors.ts";
-import { productStates, productViews, type RenderedProduct, type View, viewOf } from "./rendering.ts";
+import { forEachView, productStates, productViews, type RenderedProduct, viewOf } from "./rendering.ts";
 import { findProductId, resolveCategories } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
@@ -20,29 +20,29 @@ import { products, productVariants } from "./table.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
 import { ownLanguageError, type ProductChange, updateProduct, variantFieldError } from "./update.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
-import { insertVariants, variantRows } from "./variants/variant-insert.ts";
-import { followPrice } from "./variants/variant-statement.ts";
+import { insertVariants, variantRows } from "./variants/variant-input.ts";
+import { followPrice } from "./variants/variants.ts";
 
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
 const seen = { whole: living, catalog: sql`${living} and status = 'published'` };
 /** The stored JSON, in the language of creation. */
-const select = (view: View) =>
+const selects = forEachView((view) =>
   statement<RenderedProduct & { is_translated: number }>(sql`
     select ${productViews[view]} as json, version, lang as language, ${productStates[view]} as state,
       translations <> '{}' as is_translated
-    from ${products} where ${seen[view]}`);
-const selectServed = (view: View) =>
+    from ${products} where ${seen[view]}`),
+);
+const servedSelects = forEachView((view) =>
   statement<RenderedProduct>(sql`
     select ${servedJson(productViews[view])} as json, version, ${servedLanguage} as language,
       ${productStates[view]} as state
-    from ${products} where ${seen[view]}`);
-const selectStateOf = (view: View) =>
+    from ${products} where ${seen[view]}`),
+);
+const states = forEachView((view) =>
   statement<ProductState>(sql`
-    select ${productStates[view]} as state, version from ${products} where ${seen[view]}`);
-const selects = { whole: select("whole"), catalog: select("catalog") };
-const servedSelects = { whole: selectServed("whole"), catalog: selectServed("catalog") };
-const states = { whole: selectStateOf("whole"), catalog: selectStateOf("catalog") };
+    select ${productStates[view]} as state, version from ${products} where ${seen[view]}`),
+);
 const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
   select stock, has_variants from ${products} where ${living}`);
 // The end of the id is random and makes slugs from equal titles unique.

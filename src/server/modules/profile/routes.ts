@@ -5,24 +5,21 @@ import { Accepted, EmailCode } from "../sign-up/model.ts";
 import { ownIdOf } from "../users/guards.ts";
 import { ProfilePatch, User } from "../users/model.ts";
 import { getUser } from "../users/service.ts";
-import { resendEmailCode, verifyOwnEmail } from "./email.ts";
-import { updateOwnProfile } from "./service.ts";
+import { resendEmailCode, updateOwnProfile, verifyOwnEmail } from "./service.ts";
 
-const tag = "Users";
+const own = { tag: "Users", access: [token] } as const;
 
 export const profileRoutes = [
   defineRoute("GET", "/users/me/", "getOwnProfile", {
-    tag,
+    ...own,
     summary: "Get the signed-in user",
-    access: [token],
     reply: { data: User },
     errors: ["notFound"],
     handle: async ({ ctx }) => replyRecord(await getUser(ctx, ownIdOf(ctx))),
   }),
   defineRoute("PATCH", "/users/me/", "patchOwnProfile", {
-    tag,
+    ...own,
     summary: "Update the signed-in user",
-    access: [token],
     body: ProfilePatch,
     reply: { data: User },
     errors: ["tooManyRequests", "invalidLogin", "tooManyAttempts"],
@@ -31,9 +28,8 @@ export const profileRoutes = [
       replyRecord(await updateOwnProfile(ctx, { ...body, lang }, ifMatch)),
   }),
   defineRoute("POST", "/users/me/email/verify/", "verifyOwnEmail", {
-    tag,
+    ...own,
     summary: "Verify the signed-in user's email with the mailed code",
-    access: [token],
     body: EmailCode,
     secret: true,
     reply: { data: User },
@@ -41,9 +37,8 @@ export const profileRoutes = [
     handle: async ({ ctx, body }) => replyRecord(await verifyOwnEmail(ctx, body.code)),
   }),
   defineRoute("POST", "/users/me/email/resend/", "resendEmailCode", {
-    tag,
+    ...own,
     summary: "Mail another code for the signed-in user's email",
-    access: [token],
     reply: { data: Accepted },
     errors: ["wrongState"],
     handle: async ({ ctx }) => {

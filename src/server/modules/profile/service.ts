@@ -2,21 +2,24 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { param } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { invalidField, invalidLogin, preconditionFailed, tokenExpired, tooManyRequests } from "../../errors.ts";
+import { invalidField, invalidLogin, preconditionFailed, tokenExpired, wrongState } from "../../errors.ts";
+import { parseEmail } from "../../values/email.ts";
+import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
+import { type CodeKey, mailCode, redeemCode } from "../mail-codes/service.ts";
 import { clearFailures, requireFailuresLeft } from "../passwords/failures.ts";
 import { reauthenticate } from "../passwords/reauthenticate.ts";
-import { countHit, type RateLimit } from "../rate-limits/service.ts";
+import { type RateLimit, requireHit } from "../rate-limits/service.ts";
+import { requireSignedIn } from "../two-factor/enrolment.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { endVoidCodes, recordChanges, writeColumns } from "../users/change.ts";
-import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
+import { findSignInUser, findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { oneUser, ownIdOf } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
-import { mailEmailCode } from "./email.ts";
 
 /** Each sends a mail to an address that may be a stranger's. */
-export const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
+const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
 
 // Conditions checked before the transaction must still hold in it.
 const ownRow = sql`${oneUser} and status = 'active' and version = coalesce(${param("ifMatch")}, version)
@@ -55,8 +58,7 @@ function changeAddress(
   { columns, password, ifMatch }: { columns: UserColumns; password: string; ifMatch: number | null },
 ): Promise<User> {
   return reauthenticate(ctx, user, { password, failed: "user.email_change_failed" }, async () => {
-    const waitMs = await countHit(ctx, addressChanges, user.id);
-    if (waitMs > 0) throw tooManyRequests("Too many changes of the email.", { retryAfter: Math.ceil(waitMs / 1000) });
+    await requireHit(ctx, addressChanges, user.id, "Too many changes of the email.");
     return inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, user.emailKey);
       const { email, emailKey, ...others } = columns;
@@ -93,4 +95,75 @@ async function writeOwn(
   const now = await findSignInUserById(tx.db, tx.tenant.id, id);
   if (now?.status !== "active") throw tokenExpired();
   throw ifMatch !== null && ifMatch !== now.version ? preconditionFailed() : invalidLogin();
+}
+
+// The address that was verified must still be the one that waits.
+const waitingRow = sql`${oneUser} and status = 'active' and email_key = ${param("before")}
+  and pending_email is ${param("waiting")}`;
+
+/** The key of the code that verifies an address of a user, and no other address. */
+function codeKey(user: SignInUser, emailKey: string): CodeKey {
+  return { purpose: "email", subject: `${user.id}:${emailKey}` };
+}
+
+/**
+ * Mails a code to an address that a user wants to verify, in a transaction. If it belongs to another user, that user gets
+ * a mail about it instead; the caller cannot tell.
+ */
+async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promise<void> {
+  const { email, emailKey } = parseEmail("email", address);
+  const other = await findSignInUser(tx.db, tx.tenant.id, emailKey);
+  const isTaken = other !== undefined && other.id !== user.id;
+  const { name, lang } = isTaken ? other : user;
+  await mailCode(tx, codeKey(user, emailKey), {
+    kind: isTaken ? "account_exists" : "email_code",
+    to: { email, name, lang },
+  });
+}
+
+/**
+ * Mails the calling user another code for the address that is not verified yet: a new one, or else their own.
+ * @throws wrongState when there is none, tokenExpired.
+ */
+export async function resendEmailCode(ctx: Ctx): Promise<void> {
+  await inTransaction(ctx, async (tx) => {
+    const user = await requireSignedIn(tx);
+    if (user.pendingEmail === null && user.emailVerified) throw wrongState("Your email is verified already.");
+    await mailEmailCode(tx, user, user.pendingEmail ?? user.email);
+  });
+}
+
+/**
+ * Verifies the calling user's new address, or else their own, with the mailed code. A new one replaces the old one, which
+ * gets a mail. Errors: resetCodeInvalid, tooManyAttempts; conflict for an address that another user has meanwhile;
+ * tokenExpired.
+ */
+export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
+  const user = await requireSignedIn(ctx);
+  const { email, name, lang, pendingEmail } = user;
+  const address = parseEmail("email", pendingEmail ?? email);
+  const columns = { ...address, emailVerified: 1, pendingEmail: null };
+  const values = { tenantId: ctx.tenant.id, id: user.id, before: user.emailKey, waiting: pendingEmail };
+  let changed: User | undefined;
+  await redeemCode(
+    ctx,
+    { ...codeKey(user, address.emailKey), code: code.trim() },
+    {
+      prepare: async () => true,
+      async act(tx) {
+        changed = await writeColumns(tx, columns, { name: "waiting", condition: waitingRow, values });
+        if (!changed) throw tokenExpired();
+        if (address.emailKey !== user.emailKey) {
+          await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });
+        }
+        await endVoidCodes(tx, user, columns);
+        await recordChanges(tx, user, columns, changed);
+        return undefined;
+      },
+      refused: (tx) =>
+        recordAudit(tx, { event: "user.email_change_failed", subject: user.id, error: "resetCodeInvalid" }),
+    },
+  );
+  if (!changed) throw tokenExpired();
+  return changed;
 }

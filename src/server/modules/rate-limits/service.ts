@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
+import { attempt, tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { rateLimits } from "./table.ts";
@@ -47,6 +48,12 @@ export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string):
   return waitFor((await get(ctx.db, selectTaken, values))?.oldest, values);
 }
 
+/** Counts one hit of a subject, as `countHit` does. Errors: tooManyRequests with `message` at the limit. */
+export async function requireHit(ctx: WorkCtx, limit: RateLimit, subject: string, message: string): Promise<void> {
+  const waitMs = await countHit(ctx, limit, subject);
+  if (waitMs > 0) throw tooManyRequests(message, { retryAfter: Math.ceil(waitMs / 1000) });
+}
+
 /** Milliseconds until the next hit of a subject is allowed; 0 when it is now. Counts nothing. */
 export async function peekLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<number> {
   const { windowMs, most } = limit;
@@ -73,11 +80,7 @@ const shownDigits = 32;
 
 /** The form of a subject that the database stores: a keyed hash. Null on a server without the key. */
 export function hideSubject(vault: Vault, text: string): string | null {
-  try {
-    return vault.mac("limit", text).slice(0, shownDigits);
-  } catch {
-    return null;
-  }
+  return attempt(() => vault.mac("limit", text).slice(0, shownDigits)) ?? null;
 }
 
 /**

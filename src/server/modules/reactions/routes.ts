@@ -18,15 +18,13 @@ import { getReactions, listReactions, react, unreact } from "./service.ts";
 /** The routes of one kind. `name` is the kind in operation ids and summaries. */
 function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
   const path = `/${kind}s/` as const;
-  const tag = `${name}s`;
-  const access = [anyone] as const;
+  const open = { tag: `${name}s`, access: [anyone] } as const;
   return [
-    defineRoute("GET", path, `get${tag}`, {
-      tag,
+    defineRoute("GET", path, `get${open.tag}`, {
+      ...open,
       summary: `Get the ${kind}s of resources, or list the caller's own`,
-      access,
       query: ReactionsQuery,
-      reply: { data: Type.Array(Reaction), page: true, single: Type.Union([ReactionState, ReactionStates]) },
+      reply: { data: Type.Array(Reaction), page: true, single: [ReactionState, ReactionStates] },
       errors: ["notFound"],
       handle: async ({ ctx, query, subject }) => {
         const { resource_id } = query;
@@ -35,9 +33,8 @@ function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
       },
     }),
     defineRoute("POST", path, `add${name}`, {
-      tag,
+      ...open,
       summary: `${name} a resource`,
-      access,
       query: VisitorQuery,
       body: ReactionInput,
       secret: true,
@@ -46,9 +43,8 @@ function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
       handle: async ({ ctx, query, body, subject }) => reply(await react(ctx, kind, { ...body, ...query, subject })),
     }),
     defineRoute("DELETE", path, `remove${name}`, {
-      tag,
+      ...open,
       summary: `Remove a ${kind}`,
-      access,
       query: ReactionQuery,
       body: VisitorInput,
       reply: { data: ReactionState },

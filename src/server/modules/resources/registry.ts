@@ -1,12 +1,13 @@
 import { type TProperties, Type } from "@sinclair/typebox";
 import { type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
-import { get, param, statement } from "../../db/statement.ts";
-import { type AppError, invalidField, notFound } from "../../errors.ts";
+import type { Ctx, SystemCtx } from "../../context.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
+import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
-import { output } from "../../values/schema.ts";
+import { output, textUpTo } from "../../values/schema.ts";
 import { requireText } from "../../values/text.ts";
 import { products } from "../products/table.ts";
+import { tenants } from "../tenants/table.ts";
 import { resourceCounts, resourceTypes } from "./table.ts";
 
 /** SQL of the tenant, type and id of a resource. */
@@ -65,8 +66,8 @@ export interface Resource {
 
 /** The fields of a call that name a resource. */
 export const resourceParts = {
-  resource_type: Type.String({ maxLength: 40, description: "`product`, or a type that the store has declared." }),
-  resource_id: Type.String({ maxLength: maxId, description: "Id of the resource, such as `prod_…`." }),
+  resource_type: textUpTo(40, "`product`, or a type that the store has declared."),
+  resource_id: textUpTo(maxId, "Id of the resource, such as `prod_…`."),
 };
 
 /** As many resources are read at once. */
@@ -127,7 +128,7 @@ export function parseResources(type: string | undefined, ids: readonly string[])
 const nameForm = /^[a-z][a-z0-9_-]{0,39}$/;
 
 /** The name of a type that a store has declared, or may. Errors: validationFailed naming `resource_type`. */
-export function parseTypeName(name: string): string {
+function parseTypeName(name: string): string {
   if (!nameForm.test(name) || name === "product") throw unknownType();
   return name;
 }
@@ -148,4 +149,35 @@ export function noSuchResource({ kind, type, id }: Resource): AppError {
 
 function unknownType(): AppError {
   return invalidField("resource_type", "must be product, or a type that the store has declared");
+}
+
+const maxTypes = 20;
+const tenantId = sql`(select id from ${tenants} where namespace = ${param("namespace")})`;
+const declareType = statement(sql`
+  insert into ${resourceTypes} (tenant_id, name) select ${tenantId}, ${param("name")}
+  where (select count(*) from ${resourceTypes} where tenant_id = ${tenantId} and name <> ${param("name")})
+    < ${sql.raw(String(maxTypes))}
+  on conflict (tenant_id, name) do update set name = name`);
+const removeType = statement(sql`
+  delete from ${resourceTypes} where tenant_id = ${tenantId} and name = ${param("name")} and resources = 0`);
+
+/** Types to declare and to remove, by name. */
+export interface TypeChanges {
+  declare: readonly string[];
+  remove: readonly string[];
+}
+
+/**
+ * Declares types of a store, and removes some that have no likes, bookmarks and views. Errors: validationFailed;
+ * wrongState for too many types, and for one that cannot be removed.
+ */
+export async function changeTypes(tx: SystemCtx, namespace: string, { declare, remove }: TypeChanges): Promise<void> {
+  for (const name of remove) {
+    if ((await run(tx.db, removeType, { namespace, name })) > 0) continue;
+    throw wrongState(`Store "${namespace}" has no resource type ${name} without likes, bookmarks and views.`);
+  }
+  for (const name of declare) {
+    if ((await run(tx.db, declareType, { namespace, name: parseTypeName(name) })) > 0) continue;
+    throw wrongState(`Store "${namespace}" has ${maxTypes} resource types, the maximum.`);
+  }
 }

@@ -1,17 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts, timeRangeParts } from "../../pagination/list-query.ts";
-import { closed, input, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
+import { closed, input, nullable, oneOf, output, text, timestamp, whole } from "../../values/schema.ts";
 
 const maxPoints = 1_000_000_000;
 const customerId = Type.Optional(Type.String({ description: "User whose account it is; for app keys and staff." }));
-const note = Type.String({ minLength: 1, maxLength: 500 });
-const source = Type.Optional(
-  Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description: "Your reference for the entry. Each source is booked once.",
-  }),
-);
+const note = text(500);
+const source = Type.Optional(text(200, "Your reference for the entry. Each source is booked once."));
 
 const kind = oneOf(["earn", "redeem", "reverse", "expire", "adjust"]);
 
@@ -54,7 +48,7 @@ export const RewardHistoryQuery = closed({
 export type RewardHistoryQuery = Static<typeof RewardHistoryQuery>;
 
 export const RedeemInput = input("RedeemInput", {
-  points: Type.Integer({ minimum: 1, maximum: maxPoints }),
+  points: whole(1, maxPoints),
   note: Type.Optional(note),
   source,
   customer_id: customerId,
@@ -62,11 +56,7 @@ export const RedeemInput = input("RedeemInput", {
 export type RedeemInput = Static<typeof RedeemInput>;
 
 export const AdjustInput = input("AdjustInput", {
-  points: Type.Integer({
-    minimum: -maxPoints,
-    maximum: maxPoints,
-    description: "Points to add; negative to subtract. Must not be 0.",
-  }),
+  points: whole(-maxPoints, maxPoints, "Points to add; negative to subtract. Must not be 0."),
   note,
   source,
   customer_id: customerId,

@@ -26,7 +26,7 @@ export const rewardRoutes = [
     summary: "List the entries of a user's account",
     query: RewardHistoryQuery,
     reply: { data: Type.Array(RewardEntry), page: true },
-    errors: ["malformedRequest", "notFound"],
+    errors: ["notFound"],
     handle: ({ ctx, query, subject }) => listRewardEntries(ctx, query, subject),
   }),
   defineRoute("POST", "/rewards/redeem/", "redeemPoints", {

@@ -3,7 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { keysetList, timeFilters } from "../../db/keyset-list.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, fieldFault, forbidden, invalidField } from "../../errors.ts";
+import { conflict, fieldFault, forbidden, invalidField, notFound } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { newId } from "../../values/ids.ts";
 import { largestMinor, toAmount } from "../../values/money.ts";
@@ -12,6 +12,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { currencyDigits } from "../tenants/input.ts";
 import { isSelf, requireStoredUser, requireSubject } from "../users/guards.ts";
+import { users } from "../users/table.ts";
 import { customerPrefix, entryJson, ofUser, ownPrefix, storePrefix } from "./entries.ts";
 import { adjustPoints, spendPoints } from "./ledger.ts";
 import { type AdjustInput, type RedeemInput, RewardEntry, type RewardHistoryQuery } from "./model.ts";
@@ -19,15 +20,8 @@ import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 const isDue = sql`expires_at is not null and expires_at <= ${param("now")}`;
 
-interface AccountRow {
-  balance: number;
-  version: number;
-  updated_at: string | null;
-  /** Expired points that are not booked as such yet. */
-  due: number;
-  /** JSON of the lot that expires next. */
-  expiring: string | null;
-}
+/** `due` are expired points that are not booked as such yet; `expiring` is JSON of the lot that expires next. */
+type AccountRow = Record<"balance" | "version" | "due", number> & Record<"updated_at" | "expiring", string | null>;
 
 const selectAccount = statement<AccountRow>(sql`
   select coalesce(b.balance, 0) as balance, coalesce(b.version, 0) as version, b.updated_at as updated_at,
@@ -35,9 +29,11 @@ const selectAccount = statement<AccountRow>(sql`
     (select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
       where ${ofUser} and remaining > 0 and expires_at > ${param("now")} order by expires_at, sequence limit 1) as expiring
   from (select 1) left join ${rewardBalances} b on b.tenant_id = ${param("tenantId")} and b.user_id = ${param("userId")}`);
+// The user may have been deleted, and the ledger erased, since the call was authenticated.
 const selectEntry = statement<{ json: string; points: number; kind: string; version: number }>(sql`
   select ${entryJson} as json, points, kind, (select version from ${rewardBalances} where ${ofUser}) as version
-  from ${rewardEntries} where ${ofUser} and source = ${param("source")}`);
+  from ${rewardEntries} where ${ofUser} and source = ${param("source")} and exists (
+    select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")})`);
 
 /** A user's balance, its value, and the points that expire next. Errors: notFound, validationFailed. */
 export async function getRewards(ctx: Ctx, customerId?: string, subject?: string) {
@@ -101,7 +97,8 @@ async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string
 }
 
 /**
- * Books an entry once for its source, in one transaction. Replies 201, or 200 if it was booked before.
+ * Books an entry once for its source, in one transaction. Replies 201, or 200 if it was booked before. Errors: those of
+ * `write`, conflict, notFound.
  * @param entry `points` as in the ledger, negative for spent ones.
  */
 function book(
@@ -116,7 +113,7 @@ function book(
   return inTransaction(ctx, async (tx) => {
     const isNew = await write(tx, source);
     const booked = await get(tx.db, selectEntry, { tenantId: tx.tenant.id, userId, source });
-    if (!booked) throw new Error("An entry was written but cannot be read");
+    if (!booked) throw notFound("user", userId);
     if (booked.kind !== entry.kind || booked.points !== entry.points) {
       throw fieldFault(conflict, "source", "belongs to another entry of the account");
     }

@@ -1,13 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { input, oneOf, output } from "../../values/schema.ts";
+import { input, oneOf, output, text } from "../../values/schema.ts";
 import { newPassword } from "../users/model.ts";
 import { visitorPart } from "../visitors/actor.ts";
 
-const email = Type.String({ minLength: 1, maxLength: 320 });
-const code = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: "The six digits from the mail, as a string, because they may begin with zeros.",
+const email = text(320);
+const code = text(64, "The six digits from the mail, as a string, because they may begin with zeros.", {
   examples: ["012345"],
 });
 
@@ -15,7 +12,7 @@ const code = Type.String({
 export const SignUp = input("SignUp", {
   email,
   password: newPassword,
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  name: Type.Optional(text(200)),
   visitor: Type.Optional(
     Type.String({
       ...visitorPart.visitor,
@@ -36,7 +33,7 @@ export const SignUpReply = output("SignUpReply", {
 export const SignUpVerification = input("SignUpVerification", {
   email,
   code,
-  password: Type.String({ minLength: 1, maxLength: 1024, description: "The password of the sign-up." }),
+  password: text(1024, "The password of the sign-up."),
 });
 export type SignUpVerification = Static<typeof SignUpVerification>;
 

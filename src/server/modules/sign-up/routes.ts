@@ -18,6 +18,7 @@ export const signUpRoutes = [
   defineRoute("POST", "/users/verify/", "verifySignUp", {
     ...customers,
     summary: "Verify a sign-up with the mailed code",
+    isAttempt: true,
     body: SignUpVerification,
     reply: { data: Verified },
     errors: ["tooManyAttempts", "resetCodeInvalid"],
@@ -31,7 +32,6 @@ export const signUpRoutes = [
     summary: "Mail another code for a sign-up",
     body: ResendVerification,
     reply: { data: Accepted },
-    errors: [],
     handle: async ({ ctx, body, lang }) => {
       await resendSignUpCode(ctx, { ...body, lang });
       return reply({ accepted: true });

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, forbidden, resetCodeInvalid } from "../../errors.ts";
 import { emailKey, parseEmail } from "../../values/email.ts";
@@ -34,13 +34,17 @@ interface StoredSignUp {
 }
 
 const ofAddress = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
+// As many as an address gets mails while a code is valid, so that nobody's sign-up replaces one whose code is valid.
+const selectNextSlot = statement<{ slot: number }>(sql`
+  select coalesce((select slot % 3 + 1 from ${signUps} where ${ofAddress} order by created_at desc, slot desc limit 1), 1) as slot`);
 const putSignUp = statement(sql`
-  insert or replace into ${signUps} (tenant_id, email_key, email, name, lang, password_hash, visitor_id, created_at)
-  values (${param("tenantId")}, ${param("emailKey")}, ${param("email")}, ${param("name")}, ${param("lang")},
-    ${param("passwordHash")}, ${param("visitorId")}, ${param("now")})`);
-const selectSignUp = statement<StoredSignUp>(sql`
-  select email, name, lang, password_hash as passwordHash, visitor_id as visitorId from ${signUps} where ${ofAddress}`);
-const removeSignUp = statement(sql`delete from ${signUps} where ${ofAddress}`);
+  insert or replace into ${signUps} (tenant_id, email_key, slot, email, name, lang, password_hash, visitor_id, created_at)
+  values (${param("tenantId")}, ${param("emailKey")}, ${param("slot")}, ${param("email")}, ${param("name")},
+    ${param("lang")}, ${param("passwordHash")}, ${param("visitorId")}, ${param("now")})`);
+const selectSignUps = statement<StoredSignUp>(sql`
+  select email, name, lang, password_hash as passwordHash, visitor_id as visitorId from ${signUps}
+  where ${ofAddress} and ${param("slot")} in (slot, 0)`);
+const removeSignUps = statement(sql`delete from ${signUps} where ${ofAddress}`);
 
 export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("before")}`, keptMs);
 
@@ -63,9 +67,11 @@ export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefin
   const account = { email, name, lang, passwordHash, visitorId };
   await inTransaction(ctx, async (tx) => {
     if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey, nameKey });
-    const mail = { kind: "sign_up_code", to: { signUpKey: emailKey }, language: lang ?? undefined } as const;
-    if (!(await mailCode(tx, { purpose: "sign_up", subject: emailKey }, mail))) return;
-    await run(tx.db, putSignUp, { ...account, tenantId: tenant.id, emailKey, now: toTimestamp(tx.now()) });
+    const which = { tenantId: tenant.id, emailKey };
+    const slot = (await get(tx.db, selectNextSlot, which))?.slot ?? 1;
+    const mail = { kind: "sign_up_code", to: { signUpKey: emailKey, slot }, language: lang ?? undefined } as const;
+    if (!(await mailCode(tx, { purpose: "sign_up", subject: emailKey, slot }, mail))) return;
+    await run(tx.db, putSignUp, { ...account, ...which, slot, now: toTimestamp(tx.now()) });
     await recordAudit(tx, { event: "user.sign_up_requested" });
   });
   return tenant.signUp === "open" ? "login" : "verify";
@@ -95,8 +101,8 @@ async function createCustomer(
 }
 
 /**
- * Creates the account of a sign-up, given the code that was mailed and the password. The password shows that the code
- * belongs to this sign-up: somebody else may have signed up with the address meanwhile.
+ * Creates the account of a sign-up, given the code that was mailed for it and its password; a code that was mailed again
+ * is for each sign-up that waits, with its password. Somebody else may have signed up with the address, too.
  * @throws resetCodeInvalid for a wrong, used or expired code, or a wrong password; tooManyAttempts.
  */
 export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVerification): Promise<void> {
@@ -107,13 +113,15 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: SignUpVe
     ctx,
     { purpose: "sign_up", subject: key, code: code.trim() },
     {
-      async prepare() {
+      async prepare(slot) {
         await countCall(ctx);
-        const stored = await get(ctx.db, selectSignUp, which);
-        return stored && (await verifyPassword(password, stored.passwordHash, ctx.tenant.id)) ? stored : null;
+        for (const stored of await all(ctx.db, selectSignUps, { ...which, slot })) {
+          if (await verifyPassword(password, stored.passwordHash, ctx.tenant.id)) return stored;
+        }
+        return null;
       },
       async act(tx, stored): Promise<AppError | undefined> {
-        await run(tx.db, removeSignUp, which);
+        await run(tx.db, removeSignUps, which);
         // Somebody who manages the store may have created the user meanwhile.
         if (await findSignInUser(tx.db, which.tenantId, key)) return resetCodeInvalid();
         const { nameKey = null } = userColumns({ name: stored.name });

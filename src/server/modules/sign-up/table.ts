@@ -1,15 +1,17 @@
-import { index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * Accounts that customers asked for and whose address is not verified yet. They do not block the address: the latest
- * request counts, and addresses that have an account are here too, so that replies take the same time.
+ * Accounts that customers asked for and whose address is not verified yet. They do not block the address: its latest three
+ * wait, each with its own code. Addresses that have an account are here too, so that replies take the same time.
  */
 export const signUps = sqliteTable(
   "sign_ups",
   {
     tenantId: tenantIdColumn(),
     emailKey: text("email_key").notNull(),
+    /** 1 to 3. */
+    slot: integer("slot").notNull(),
     /** As entered. */
     email: text("email").notNull(),
     name: text("name"),
@@ -19,5 +21,5 @@ export const signUps = sqliteTable(
     visitorId: text("visitor_id"),
     createdAt: text("created_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.tenantId, t.emailKey] }), index("sign_ups_by_age").on(t.createdAt)],
+  (t) => [primaryKey({ columns: [t.tenantId, t.emailKey, t.slot] }), index("sign_ups_by_age").on(t.createdAt)],
 );

@@ -1,29 +1,18 @@
-import { invalidField } from "../../errors.ts";
+import { attempt, invalidField } from "../../errors.ts";
 import { parseMoney, toAmount } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
+import type { tenants } from "./table.ts";
 
-type Limit = "addressWrites" | "visitorWrites" | "pendingOrders" | "stockShare" | "ordersPerMinute" | "mediaQuota";
+type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;
 
-/** Fields of a tenant besides its name; limits as in `Tenant`, the quota in bytes. */
-export interface TenantInput extends Partial<Record<Limit, number | undefined>> {
-  title?: string | undefined;
-  domain?: string | null | undefined;
-  url?: string | null | undefined;
-  currency?: string | undefined;
-  currencySign?: string | undefined;
-  logo?: string | null | undefined;
-  language?: string | undefined;
-  /** Lifetime of new user tokens, in seconds. */
-  tokenLifetime?: number | undefined;
-  /** Points for every 100 minor units paid, with at most 3 decimals, such as 1.5; 0 disables earning. */
-  pointsRate?: number | undefined;
-  /** Value of a point as payment, in the store's currency, such as 0.01. */
-  pointValue?: number | undefined;
-  /** Days until points expire; null for never. */
-  pointsDays?: number | null | undefined;
-  /** Whether customers create accounts themselves, and whether these count before their address is verified. */
-  signUp?: "off" | "open" | "verified" | undefined;
-}
+/**
+ * Fields of a tenant besides its name, as in its table, but `pointsRate` with at most 3 decimals, such as 1.5 (0 disables
+ * earning), and `pointValue` in the store's currency, such as 0.01.
+ */
+export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
+
+/** Values of the columns that have them. */
+export type Columns = Partial<Record<keyof TenantInput, string | number | null | undefined>>;
 
 const rateDigits = 3;
 const highestRate = 1000;
@@ -34,7 +23,7 @@ const highestValue = 1_000_000;
  * The checked fields, with the language in its canonical form; the currency is checked where it is used.
  * @throws validationFailed naming the field.
  */
-export function checkFields<T extends TenantInput>(input: T): T {
+function checkFields<T extends TenantInput>(input: T): T {
   if (input.title !== undefined) requireText("title", input.title, 200);
   if (input.currencySign !== undefined) requireText("currency_sign", input.currencySign, 8);
   if (input.language !== undefined) input = { ...input, language: parseLanguage("language", input.language) };
@@ -47,6 +36,18 @@ export function checkFields<T extends TenantInput>(input: T): T {
     }
   }
   return input;
+}
+
+/** The checked fields as columns, except the value of a point, which depends on the currency. A new currency also sets its sign. */
+export function readFields(input: TenantInput): Columns {
+  const { pointValue: _pointValue, ...checked } = checkFields(input);
+  const given: Columns = checked;
+  if (checked.currency !== undefined) {
+    given.currency = parseCurrency(checked.currency);
+    given.currencySign ??= currencySign(given.currency);
+  }
+  if (checked.pointsRate !== undefined) given.pointsRate = parsePointsRate(checked.pointsRate);
+  return given;
 }
 
 /** The earning rate as stored, in thousandths of a point. Errors: validationFailed naming `points_rate`. */
@@ -125,12 +126,8 @@ export function parseNamespace(text: string): string {
 
 /** A BCP 47 language tag in its canonical case (`pt-BR`). Errors: validationFailed naming the field. */
 export function parseLanguage(field: string, tag: string): string {
-  try {
-    const canonical = tag.length <= 35 ? Intl.getCanonicalLocales(tag)[0] : undefined;
-    if (canonical !== undefined) return canonical;
-  } catch {
-    // The error is thrown below, because the engine's message names no field.
-  }
+  const canonical = tag.length <= 35 ? attempt(() => Intl.getCanonicalLocales(tag)[0]) : undefined;
+  if (canonical !== undefined) return canonical;
   throw invalidField(field, "must be a language code, such as en or pt-BR");
 }
 

@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
@@ -6,50 +6,21 @@ import type { Session } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, conflict, wrongState } from "../../errors.ts";
-import { GiB } from "../../values/bytes.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
-import { changeTypes, type TypeChanges } from "../resources/declared-types.ts";
-import {
-  checkFields,
-  currencySign,
-  parseCurrency,
-  parseNamespace,
-  parsePointsRate,
-  parsePointValue,
-  type TenantInput,
-} from "./input.ts";
-import {
-  changedFields,
-  shown,
-  type TenantDetails,
-  type TenantRecord,
-  type TenantRow,
-  toDetails,
-  toRecord,
-} from "./record.ts";
+import { changeTypes, type TypeChanges } from "../resources/registry.ts";
+import { type Columns, parseNamespace, parsePointValue, readFields, type TenantInput } from "./input.ts";
+import { changedFields, shown, type TenantRecord, type TenantRow, toDetails, toRecord } from "./record.ts";
 import { tenants, workColumns } from "./table.ts";
 
-/** The columns that `tenant add` and `tenant update` write. */
-const fields = ["title", "domain", "url", "currency", "currencySign", "logo", "language", "tokenLifetime"] as const;
-const policies = ["pointsRate", "pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const;
-const others = ["pendingOrders", "stockShare", "ordersPerMinute", "mediaQuota", "signUp"] as const;
-const written = [...fields, ...policies, ...others];
-type Columns = Partial<Record<(typeof written)[number], string | number | null | undefined>>;
+type Name = keyof TenantInput;
+const isWritten = (name: string) => !["id", "namespace", "status", "createdAt", "updatedAt"].includes(name);
+/** The columns that `tenant create` and `tenant update` write. */
+const written = Object.keys(getTableColumns(tenants)).filter(isWritten) as Name[];
 const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name, param(name)])) as never;
-
-/**
- * Values of a new tenant. Tokens live 30 days (specification, section 8). The limit per address is high because a
- * household, an office or a school shares one.
- */
-const defaults: Columns = {
-  ...{ domain: null, url: null, currency: "EUR", logo: null, language: "en", tokenLifetime: 30 * 86_400 },
-  ...{ pointsRate: 1000, pointValue: 1, pointsDays: null, addressWrites: 1200, visitorWrites: 240 },
-  ...{ pendingOrders: 5, stockShare: 50, ordersPerMinute: 10, mediaQuota: GiB, signUp: "verified" },
-};
 
 const byNamespace = eq(tenants.namespace, param("namespace"));
 const insertTenant = statement(
@@ -80,13 +51,14 @@ const removeTenant = statement(build.delete(tenants).where(byNamespace));
  */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
-  const given = readFields({ ...input, title: input.title ?? namespace, currency: input.currency ?? "EUR" });
+  const { title = namespace, currency: named = "EUR", language = "en" } = input;
+  const given = readFields({ ...input, title, currency: named, language });
   const currency = given.currency as string;
   if (input.pointValue !== undefined) given.pointValue = parsePointValue(input.pointValue, currency);
   return inTransaction(ctx, async (tx) => {
     try {
       const row = { id: newId("tnt"), namespace, updatedAt: toTimestamp(ctx.now()) };
-      await run(tx.db, insertTenant, { ...row, ...fill(given, (name) => defaults[name]) });
+      await run(tx.db, insertTenant, { ...row, ...fill(given, (name) => tenants[name].default ?? null) });
     } catch (error) {
       if (!isUniqueViolation(error, "tenants.namespace")) throw error;
       const remedy = `Choose another namespace, or show the store: bodega tenant show ${namespace}`;
@@ -101,7 +73,7 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
 export async function listTenants(
   ctx: SystemCtx,
   { status, q }: { status?: TenantRecord["status"] | undefined; q?: string | undefined } = {},
-): Promise<TenantDetails[]> {
+) {
   const rows = (await all(ctx.db, selectTenants)).filter((row) => status === undefined || row.status === status);
   const part = q?.toLowerCase() ?? "";
   const holds = (text: string | null) => text?.toLowerCase().includes(part) ?? false;
@@ -119,7 +91,7 @@ export async function onlyNamespace(db: Session): Promise<string | undefined> {
 }
 
 /** One tenant by name. Errors: notFound. */
-export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
+export async function getTenant(ctx: SystemCtx, namespace: string) {
   return toDetails(await requireRow(ctx, namespace));
 }
 
@@ -144,7 +116,7 @@ export async function updateTenant(
   ctx: SystemCtx,
   namespace: string,
   { types, ...patch }: TenantInput & { types?: TypeChanges },
-): Promise<TenantDetails> {
+) {
   const given = readFields(patch);
   return inTransaction(ctx, async (tx) => {
     const before = await requireRow(tx, namespace);
@@ -152,7 +124,7 @@ export async function updateTenant(
     if (patch.pointValue !== undefined) given.pointValue = parsePointValue(patch.pointValue, currency);
     // In another currency the old number would have another value.
     else if (currency !== before.currency) given.pointValue = 1;
-    const values = fill(given, (name) => before[tenants[name].name as keyof TenantDetails]);
+    const values = fill(given, (name) => before[tenants[name].name as keyof typeof before]);
     const changed = await run(tx.db, changeTenant, { ...values, namespace, updatedAt: toTimestamp(ctx.now()) });
     if (changed === 0) {
       throw wrongState(`Store "${namespace}" has products, so its currency cannot change. Delete them first.`);
@@ -196,19 +168,7 @@ export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<A
   return unknownName("store", namespace, names);
 }
 
-/** The checked fields as columns, except the value of a point, which depends on the currency. A new currency also sets its sign. */
-function readFields(input: TenantInput): Columns {
-  const { pointValue: _pointValue, ...checked } = checkFields(input);
-  const given: Columns = checked;
-  if (checked.currency !== undefined) {
-    given.currency = parseCurrency(checked.currency);
-    given.currencySign ??= currencySign(given.currency);
-  }
-  if (checked.pointsRate !== undefined) given.pointsRate = parsePointsRate(checked.pointsRate);
-  return given;
-}
-
 /** All written columns: the given ones, and the others from `other`. */
-function fill(given: Columns, other: (name: keyof Columns) => unknown) {
+function fill(given: Columns, other: (name: Name) => unknown) {
   return Object.fromEntries(written.map((name) => [name, given[name] === undefined ? other(name) : given[name]]));
 }

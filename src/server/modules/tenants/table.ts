@@ -10,9 +10,11 @@ export const tenants = sqliteTable(
     title: text("title").notNull(),
     domain: text("domain"),
     url: text("url"),
+    /** ISO 4217 code, such as `EUR`. */
     currency: text("currency").notNull(),
     currencySign: text("currency_sign").notNull(),
     logo: text("logo"),
+    /** BCP 47 tag of texts without a language. */
     language: text("language").notNull(),
     /** Lifetime of user tokens, in seconds. */
     tokenLifetime: integer("token_lifetime").notNull().default(2_592_000),
@@ -22,13 +24,18 @@ export const tenants = sqliteTable(
     pointValue: integer("point_value").notNull().default(1),
     /** Days until points expire; null for never. */
     pointsDays: integer("points_days"),
-    /** Public writes (likes, bookmarks, new views, registrations) a minute from one address; 0 for no limit. */
+    /**
+     * Public writes (likes, bookmarks, new views, registrations) a minute from one address; 0 for no limit. The default is high, because
+     * a household, an office or a school shares one address.
+     */
     addressWrites: integer("address_writes").notNull().default(1200),
     /** Public writes a minute of one visitor or user; 0 for no limit. */
     visitorWrites: integer("visitor_writes").notNull().default(240),
-    /** Limits of the orders of one customer or guest's address, as in `Tenant`. */
+    /** Unpaid orders of one customer or guest's address; 0 for no limit. */
     pendingOrders: integer("pending_orders").notNull().default(5),
+    /** Percent of an item's available stock that these may reserve, if it is more than a few pieces. */
     stockShare: integer("stock_share").notNull().default(50),
+    /** Orders a minute of one customer or guest's address; 0 for no limit. */
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
     /** Bytes of all pictures. */
     mediaQuota: integer("media_quota").notNull().default(1_073_741_824),
@@ -66,6 +73,11 @@ const workFields = [
   ...(["pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const),
   ...(["pendingOrders", "stockShare", "ordersPerMinute", "signUp"] as const),
 ];
+
+declare module "../../context.ts" {
+  interface Tenant extends Pick<typeof tenants.$inferSelect, (typeof workFields)[number]> {}
+}
+
 export const workColumns = sql.raw(workFields.map((name) => `${tenants[name].name} as ${name}`).join(", "));
 /** SQL for `ctx.tenant` as JSON text, for a tenant under the alias `t`, in work on rows of all tenants. */
 export const tenantForWork = sql.raw(

@@ -22,6 +22,7 @@ export const userTokens = sqliteTable(
   (t) => [
     // One token is active per user: the database itself refuses a second.
     uniqueIndex("user_tokens_active").on(t.tenantId, t.userId).where(sql`ended_at is null`),
+    index("user_tokens_by_user").on(t.tenantId, t.userId),
     index("user_tokens_by_tenant").on(t.tenantId, t.createdAt, t.id),
     index("user_tokens_by_expiry").on(t.expiresAt),
     check("user_tokens_end", sql`(${t.endedAt} is null) = (${t.endedAs} is null)`),

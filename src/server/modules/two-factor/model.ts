@@ -1,12 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { input, nullable, output, timestamp } from "../../values/schema.ts";
+import { input, nullable, output, text, timestamp, whole } from "../../values/schema.ts";
 
-const password = Type.String({ minLength: 1, maxLength: 1024, description: "Current password of the user." });
-const otp = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: "Six digits from the authenticator or, once two-factor authentication is enabled, a recovery code.",
-});
+const password = text(1024, "Current password of the user.");
+const otp = text(
+  64,
+  "Six digits from the authenticator or, once two-factor authentication is enabled, a recovery code.",
+);
 
 export const PasswordProof = input("PasswordProof", { password });
 export const OtpProof = input("OtpProof", { otp });
@@ -17,7 +16,7 @@ export type PasswordAndOtpProof = Static<typeof PasswordAndOtpProof>;
 export const TwoFactorState = output("TwoFactorState", {
   enabled: Type.Boolean(),
   confirmed_at: nullable(timestamp),
-  recovery_codes_left: Type.Integer({ minimum: 0, maximum: 10 }),
+  recovery_codes_left: whole(0, 10),
 });
 export type TwoFactorState = Static<typeof TwoFactorState>;
 
@@ -31,7 +30,7 @@ export type TwoFactorEnrolment = Static<typeof TwoFactorEnrolment>;
 
 /** Recovery codes; each can be used once instead of a one-time code. They are shown only here. */
 export const RecoveryCodes = output("RecoveryCodes", {
-  recovery_codes: Type.Array(Type.String({ examples: ["4k9tz-m2x7c"] }), { minItems: 10, maxItems: 10 }),
+  recovery_codes: Type.Array(Type.String({ examples: ["4k9tz-m2x7c"] }), { maxItems: 10 }),
 });
 
 export const TwoFactorDisabled = output("TwoFactorDisabled", { enabled: Type.Literal(false) });

@@ -26,7 +26,6 @@ export const twoFactorRoutes = [
     ...common,
     summary: "Get the state of two-factor authentication",
     reply: { data: TwoFactorState },
-    errors: [],
     handle: async ({ ctx }) => reply(await getOwnTwoFactor(ctx)),
   }),
   defineRoute("POST", "/users/me/two-factor/", "beginTwoFactor", {

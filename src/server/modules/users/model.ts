@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
 import { countryExpects } from "../../values/country.ts";
-import { closed, deleted, nullable, oneOf, output, timestamp } from "../../values/schema.ts";
+import { closed, deleted, nullable, oneOf, output, patch, text, textUpTo, timestamp } from "../../values/schema.ts";
 
 const role = oneOf(["customer", "staff", "owner"], {
   description: "Staff manage the store's records; owners also manage staff.",
@@ -12,16 +12,16 @@ const status = oneOf(["active", "disabled"], {
 });
 export type UserStatus = Static<typeof status>;
 
-const email = Type.String({ maxLength: 254, description: "Unique in the store, ignoring case." });
-const password = Type.String({
-  maxLength: 1024,
-  description: "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
-});
+const email = textUpTo(254, "Unique in the store, ignoring case.");
+const password = textUpTo(
+  1024,
+  "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
+);
 /** A password that replaces another. */
 export const newPassword = Type.String({ ...password, minLength: 1 });
 const phone = Type.String({ maxLength: 32, expects: "a phone number of at most 32 characters" });
-const name = Type.String({ minLength: 1, maxLength: 200 });
-const addressLine = Type.String({ minLength: 1, maxLength: 200 });
+const name = text(200);
+const addressLine = text(200);
 
 /** A postal address; orders are sent to one of the same form. */
 export const Address = closed({
@@ -30,7 +30,7 @@ export const Address = closed({
   line2: Type.Optional(addressLine),
   city: addressLine,
   region: Type.Optional(addressLine),
-  postal_code: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
+  postal_code: Type.Optional(text(32)),
   country: Type.String({
     minLength: 2,
     maxLength: 2,
@@ -47,7 +47,7 @@ const ownFields = {
   name: nullable(name),
   phone: nullable(phone),
   addresses: Type.Array(Address, { maxItems: 20 }),
-  metadata: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
+  metadata: Type.Record(textUpTo(100), Type.Unknown(), {
     description: "Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396).",
   }),
 };
@@ -66,11 +66,10 @@ export const UserInput = Type.Composite(
       Type.Object({
         ...fields,
         password,
-        password_hash: Type.String({
-          maxLength: 512,
-          description:
-            "Instead of `password`: a bcrypt or argon2 (PHC) hash from another system. It is replaced at the next login.",
-        }),
+        password_hash: textUpTo(
+          512,
+          "Instead of `password`: a bcrypt or argon2 (PHC) hash from another system. It is replaced at the next login.",
+        ),
       }),
     ),
   ],
@@ -78,20 +77,11 @@ export const UserInput = Type.Composite(
 );
 export type UserInput = Static<typeof UserInput>;
 
-export const UserPatch = Type.Partial(Type.Object({ email, ...fields }), {
-  $id: "UserPatch",
-  additionalProperties: false,
-});
+export const UserPatch = patch("UserPatch", { email, ...fields });
 export type UserPatch = Static<typeof UserPatch>;
 
 /** The body with which users change their own record; another address needs the current password. */
-export const ProfilePatch = Type.Partial(
-  Type.Object({ ...ownFields, email, password: Type.String({ maxLength: 1024 }) }),
-  {
-    $id: "ProfilePatch",
-    additionalProperties: false,
-  },
-);
+export const ProfilePatch = patch("ProfilePatch", { ...ownFields, email, password: textUpTo(1024) });
 export type ProfilePatch = Static<typeof ProfilePatch>;
 
 /** A user in replies, without hashes and secrets. */
@@ -127,9 +117,7 @@ export const UserListQuery = closed({
   ...sortPart(["created_at", "email"]),
   status: Type.Optional(status),
   role: Type.Optional(role),
-  email: Type.Optional(Type.String({ maxLength: 254, description: "Only the user with this email, ignoring case." })),
-  q: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: "Beginning of the email or the name, ignoring case." }),
-  ),
+  email: Type.Optional(textUpTo(254, "Only the user with this email, ignoring case.")),
+  q: Type.Optional(text(100, "Beginning of the email or the name, ignoring case.")),
 });
 export type UserListQuery = Static<typeof UserListQuery>;

@@ -18,7 +18,6 @@ export const userRoutes = [
     summary: "List users",
     query: UserListQuery,
     reply: { data: Type.Array(User), page: true },
-    errors: ["malformedRequest"],
     handle: ({ ctx, query }) => listUsers(ctx, query),
   }),
   defineRoute("GET", "/users/:id/", "getUser", {
@@ -27,7 +26,6 @@ export const userRoutes = [
     params: IdParams,
     query: FieldsQuery,
     reply: { data: User },
-    errors: ["notFound"],
     handle: ({ ctx, params, query }) =>
       replyFields(query.fields, userFields, async () => replyRecord(await getUser(ctx, params.id))),
   }),
@@ -46,7 +44,7 @@ export const userRoutes = [
     params: IdParams,
     body: UserPatch,
     reply: { data: User },
-    errors: ["notFound", "conflict", "wrongState"],
+    errors: ["conflict", "wrongState"],
     conditional: true,
     handle: async ({ ctx, params, body, lang, ifMatch }) =>
       replyRecord(await updateUser(ctx, params.id, { ...body, lang }, ifMatch)),
@@ -56,7 +54,7 @@ export const userRoutes = [
     summary: "Delete a user",
     params: IdParams,
     reply: { data: DeletedUser },
-    errors: ["notFound", "wrongState"],
+    errors: ["wrongState"],
     conditional: true,
     handle: ({ ctx, params, ifMatch }) => replyDeleted(params.id, deleteUser(ctx, params.id, ifMatch)),
   }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, input, output } from "../../values/schema.ts";
+import { closed, input, output, whole } from "../../values/schema.ts";
 import { namedList, resourceIds, resourceParts } from "../resources/registry.ts";
 import { visitorPart } from "../visitors/actor.ts";
 
@@ -14,12 +14,7 @@ export const ViewsQuery = closed({
   resource_id: resourceIds,
   ...visitorPart,
   days: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: maxDays,
-      default: usualDays,
-      description: "Number of days in the series of one resource, including today.",
-    }),
+    whole(1, maxDays, "Number of days in the series of one resource, including today.", { default: usualDays }),
   ),
 });
 

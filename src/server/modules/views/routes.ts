@@ -5,15 +5,14 @@ import { VisitorQuery } from "../visitors/actor.ts";
 import { ViewInput, ViewState, ViewStates, Views, ViewsQuery } from "./model.ts";
 import { getManyViews, getViews, noteView } from "./service.ts";
 
-const tag = "Views";
+const open = { tag: "Views", access: [anyone] } as const;
 
 export const viewRoutes = [
   defineRoute("GET", "/views/", "getViews", {
-    tag,
+    ...open,
     summary: "Get the views of resources, of one also by day",
-    access: [anyone],
     query: ViewsQuery,
-    reply: { data: Views, single: ViewStates },
+    reply: { data: Views, single: [ViewStates] },
     errors: ["notFound"],
     handle: async ({ ctx, query: { resource_id: ids, days, ...query }, subject }) => {
       const [resource_id = "", second] = ids;
@@ -22,9 +21,8 @@ export const viewRoutes = [
     },
   }),
   defineRoute("POST", "/views/", "noteView", {
-    tag,
+    ...open,
     summary: "Count a view, once per viewer and day",
-    access: [anyone],
     query: VisitorQuery,
     body: ViewInput,
     plainText: true,

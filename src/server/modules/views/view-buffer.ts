@@ -1,7 +1,7 @@
 import type { Database } from "../../db/session.ts";
 import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { createCountReader, type ViewGroup, writeViews } from "./counts.ts";
+import { createCountReader, type ViewGroup, writeViews } from "./service.ts";
 
 /** How long a process that stops tries to write its last views, in milliseconds. */
 export const lastWritesMs = 5000;

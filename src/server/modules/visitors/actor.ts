@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { newId } from "../../values/ids.ts";
-import { closed, input } from "../../values/schema.ts";
+import { closed, input, textUpTo } from "../../values/schema.ts";
 
 /** The caller of a read: the authenticated user, else the visitor of a valid token, else null. */
 export function findActor(ctx: Ctx, visitor: string | undefined): string | null {
@@ -65,11 +65,10 @@ function sign(vault: Vault, tenantId: string, id: string): string {
 /** The visitor of a call without a user; an invalid token is ignored. */
 export const visitorPart = {
   visitor: Type.Optional(
-    Type.String({
-      maxLength: 1000,
-      description:
-        "Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor.",
-    }),
+    textUpTo(
+      1000,
+      "Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor.",
+    ),
   ),
 };
 

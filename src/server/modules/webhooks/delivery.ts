@@ -21,7 +21,7 @@ import type { SchedulerPolicy, Source } from "../../delivery/scheduler.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
-import { fanOut } from "./fan-out.ts";
+import { fanOut } from "./deliveries.ts";
 import { signatureHeaders } from "./signature.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 

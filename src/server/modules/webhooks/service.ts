@@ -19,33 +19,12 @@ const maxUrlLength = 2000;
 const lookupMs = 3000;
 
 /** A webhook as the terminal prints it. */
-export interface WebhookRecord {
-  webhook_id: string;
-  namespace: string;
-  url: string;
-  /** Event types and patterns such as `order.*`. */
-  types: string[];
-  allow_private: boolean;
-  created_at: string;
-}
+export type WebhookRecord = ReturnType<typeof toRecord<WebhookRow>>;
 
-/** A webhook with the number of its deliveries in each state. */
-export interface WebhookDetails extends WebhookRecord {
-  waiting: number;
-  delivered: number;
-  failed: number;
-  last_delivered_at: string | null;
-  /** The latest error of a delivery that waits or has failed; null if there is none. */
-  last_error: string | null;
-}
-
-/** A webhook with its signing secret, which is shown only here. */
-export type WebhookWithSecret = WebhookRecord & { secret: string };
-
-type WebhookRow = Omit<WebhookRecord, "namespace" | "types" | "allow_private"> & {
-  types: string;
-  allow_private: number;
-};
+type WebhookRow = Record<"webhook_id" | "url" | "types" | "created_at", string> & { allow_private: number };
+/** The number of deliveries in each state; `last_error` is of one that waits or has failed. */
+type Deliveries = Record<"waiting" | "delivered" | "failed", number> &
+  Record<"last_delivered_at" | "last_error", string | null>;
 
 const insertRow = statement(sql`
   insert into ${webhooks} (id, tenant_id, url, types, secret, allow_private, position, created_at)
@@ -55,7 +34,7 @@ const insertRow = statement(sql`
   where (select count(*) from ${webhooks} where tenant_id = ${param("tenantId")}) < ${param("max")}`);
 const shown = sql`w.id as webhook_id, w.url, w.types, w.allow_private, w.created_at`;
 const deliveriesOf = sql`from ${webhookDeliveries} d where d.webhook_id = w.id`;
-const selectWebhooks = statement<WebhookRow & Omit<WebhookDetails, keyof WebhookRecord>>(sql`
+const selectWebhooks = statement<WebhookRow & Deliveries>(sql`
   select ${shown},
     (select count(*) ${deliveriesOf} and d.status = 'waiting') as waiting,
     (select count(*) ${deliveriesOf} and d.status = 'delivered') as delivered,
@@ -123,13 +102,13 @@ async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
 }
 
 /** The store's webhooks, oldest first, with the number of their deliveries in each state. */
-export async function listWebhooks(ctx: Ctx): Promise<WebhookDetails[]> {
+export async function listWebhooks(ctx: Ctx) {
   const rows = await all(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id: null });
   return rows.map((row) => toRecord(ctx, row));
 }
 
 /** One webhook with the number of its deliveries in each state. Errors: notFound. */
-export function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDetails> {
+export function getWebhookDetails(ctx: Ctx, id: string) {
   return find(ctx, selectWebhooks, id);
 }
 
@@ -154,8 +133,8 @@ export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
   });
 }
 
-/** Replaces a webhook's signing secret; the new one is used from the next attempt on. Errors: notFound. */
-export function rotateWebhook(ctx: Ctx, id: string): Promise<WebhookWithSecret> {
+/** Replaces a webhook's signing secret, which is shown only here; the new one is used from the next attempt on. Errors: notFound. */
+export function rotateWebhook(ctx: Ctx, id: string) {
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {
     const record = await getWebhook(tx, id);
@@ -171,6 +150,7 @@ function toRecord<Row extends WebhookRow>({ tenant }: Ctx, row: Row) {
     webhook_id,
     namespace: tenant.namespace,
     url,
+    /** Event types and patterns such as `order.*`. */
     types: JSON.parse(types) as string[],
     allow_private: allow_private === 1,
     created_at,

@@ -2,7 +2,6 @@ import { Type } from "@sinclair/typebox";
 import { app, token } from "../../http/access.ts";
 import { reply, replyFields } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { itemFields, listWishlist } from "./list.ts";
 import {
   RemovedWishlistItem,
   WishlistInput,
@@ -13,7 +12,15 @@ import {
   WishlistQuery,
   WishlistReplacement,
 } from "./model.ts";
-import { addToWishlist, getWishlistItem, type ItemKey, putOnWishlist, removeFromWishlist } from "./service.ts";
+import {
+  addToWishlist,
+  getWishlistItem,
+  type ItemKey,
+  itemFields,
+  listWishlist,
+  putOnWishlist,
+  removeFromWishlist,
+} from "./service.ts";
 
 const tag = "Wishlist";
 const read = { tag, access: [app("wishlist:read"), token] } as const;
@@ -29,7 +36,7 @@ export const wishlistRoutes = [
     summary: "List a user's wishlist",
     query: WishlistQuery,
     reply: { data: Type.Array(WishlistItem), page: true },
-    errors: ["malformedRequest", "notFound"],
+    errors: ["notFound"],
     handle: ({ ctx, query, subject, lang }) => listWishlist(ctx, query, subject, lang),
   }),
   defineRoute("POST", "/wishlist/", "addToWishlist", {
@@ -49,7 +56,6 @@ export const wishlistRoutes = [
     params: WishlistParams,
     query: WishlistItemQuery,
     reply: { data: WishlistItem },
-    errors: ["notFound"],
     handle: ({ ctx, params, query, subject, lang }) =>
       replyFields(query.fields, itemFields, () => getWishlistItem(ctx, keyOf(params, query, subject), lang)),
   }),
@@ -60,7 +66,7 @@ export const wishlistRoutes = [
     query: WishlistOwnerQuery,
     body: WishlistReplacement,
     reply: { status: 201, data: WishlistItem, existing: "The product was on the list and has been changed." },
-    errors: ["notFound", "wrongState"],
+    errors: ["wrongState"],
     conditional: true,
     handle: async ({ ctx, params, query, body, subject, lang, ifMatch }) => {
       const key = keyOf(params, query, subject);
@@ -74,7 +80,6 @@ export const wishlistRoutes = [
     params: WishlistParams,
     query: WishlistOwnerQuery,
     reply: { data: RemovedWishlistItem },
-    errors: ["notFound"],
     conditional: true,
     handle: async ({ ctx, params, query, subject, ifMatch }) => {
       const removed = await removeFromWishlist(ctx, keyOf(params, query, subject), ifMatch);

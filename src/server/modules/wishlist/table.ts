@@ -22,7 +22,8 @@ export const wishlistItems = sqliteTable(
     updatedAt: text("updated_at").notNull(),
   },
   (t) => [
-    uniqueIndex("wishlist_items_product").on(t.tenantId, t.userId, t.productId),
+    // The user first, so that deleting one finds their rows.
+    uniqueIndex("wishlist_items_product").on(t.userId, t.tenantId, t.productId),
     index("wishlist_items_by_created").on(t.tenantId, t.userId, t.createdAt, t.id),
     index("wishlist_items_by_product").on(t.productId),
   ],

@@ -1,4 +1,5 @@
-import type { LatencyHistogram, ServerStatus } from "../server-status.ts";
+import type { ServerStatus } from "../read-status.ts";
+import type { LatencyHistogram } from "../server-status.ts";
 
 type Labels = Record<string, string | number>;
 type Sample = [labels: Labels, value: number | null | undefined];
@@ -13,6 +14,7 @@ type Family = [type: "counter" | "gauge", name: string, help: string, samples: S
 export function renderMetrics(status: ServerStatus): string {
   const { routes, requests, sign_ins, tenants, database, queues, processes } = status;
   const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at, replication } = status;
+  const { failure, missing } = replication ?? {};
   const { last_rehearsal_at: held, last_rehearsal_failed_at: notHeld } = status;
   const one = (value: Sample[1], labels: Labels = {}): Sample[] => [[labels, value]];
   const each = (value: (one: ServerStatus["processes"][number]) => number): Sample[] =>
@@ -54,18 +56,8 @@ export function renderMetrics(status: ServerStatus): string {
     ["gauge", "rehearsal_timestamp_seconds", "Time of the last rehearsed restore that succeeded.", one(seconds(held))],
     ["gauge", "rehearsal_success", "0 if one has failed since then.", one(notHeld ? 0 : held ? 1 : null)],
     ["gauge", "replication_lag_seconds", "Age of what the replica lacks.", one(replication?.lag_seconds)],
-    [
-      "gauge",
-      "replication_failing",
-      "1 while it cannot be written.",
-      one(replication && (replication.failure ? 1 : 0)),
-    ],
-    [
-      "counter",
-      "replication_missing_total",
-      "Times that parts of the replica were missing.",
-      one(replication?.missing),
-    ],
+    ["gauge", "replication_failing", "1 while it cannot be written.", one(replication && (failure ? 1 : 0))],
+    ["counter", "replication_missing_total", "Times that parts of the replica were missing.", one(missing)],
     ["gauge", "certificate_expiry_timestamp_seconds", "Certificate expiry.", one(seconds(certificate_expires_at))],
   ];
   return `${families.map(renderFamily).join("")}${renderLatencies(status)}`;

@@ -2,7 +2,7 @@ import { chooseLanguage } from "../../../values/choose-language.ts";
 import { collectJson } from "../../../values/collect-json.ts" with { type: "macro" };
 import type { PushPayload } from "../providers/provider.ts";
 import type { PushTask } from "../sending/queue.ts";
-import type { MessageContent } from "./outbox.ts";
+import type { MessageContent } from "./messages.ts";
 
 /** The events of an order that its customer is notified about. */
 export const toldEvents = [

@@ -1,19 +1,19 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, input, nullable, output, timestamp } from "../../../values/schema.ts";
+import { closed, input, nullable, output, text, textUpTo, timestamp, whole } from "../../../values/schema.ts";
 import { platform, topicExpects, topicForm } from "../registrations/registration-model.ts";
 
 /** Limits of a message; times in seconds. */
 export const messageBounds = { title: 200, body: 1000, url: 2000, leastTtl: 60, maxTtl: 2_419_200, ttl: 86_400 };
 
-const data = Type.Record(Type.String(), Type.String({ maxLength: 1000 }), {
+const data = Type.Record(Type.String(), textUpTo(1000), {
   maxProperties: 20,
   description: "Values for the shop's own code. Names have letters, digits and underscores, and begin with a letter.",
 });
 
 /** A message, and its recipients: exactly one of `topic`, `customer_id` and `everyone`. */
 export const MessageInput = input("NotificationInput", {
-  title: Type.String({ minLength: 1, maxLength: messageBounds.title }),
-  body: Type.String({ minLength: 1, maxLength: messageBounds.body }),
+  title: text(messageBounds.title),
+  body: text(messageBounds.body),
   topic: Type.Optional(
     Type.String({
       pattern: topicForm,
@@ -21,20 +21,13 @@ export const MessageInput = input("NotificationInput", {
       description: "Sends to the devices that are registered for this topic.",
     }),
   ),
-  customer_id: Type.Optional(
-    Type.String({ maxLength: 100, description: "Sends to this user's devices. App keys may send `user_id`." }),
-  ),
+  customer_id: Type.Optional(textUpTo(100, "Sends to this user's devices. App keys may send `user_id`.")),
   everyone: Type.Optional(Type.Literal(true, { description: "Sends to every device of the store." })),
-  url: Type.Optional(
-    Type.String({ maxLength: messageBounds.url, description: "Page to open: an https address or a path." }),
-  ),
+  url: Type.Optional(textUpTo(messageBounds.url, "Page to open: an https address or a path.")),
   data: Type.Optional(data),
   ttl: Type.Optional(
-    Type.Integer({
-      minimum: messageBounds.leastTtl,
-      maximum: messageBounds.maxTtl,
+    whole(messageBounds.leastTtl, messageBounds.maxTtl, "Seconds until the message expires.", {
       default: messageBounds.ttl,
-      description: "Seconds until the message expires.",
     }),
   ),
 });

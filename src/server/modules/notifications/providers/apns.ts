@@ -1,11 +1,5 @@
 import type { ApnsAccount } from "../../../config/push-config.ts";
-import {
-  type AccessToken,
-  createDeviceProvider,
-  type DeviceProviderDeps,
-  readObject,
-  readWord,
-} from "./device-provider.ts";
+import { createDeviceProvider, type DeviceProviderDeps, readObject, readWord } from "./device-provider.ts";
 import { createHttp2Connection } from "./http2-connection.ts";
 import type { PushProvider } from "./provider.ts";
 
@@ -63,7 +57,7 @@ export function createApnsProvider(account: ApnsAccount, { now, origin, ca }: De
   });
 }
 
-async function signToken({ keyId, teamId, key }: ApnsAccount, now: number): Promise<AccessToken> {
+async function signToken({ keyId, teamId, key }: ApnsAccount, now: number) {
   // Loaded only by servers that send to devices.
   const { importPKCS8, SignJWT } = await import("jose");
   const text = await new SignJWT({})

@@ -1,10 +1,11 @@
 import { DeliveryFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
+import { attempt } from "../../../errors.ts";
 import { withSignal } from "../../../values/with-timeout.ts";
 import type { Http2Answer } from "./http2-connection.ts";
 import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provider.ts";
 
 /** Gives access to the account; times are epoch milliseconds. */
-export interface AccessToken {
+interface AccessToken {
   text: string;
   issuedAt: number;
   /** It is not used after this time. */
@@ -90,9 +91,5 @@ export function readWord(value: unknown): string {
 
 /** The fields of a JSON object; none if the text is something else. */
 export function readObject(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
+  return attempt(() => Object(JSON.parse(text))) ?? {};
 }

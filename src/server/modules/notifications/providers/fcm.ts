@@ -1,12 +1,6 @@
 import type { FcmAccount } from "../../../config/push-config.ts";
 import { DeliveryFailure } from "../../../delivery/outbound/attempt-failure.ts";
-import {
-  type AccessToken,
-  createDeviceProvider,
-  type DeviceProviderDeps,
-  readObject,
-  readWord,
-} from "./device-provider.ts";
+import { createDeviceProvider, type DeviceProviderDeps, readObject, readWord } from "./device-provider.ts";
 import type { Http2Answer } from "./http2-connection.ts";
 import type { PushOptions, PushPayload, PushProvider } from "./provider.ts";
 
@@ -76,7 +70,7 @@ async function signAssertion(account: FcmAccount, now: number): Promise<string> 
     .sign(await importPKCS8(account.privateKey, "RS256"));
 }
 
-function readToken({ status, text: body }: Http2Answer, issuedAt: number): AccessToken {
+function readToken({ status, text: body }: Http2Answer, issuedAt: number) {
   const { access_token: text, expires_in: given, error } = readObject(body);
   if (status !== 200) {
     const reason = [status, readWord(error)].join(" ").trim();

@@ -1,11 +1,12 @@
 import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../../delivery/outbound/address.ts";
 import { readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
 import { postMessage } from "../../../delivery/outbound/post.ts";
+import { LruCache } from "../../../values/lru-cache.ts";
 import type { PushProvider } from "./provider.ts";
 
 /** Tokens are valid for twelve hours; signing one costs more than the rest of an attempt. */
 const tokenMs = 6 * 3_600_000;
-const maxTokens = 1000;
+const minTokens = 500;
 const encoding = "aes128gcm";
 
 export interface WebPushDeps {
@@ -24,7 +25,7 @@ export interface WebPushDeps {
  */
 export function createWebPush(deps: WebPushDeps): PushProvider {
   const { lookup = lookupAddresses } = deps;
-  const tokens = new Map<string, { header: string; until: number }>();
+  const tokens = new LruCache<{ header: string; until: number }>(minTokens);
 
   async function authorize(audience: string, contact: string): Promise<string> {
     const name = `${audience} ${contact}`;
@@ -33,7 +34,6 @@ export function createWebPush(deps: WebPushDeps): PushProvider {
     const { publicKey, privateKey } = await deps.readKeys();
     const { getVapidHeaders } = await loadLibrary();
     const { Authorization: header } = getVapidHeaders(audience, contact, publicKey, privateKey, encoding);
-    if (tokens.size >= maxTokens) tokens.clear();
     tokens.set(name, { header, until: deps.now() + tokenMs });
     return header;
   }

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, deleted, input, nullable, oneOf, output, timestamp } from "../../../values/schema.ts";
+import { closed, deleted, input, nullable, oneOf, output, text, textUpTo, timestamp } from "../../../values/schema.ts";
 
 /** The form of a topic; also a JSON Schema pattern. */
 export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
@@ -13,23 +13,19 @@ const topics = Type.Array(Type.String({ pattern: topicForm, expects: topicExpect
   maxItems: maxTopics,
   description: "Topics of the notifications to receive in addition to those about the user's orders.",
 });
-const managementSecret = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  description: "Secret of the registration, `rsec_…`, from the reply that created it.",
-});
-const given = Type.String({ minLength: 1, maxLength: maxCharacters });
+const managementSecret = text(100, "Secret of the registration, `rsec_…`, from the reply that created it.");
+const given = text(maxCharacters);
 
 const targetParts = {
   subscription: Type.Optional(
     Type.Object(
       {
-        endpoint: Type.String({ maxLength: 2000, description: "An https address on the public internet." }),
+        endpoint: textUpTo(2000, "An https address on the public internet."),
         expirationTime: Type.Optional(nullable(Type.Number({ description: "As browsers send it; ignored." }))),
         keys: Type.Object(
           {
-            p256dh: Type.String({ maxLength: 200, description: "Public key of curve P-256: 65 bytes in base64url." }),
-            auth: Type.String({ maxLength: 200, description: "16 bytes in base64url." }),
+            p256dh: textUpTo(200, "Public key of curve P-256: 65 bytes in base64url."),
+            auth: textUpTo(200, "16 bytes in base64url."),
           },
           { additionalProperties: false },
         ),
@@ -52,10 +48,11 @@ export const RegistrationInput = input("RegistrationInput", {
 export type RegistrationInput = Static<typeof RegistrationInput>;
 
 /** Changes a registration; an omitted field keeps its value. */
-export const RegistrationPatch = Type.Object(
-  { management_secret: Type.Optional(managementSecret), ...targetParts, topics: Type.Optional(topics) },
-  { $id: "RegistrationPatch", additionalProperties: false },
-);
+export const RegistrationPatch = input("RegistrationPatch", {
+  management_secret: Type.Optional(managementSecret),
+  ...targetParts,
+  topics: Type.Optional(topics),
+});
 export type RegistrationPatch = Static<typeof RegistrationPatch>;
 
 const secretPart = { management_secret: Type.Optional(managementSecret) };
@@ -87,11 +84,11 @@ export const Registration = output("Registration", shown);
 export type Registration = Static<typeof Registration>;
 
 /** A new registration, with the secret that is needed to change or remove it. */
-export const NewRegistration = output("NewRegistration", {
+export const CreatedRegistration = output("CreatedRegistration", {
   ...shown,
   management_secret: Type.String({ description: "Required to change or remove it. Returned only once." }),
 });
-export type NewRegistration = Static<typeof NewRegistration>;
+export type CreatedRegistration = Static<typeof CreatedRegistration>;
 
 /** A registration as its user sees it. */
 export const Device = Type.Omit(Registration, ["user_id", "delivery"], { $id: "Device" });

@@ -13,7 +13,7 @@ import { sealTarget } from "../providers/provider.ts";
 import { findVapidPublicKey } from "../providers/vapid.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
 import type {
-  NewRegistration,
+  CreatedRegistration,
   PushOffer,
   Registration,
   RegistrationInput,
@@ -27,7 +27,7 @@ import {
   type RegistrationRow,
   registrationColumns,
   toRegistration,
-} from "./registration-record.ts";
+} from "./registrations.ts";
 import { parseTarget } from "./target-input.ts";
 
 /** Maximum number of devices of one user. Each receives notifications about every order, and some may be endpoints of strangers. */
@@ -113,7 +113,7 @@ export async function registerDevice(
     management_secret: knownSecret,
     ...given
   }: RegistrationInput & Record<"lang" | "subject", string | undefined>,
-): Promise<NewRegistration & { isNew: boolean }> {
+): Promise<CreatedRegistration & { isNew: boolean }> {
   refuseSubject(subject);
   const { allowPrivate } = ctx.push ?? defaultPushOptions;
   const target = parseTarget(platform, given, allowPrivate);

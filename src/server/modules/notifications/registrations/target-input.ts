@@ -2,7 +2,7 @@ import { ECDH } from "node:crypto";
 import ipaddr from "ipaddr.js";
 import type { PushPlatform } from "../../../config/push-config.ts";
 import { hostOf, isPublic } from "../../../delivery/outbound/address.ts";
-import { invalidField } from "../../../errors.ts";
+import { attempt, invalidField } from "../../../errors.ts";
 import type { Subscription, Target } from "../providers/provider.ts";
 import type { RegistrationPatch } from "./registration-model.ts";
 
@@ -69,13 +69,7 @@ function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buff
 }
 
 function isPoint(bytes: Buffer): boolean {
-  if (bytes[0] !== 4) return false;
-  try {
-    ECDH.convertKey(bytes, "prime256v1");
-    return true;
-  } catch {
-    return false;
-  }
+  return bytes[0] === 4 && attempt(() => ECDH.convertKey(bytes, "prime256v1")) !== undefined;
 }
 
 /** Apple's are 32 bytes in hex today, and may become longer. */

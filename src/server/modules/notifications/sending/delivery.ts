@@ -1,16 +1,30 @@
 import type { Config } from "../../../config/config.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Database } from "../../../db/session.ts";
 import { type RetrySchedule, retryDelayMs } from "../../../delivery/backoff.ts";
-import type { Channel, ChannelDeps } from "../../../delivery/channel.ts";
+import type { Answer, Attempt, Channel, ChannelDeps } from "../../../delivery/channel.ts";
 import { DeliveryEngine } from "../../../delivery/engine.ts";
+import { RefusedAddress } from "../../../delivery/outbound/address.ts";
+import { isDown } from "../../../delivery/outbound/attempt-failure.ts";
 import { startPolling } from "../../../delivery/poller.ts";
 import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
 import { parseFromAddress } from "../../../values/email.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { composePayload } from "../messages/compose.ts";
+import { openTarget, type PushProvider, type Target } from "../providers/provider.ts";
 import { createProviders, noProvider } from "../providers/providers.ts";
 import { ensureVapidKeys } from "../providers/vapid.ts";
-import { type PushDeps, prepareAttempt } from "./attempt.ts";
-import { fanOut, isUnproven, pools } from "./fan-out.ts";
-import { claimPushes, listReady, type PushTask, pushClaims, recordGone, recordSent } from "./queue.ts";
+import {
+  claimPushes,
+  fanOut,
+  isUnproven,
+  listReady,
+  type PushTask,
+  pools,
+  pushClaims,
+  recordGone,
+  recordSent,
+} from "./queue.ts";
 
 /** The last wait repeats until the message expires. */
 const schedule: RetrySchedule = {
@@ -101,4 +115,76 @@ function contactOf({ publicUrl, mailFrom }: Pick<Config, "publicUrl" | "mailFrom
   if (publicUrl?.startsWith("https://")) return publicUrl;
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   return from === null ? undefined : `mailto:${from.address}`;
+}
+
+const attemptMs = 10_000;
+const maxTopic = 32;
+/** The first attempt gets this part of the timeout when neither the registration nor its service has ever accepted a message. */
+const hurried = 0.4;
+/** Push services require a contact address; this one is sent where none is configured. */
+const noContact = "mailto:push@store.invalid";
+
+export interface PushDeps extends ChannelDeps {
+  /** By platform; nothing is sent to a platform without one. */
+  providers: Partial<Record<PushPlatform, PushProvider>>;
+  /** Address that push services may write to; the store's own page where it is undefined. */
+  contact?: string | undefined;
+  timeoutMs?: number;
+}
+
+interface DeadEnd {
+  outcome: "failed" | "dropped" | "expired";
+  error: string | null;
+}
+
+const drop = (error: string): DeadEnd => ({ outcome: "dropped", error });
+
+/** Prepares an attempt to send a delivery, or says why it cannot be sent. @param pool of its permit. */
+function prepareAttempt(task: PushTask, pool: number, deps: PushDeps): Attempt | DeadEnd {
+  const { platform, registration_id: id } = task;
+  if (task.expires_at <= toTimestamp(deps.now())) return { outcome: "expired", error: null };
+  if (id === null || task.target === null) return drop("the registration was removed");
+  if (task.is_theirs === 0) return drop("the device no longer belongs to the user");
+  if (task.is_welcome === 0) return drop("the device's user is disabled");
+  const provider = deps.providers[platform];
+  if (!provider) return { outcome: "failed", error: noProvider[platform] };
+  const target = openTarget(deps.vault, id, task.target);
+  if (!target) return drop("the registration was sealed with another key");
+  const { timeoutMs = attemptMs } = deps;
+  return {
+    receiver: `${platform} ${provider.serviceOf?.(target) ?? ""}`.trim(),
+    target: id,
+    timeoutMs,
+    untrustedTimeoutMs: isUnproven(pool) && task.attempts === 1 ? timeoutMs * hurried : timeoutMs,
+    send: (signal) => send(task, { provider, target, signal }, deps),
+    // An endpoint that is not on the public internet is not retried.
+    explain: (error) =>
+      error instanceof RefusedAddress
+        ? { result: "refused", isFinal: true, status: null, error: error.message, retryAfterMs: 0 }
+        : undefined,
+  };
+}
+
+async function send(
+  task: PushTask,
+  { provider, target, signal }: { provider: PushProvider; target: Target; signal: AbortSignal },
+  { now, contact }: PushDeps,
+): Promise<Answer> {
+  const payload = composePayload(task);
+  const isOrder = task.kind === "order";
+  // A device that is off later gets only the last state of an order.
+  const topic = isOrder && payload.tag !== undefined && payload.tag.length <= maxTopic ? payload.tag : undefined;
+  const { store_url: url } = task;
+  const delivered = provider.deliver(target, payload, {
+    ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expires_at) - now()) / 1000)),
+    urgency: isOrder ? "high" : "normal",
+    topic,
+    // Some services refuse a message without a contact.
+    contact: contact ?? (url?.startsWith("https://") && URL.canParse(url) ? url : noContact),
+    signal,
+  });
+  const { status, isGone, error, retryAfterMs } = await delivered;
+  if (error === null) return { result: "accepted", status, error, retryAfterMs };
+  const isFinal = isGone || !isDown(status);
+  return { result: isFinal ? "refused" : "failed", isFinal, isGone, status, error, retryAfterMs };
 }

@@ -1,19 +1,20 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
+import type { ProductFilters } from "./filters.ts";
 import {
   afterPosition,
   directionOf,
   type FilterColumn,
   hasOrder,
   indexes,
+  joinedFound,
   type ListShape,
   otherConditions,
+  type PageRow,
   passedEnd,
   rangeConditions,
   sortColumns,
-} from "./conditions.ts";
-import type { ProductFilters } from "./filters.ts";
-import { joinedFound, type PageRow } from "./page-statement.ts";
+} from "./page-statement.ts";
 
 /** Rows that one statement scans. It takes milliseconds, and blocks other requests meanwhile. */
 export const scannedRows = 2000;

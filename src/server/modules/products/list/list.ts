@@ -1,21 +1,24 @@
 import type { Static } from "@sinclair/typebox";
+import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
+import { all, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { decodeCursor } from "../../../pagination/cursor.ts";
-import { type ListPage, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
-import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
+import { type ListPage, type ProductFacets, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
+import { defaultLimit, parseFields, parseNames } from "../../../pagination/list-query.ts";
 import { LruCache } from "../../../values/lru-cache.ts";
 import { freeTurn } from "../../../values/turns.ts";
+import { categories, isVisible } from "../../categories/table.ts";
 import { readCatalogueState } from "../../events/service.ts";
+import { currencyDigits } from "../../tenants/input.ts";
 import type { Product } from "../model.ts";
 import { languageChain } from "../translation.ts";
-import { sortColumns } from "./conditions.ts";
 import { correctWords } from "./correct-words.ts";
-import { countFacets, parseFacets } from "./facets.ts";
 import { readFilters } from "./filters.ts";
 import { type ProductListQuery, type ProductSortKey, readableFields } from "./model.ts";
-import type { PageRow } from "./page-statement.ts";
-import { countMatches, findPage, namedBy } from "./plan.ts";
+import { type PageRow, sortColumns } from "./page-statement.ts";
+import { countMatches, findPage, namedBy, scanMatches } from "./plan.ts";
+import type { SearchWord } from "./search-words.ts";
 
 /** Stores known to have translated products. The lists of others get a second query if a page needs it. */
 const translated = new LruCache<true>(10_000);
@@ -47,7 +50,7 @@ export async function listProducts(
   // The page is never older than its state, and a search takes several statements.
   const isSearch = searches.some((name) => query[name] !== undefined);
   // Beside the other requests of the store, which are short.
-  if (isSearch || facets !== undefined) await freeTurn(ctx.tenant.id);
+  if (isSearch || facets !== undefined) await freeTurn(ctx.tenant.id, ctx);
   const early = isSearch ? await readCatalogueState(ctx) : undefined;
   const words = q === undefined ? undefined : await correctWords(ctx, q);
   const filters = await readFilters(ctx, query, words);
@@ -68,7 +71,7 @@ export async function listProducts(
   const total = counted?.isWhole ? counted.found : (row?.total ?? null);
   const list = toListPage({ ...noRow, ...row, total }, { asked, limit, fields });
   if (counted?.isWhole === false) list.page.total_is_at_least = counted.found;
-  if (facets !== undefined) await freeTurn(ctx.tenant.id);
+  if (facets !== undefined) await freeTurn(ctx.tenant.id, ctx);
   if (facets !== undefined) list.page.facets = await countFacets(ctx, facets, query, words);
   return {
     ...list,
@@ -90,7 +93,8 @@ function readSort({ q, sort = "-created_at" }: ProductListQuery) {
 /** The parts of a query that determine the rows and their order. */
 function askedFilters(query: ProductListQuery): unknown[] {
   const { limit: _1, cursor: _2, fields: _3, include_total: _4, facets: _5, ...filters } = query;
-  return Object.entries(filters).sort();
+  // By name: comparing whole entries would need a text of `option`, which has no prototype.
+  return Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** The languages of a page. Most pages have one; only others are parsed. */
@@ -98,4 +102,86 @@ function languagesOf({ json, first_language: first, last_language: last }: PageR
   if (first === last) return first as string;
   const documents = JSON.parse(`[${json}]`) as { lang: string }[];
   return [...new Set(documents.map(({ lang }) => lang))].join(", ");
+}
+
+/** Values of one facet, those of most products. */
+const maxValues = 100;
+
+/** The columns of a match: tags, category ids, price in minor units. */
+type Match = [tags: string[], categoryIds: string[], price: number];
+type Count = (ctx: Ctx, matches: readonly Match[]) => Promise<object[]> | object[];
+
+const facets = {
+  tags: { own: (name: string) => name === "tag", count: countTags },
+  categories: { own: (name: string) => name === "category", count: countCategories },
+  price: { own: (name: string) => name.startsWith("price["), count: countPrices },
+} satisfies Record<string, { own: (name: string) => boolean; count: Count }>;
+type Facet = keyof typeof facets;
+
+/** The facets that a list names. Errors: validationFailed for another name. */
+function parseFacets(text: string): Facet[] {
+  return [...new Set(parseNames("facets", text, Object.keys(facets)))] as Facet[];
+}
+
+/** How many products have each value of a facet, among those that the filters other than its own leave. */
+async function countFacets(
+  ctx: Ctx,
+  names: Facet[],
+  query: ProductListQuery,
+  words: SearchWord[] | undefined,
+): Promise<ProductFacets> {
+  const scans = new Map<string, { matches: unknown[]; isWhole: boolean }>();
+  const result: Record<string, object> = {};
+  for (const name of names) {
+    const { own, count } = facets[name];
+    const rest = Object.fromEntries(Object.entries(query).filter(([filter]) => !own(filter))) as ProductListQuery;
+    const key = JSON.stringify(rest);
+    const filters = scans.has(key) ? null : await readFilters(ctx, rest, words);
+    const found =
+      scans.get(key) ?? (filters ? await scanMatches(ctx, filters, "facets") : { matches: [], isWhole: true });
+    scans.set(key, found);
+    result[name] = { values: await count(ctx, found.matches as Match[]), is_complete: found.isWhole };
+  }
+  return result;
+}
+
+/** Each value with the number of sets that have it. */
+function tally<Value>(sets: Value[][]): Map<Value, number> {
+  const counts = new Map<Value, number>();
+  for (const value of sets.flat()) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+function rankValues(sets: string[][]): [value: string, count: number][] {
+  return [...tally(sets)].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues);
+}
+
+function countTags(_: Ctx, matches: readonly Match[]): object[] {
+  return rankValues(matches.map(([tags]) => tags)).map(([value, count]) => ({ value, count }));
+}
+
+const selectCategories = statement<{ id: string; slug: string; parent: string | null }>(sql`
+  select id, slug, parent_id as parent from ${categories}
+  where tenant_id = ${param("tenantId")} and ${isVisible}`);
+
+/** A product counts once for each of its categories, and for each above them. */
+async function countCategories(ctx: Ctx, matches: readonly Match[]): Promise<object[]> {
+  const values = { tenantId: ctx.tenant.id, isOpen: isCatalogOnly(ctx) ? 0 : 1 };
+  const known = new Map((await all(ctx.db, selectCategories, values)).map((row) => [row.id, row]));
+  const withAbove = (id: string | null): string[] => {
+    const row = id === null ? undefined : known.get(id);
+    return row ? [row.id, ...withAbove(row.parent)] : [];
+  };
+  const counts = rankValues(matches.map(([, ids]) => [...new Set(ids.flatMap(withAbove))]));
+  return counts.map(([id, count]) => ({ id, slug: known.get(id)?.slug, count }));
+}
+
+/** The bounds of price ranges: 0, and 1, 2 and 5 times each power of ten. */
+const bounds = [0, ...Array.from({ length: 17 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat()];
+
+function countPrices({ tenant }: Ctx, matches: readonly Match[]): object[] {
+  const major = 10 ** currencyDigits(tenant.currency);
+  const places = matches.map(([, , price]) => [bounds.findLastIndex((bound) => bound <= price / major)]);
+  const counts = [...tally(places)].sort(([a], [b]) => a - b);
+  return counts.map(([place, count]) => ({ gte: bounds[place], lt: bounds[place + 1], count }));
 }

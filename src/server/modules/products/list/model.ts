@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { idsPart, listParts, rangeParts, timeRangeParts } from "../../../pagination/list-query.ts";
-import { closed, oneOf } from "../../../values/schema.ts";
+import { closed, oneOf, text, textUpTo } from "../../../values/schema.ts";
 import { Product, productStatus } from "../model.ts";
 
 const productFields = Object.keys(Product.properties);
@@ -30,24 +30,20 @@ export const ProductListQuery = closed({
     }),
   ),
   q: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description:
-        "Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first.",
-    }),
+    text(
+      200,
+      "Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first.",
+    ),
   ),
   tag: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    Type.Array(text(100), {
       maxItems: 10,
       description: "Only products with this tag. May be repeated: a product must have all of them.",
     }),
   ),
-  category: Type.Optional(
-    Type.String({ maxLength: 200, description: "Id or slug of a category: only products in it or below it." }),
-  ),
+  category: Type.Optional(textUpTo(200, "Id or slug of a category: only products in it or below it.")),
   option: Type.Optional(
-    Type.Record(Type.String({ maxLength: 50 }), Type.String({ minLength: 1, maxLength: 100 }), {
+    Type.Record(textUpTo(50), text(100), {
       maxProperties: 10,
       description: "Such as `option[colour]=blue`: only products with a variant that has all given options.",
     }),
@@ -57,13 +53,12 @@ export const ProductListQuery = closed({
     Type.Boolean({ description: "If true, only products, or products with a variant, whose former price is higher." }),
   ),
   facets: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description:
-        "Comma-separated: `tags`, `categories`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave.",
-    }),
+    textUpTo(
+      100,
+      "Comma-separated: `tags`, `categories`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave.",
+    ),
   ),
-  slug: Type.Optional(Type.String({ maxLength: 200, description: "Only the product with this slug." })),
+  slug: Type.Optional(textUpTo(200, "Only the product with this slug.")),
   status: Type.Optional(productStatus),
   ...rangeParts("price", price),
   ...timeRangeParts("created_at"),

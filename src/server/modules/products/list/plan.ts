@@ -11,9 +11,17 @@ import {
   scannedRows,
   scanStatement,
 } from "./batch-statement.ts";
-import { type FilterColumn, hasOrder, type ListShape, ranges, type Source, sortColumns } from "./conditions.ts";
 import type { ProductFilters } from "./filters.ts";
-import { type PageRow, pageStatement } from "./page-statement.ts";
+import {
+  type FilterColumn,
+  hasOrder,
+  type ListShape,
+  type PageRow,
+  pageStatement,
+  ranges,
+  type Source,
+  sortColumns,
+} from "./page-statement.ts";
 import { nextWindow } from "./search-window.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
@@ -71,7 +79,7 @@ async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first?: Batc
   for (let batches = first ? 1 : 0; !page || (page.cut !== null && page.found < values.limit); batches++) {
     // The page can only end at a row that the caller may see.
     if (page && batches >= maxBatches && last !== null) return { ...page, last, has_more: 1 };
-    if (batches > 0) await freeTurn(ctx.tenant.id);
+    if (batches > 0) await freeTurn(ctx.tenant.id, ctx);
     const [value, id] = page?.cut ? (JSON.parse(page.cut) as [string | number, string]) : [values.value, values.id];
     const after = value === undefined ? undefined : Number(value);
     const size = batches === 0 ? windows.first : windows.later;
@@ -149,7 +157,7 @@ async function scan(
   let found = 0;
   let after: [string | number, string] | undefined;
   for (let batches = 1; ; batches++) {
-    if (after) await freeTurn(ctx.tenant.id);
+    if (after) await freeTurn(ctx.tenant.id, ctx);
     const bounds = { descending: true, after: after && Number(after[0]), size: size + 1 };
     const window = filters.terms === undefined ? {} : await nextWindow(ctx, filters, bounds);
     if (window === undefined) return { found, isWhole: true, matches };

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, compiledOnce, param, statement } from "../../../db/statement.ts";
-import { directionOf, titleRank } from "./conditions.ts";
 import type { ProductFilters } from "./filters.ts";
+import { directionOf, titleRank } from "./page-statement.ts";
 import { blocksOf } from "./search-words.ts";
 
 interface WindowOptions {

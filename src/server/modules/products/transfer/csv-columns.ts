@@ -1,3 +1,4 @@
+import { attempt } from "../../../errors.ts";
 import { guardFormula, readGuarded } from "../../../values/csv-injection.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
 import { isId } from "../../../values/ids.ts";
@@ -137,11 +138,9 @@ function readBoolean(cell: string): boolean {
 }
 
 function readJson(cell: string): unknown {
-  try {
-    return parseExactJson(cell);
-  } catch {
-    throw new CellError("is not valid JSON");
-  }
+  const value = attempt(() => parseExactJson(cell));
+  if (value === undefined) throw new CellError("is not valid JSON");
+  return value;
 }
 
 /** A JSON array, or texts separated by bars. */
@@ -155,11 +154,7 @@ function readList(cell: string): unknown[] {
 /** The short form of a value if it can be read back as the same value, otherwise JSON. */
 function preferShort(short: string, read: (cell: string) => unknown, value: unknown): string {
   const json = JSON.stringify(value);
-  try {
-    return JSON.stringify(read(short)) === json ? short : json;
-  } catch {
-    return json;
-  }
+  return attempt(() => JSON.stringify(read(short))) === json ? short : json;
 }
 
 function readObject(cell: string): unknown {

@@ -1,8 +1,8 @@
-import { stringify } from "csv-stringify/sync";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
+import { writeCsv } from "../../../values/csv-injection.ts";
 import { categories } from "../../categories/table.ts";
 import { products } from "../table.ts";
 import { type CsvColumn, csvColumns, writeCell } from "./csv-columns.ts";
@@ -59,18 +59,13 @@ export function csvFormat(names?: readonly string[]) {
     const [first, ...others] = kinds.has("variant") ? product.variants : [];
     // Only the first line has the product's own columns.
     const lines = [rowOf(columns, product, first), ...others.map((variant) => rowOf(columns, { id, slug }, variant))];
-    return writeRows(lines);
+    return writeCsv(lines);
   };
-  return { header: writeRows([columns.map(({ name }) => name)]), render };
+  return { header: writeCsv([columns.map(({ name }) => name)]), render };
 }
 
 function rowOf(columns: readonly CsvColumn[], product: Fields, given: Fields = {}): string[] {
   // With hyphens the variant still follows its product's price when the file is imported.
   const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
   return columns.map((column) => writeCell(column, (column.of === "product" ? product : variant)[column.field]));
-}
-
-function writeRows(rows: string[][]): string {
-  // Some readers end a line at a lone carriage return, so it must be quoted.
-  return stringify(rows, { quoted_match: /\r/ });
 }

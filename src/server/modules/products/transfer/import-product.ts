@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
@@ -18,16 +18,15 @@ import { type ExistingProduct, importVariants, newVariant } from "./import-varia
 const living = sql`tenant_id = ${param("tenantId")} and deleted_at is null`;
 
 /** A product, and its own SKU, which its JSON does not show while it has variants. */
-type Found = { json: string; sku: string | null };
-const selectById = statement<Found>(sql`
-  select rendered as json, sku from ${products} where ${living} and id = ${param("key")}`);
-const selectBySku = statement<Found>(sql`
-  select rendered as json, sku from ${products} where ${living} and sku = ${param("key")}`);
-const selectBySlug = statement<Found>(sql`
-  select rendered as json, sku from ${products} where ${living} and slug = ${param("key")}`);
-const selectByVariantSku = statement<Found>(sql`
-  select rendered as json, sku from ${products} where ${living}
-    and id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`);
+const selectBy = (condition: SQL) =>
+  statement<{ json: string; sku: string | null }>(sql`
+    select rendered as json, sku from ${products} where ${living} and ${condition}`);
+const selectById = selectBy(sql`id = ${param("key")}`);
+const selectBySku = selectBy(sql`sku = ${param("key")}`);
+const selectBySlug = selectBy(sql`slug = ${param("key")}`);
+const selectByVariantSku = selectBy(
+  sql`id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`,
+);
 
 /** The title of a new product, or the old title and the changed fields, as `importVariants` names them, of an update. */
 export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };

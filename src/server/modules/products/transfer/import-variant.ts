@@ -1,31 +1,23 @@
+import type { Static } from "@sinclair/typebox";
 import type { Ctx } from "../../../context.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { validate } from "../../../values/validate.ts";
 import { normalizeSku } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
+import type { Product } from "../model.ts";
 import { beginBatch, endBatch } from "../variants/summaries.ts";
-import { VariantInput, VariantPatch } from "../variants/variant-model.ts";
+import { type Variant, VariantInput, VariantPatch } from "../variants/variant-model.ts";
 import { addVariant, patchVariant } from "../variants/variants.ts";
 import { type Fields, findChanges, isObject, isSame } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 
 /** A product in the database, as far as an import needs it. */
-export type ExistingProduct = Fields & {
-  id: string;
-  title: string;
-  lang: string;
-  currency: string;
-  ownSku: string | null;
-  variants: ExistingVariant[];
-};
-
-type ExistingVariant = Fields & {
-  id: string;
-  sku: string | null;
-  options: Fields;
-  currency: string;
-  has_own_price: boolean;
-};
+export type ExistingProduct = Fields &
+  Pick<Static<typeof Product>, "id" | "title" | "lang" | "currency"> & {
+    ownSku: string | null;
+    variants: ExistingVariant[];
+  };
+type ExistingVariant = Fields & Pick<Static<typeof Variant>, "id" | "sku" | "options" | "currency" | "has_own_price">;
 
 /** A variant of a file as input for a new product. Errors: validationFailed for another currency than the store's. */
 export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {

@@ -21,22 +21,24 @@ export interface ImportOptions {
 }
 
 /** The outcome of an import. Everything counted is committed. */
-export interface ImportResult {
-  created: number;
-  updated: number;
-  unchanged: number;
-  failed: number;
+export type ImportResult = ReturnType<typeof newResult>;
+
+const newResult = () => ({
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  failed: 0,
   /** The first twenty new products, without fields, and the first twenty updates. */
-  changes: { line: number; title: string; fields: string[] | null }[];
+  changes: [] as { line: number; title: string; fields: string[] | null }[],
   /** The first hundred errors. */
-  errors: RowFault[];
+  errors: [] as RowFault[],
   /** The number of further errors. */
-  errors_omitted: number;
+  errors_omitted: 0,
   /** Why the rest of the file was not imported; null when all of it was. */
-  stopped: "error" | "interrupted" | "failure" | null;
+  stopped: null as "error" | "interrupted" | "failure" | null,
   /** First line of the last product that was read, 0 for none. */
-  last_line: number;
-}
+  last_line: 0,
+});
 
 /** An import that failed for a reason outside its file, such as a full disk, with the result up to then. */
 export class ImportFailure extends Error {
@@ -57,17 +59,7 @@ export async function importProducts(
   items: AsyncIterable<ImportItem>,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const result: ImportResult = {
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    failed: 0,
-    changes: [],
-    errors: [],
-    errors_omitted: 0,
-    stopped: null,
-    last_line: 0,
-  };
+  const result = newResult();
   const lines: KeyLines = new Map();
   try {
     for await (const batch of inBatches(items)) {

@@ -1,4 +1,4 @@
-import { validationFailed } from "../../../errors.ts";
+import { attempt, validationFailed } from "../../../errors.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
 import { findBadText, maxRecordLength } from "./decode-text.ts";
 import { isObject } from "./import-changes.ts";
@@ -42,12 +42,8 @@ function readLine(text: string, line: number): ImportItem {
   const fail = (field: string | null, message: string) => ({ ...item, faults: [{ line, field, message }] });
   const bad = findBadText([text], line);
   if (bad) return { ...item, faults: [bad] };
-  let value: unknown;
-  try {
-    value = parseExactJson(text);
-  } catch {
-    return fail(null, "is not valid JSON");
-  }
+  const value = attempt(() => parseExactJson(text));
+  if (value === undefined) return fail(null, "is not valid JSON");
   if (!isObject(value)) return fail(null, "must be a JSON object");
   const { variants = [], ...document } = withoutComputed(value);
   if (!Array.isArray(variants) || !variants.every(isObject)) return fail("variants", "must be a list of objects");

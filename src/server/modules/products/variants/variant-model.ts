@@ -1,20 +1,18 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { deleted, nullable, output, timestamp } from "../../../values/schema.ts";
+import { deleted, nullable, output, patch, text, textUpTo, timestamp, whole } from "../../../values/schema.ts";
 import { Image, ImageInput } from "../image-model.ts";
 import { maxShownStock } from "../rendering.ts";
 
 /** Highest stock of one product or variant; the sum of all variants of a product is still exact in JSON. */
 export const maxStock = 1_000_000_000_000;
 
-const option = Type.String({ minLength: 1, maxLength: 100 });
+const option = text(100);
+/** The stock of a product or variant, in requests. */
+export const stock = nullable(whole(0, maxStock, "Null if stock is not counted."));
 const fields = {
-  title: Type.String({
-    minLength: 1,
-    maxLength: 300,
-    description: "Default: made from the options, such as `M / Red`.",
-  }),
-  sku: nullable(Type.String({ minLength: 1, maxLength: 100, description: "Unique in the store." })),
-  options: Type.Record(Type.String({ maxLength: 50 }), option, {
+  title: text(300, "Default: made from the options, such as `M / Red`."),
+  sku: nullable(text(100, "Unique in the store.")),
+  options: Type.Record(textUpTo(50), option, {
     maxProperties: 10,
     description: 'Such as `{"size": "M"}`. No two variants of a product may have the same options.',
   }),
@@ -31,16 +29,16 @@ const fields = {
       description: "The former price. It requires a `price` of the variant's own; without one, both are the product's.",
     }),
   ),
-  stock: nullable(Type.Integer({ minimum: 0, maximum: maxStock, description: "Null if stock is not counted." })),
+  stock,
   images: Type.Array(ImageInput, { maxItems: 20 }),
-  position: Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Place among the variants. Default: last." }),
+  position: whole(0, 1_000_000, "Place among the variants. Default: last."),
 };
 
 /** Body of a create or replace: at least a title or options. */
-export const VariantInput = Type.Partial(Type.Object(fields), { $id: "VariantInput", additionalProperties: false });
+export const VariantInput = patch("VariantInput", fields);
 export type VariantInput = Static<typeof VariantInput>;
 
-export const VariantPatch = Type.Partial(Type.Object(fields), { $id: "VariantPatch", additionalProperties: false });
+export const VariantPatch = patch("VariantPatch", fields);
 export type VariantPatch = Static<typeof VariantPatch>;
 
 const stockCount = (description: string) => nullable(Type.Integer({ description }));

@@ -2,18 +2,18 @@ import { type Static, Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../../http/access.ts";
 import { replyDeleted } from "../../../http/envelope.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { maxVariants } from "./variant-insert.ts";
+import { maxVariants } from "./variant-input.ts";
 import { DeletedVariant, ProductParams, Variant, VariantInput, VariantParams, VariantPatch } from "./variant-model.ts";
 import { addVariant, deleteVariant, getVariant, listVariants, patchVariant, replaceVariant } from "./variants.ts";
 
 const tag = "Products";
-const read = { tag, access: [app("products:read"), app("catalog:read"), token], errors: ["notFound"] } as const;
+const read = { tag, access: [app("products:read"), app("catalog:read"), token] } as const;
 const write = { tag, access: [app("products:write"), staff] } as const;
 const change = {
   ...write,
   params: VariantParams,
   reply: { data: Variant },
-  errors: ["notFound", "conflict"],
+  errors: ["conflict"],
   conditional: true,
 } as const;
 
@@ -45,7 +45,7 @@ export const variantRoutes = [
     params: ProductParams,
     body: VariantInput,
     reply: { status: 201, data: Variant },
-    errors: ["notFound", "conflict", "wrongState"],
+    errors: ["conflict", "wrongState"],
     handle: ({ ctx, params, body }) => addVariant(ctx, params.id, body),
   }),
   defineRoute("PUT", "/products/:id/variants/:variant_id/", "replaceVariant", {
@@ -64,7 +64,7 @@ export const variantRoutes = [
     ...change,
     summary: "Delete a variant",
     reply: { data: DeletedVariant },
-    errors: ["notFound"],
+    errors: [],
     handle: ({ ctx, params, ifMatch }) => replyDeleted(params.variant_id, deleteVariant(ctx, idsOf(params), ifMatch)),
   }),
 ];

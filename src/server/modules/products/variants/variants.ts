@@ -1,46 +1,112 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { bind, get, param, statement } from "../../../db/statement.ts";
+import { bind, type CompiledStatement, compiledOnce, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { type AppError, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { compileEvent } from "../../events/service.ts";
-import { columnsOf } from "../input.ts";
+import { columnName, columnsOf } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
 import { explainConflicts } from "../product-errors.ts";
-import { type Rendered, type View, variantViews, viewOf } from "../rendering.ts";
+import { forEachView, type Rendered, variantViews, viewOf } from "../rendering.ts";
 import { findProductId } from "../resolve.ts";
 import { stockChanged, touchProduct } from "../stock.ts";
 import { products, productVariants } from "../table.ts";
 import {
   completeVariant,
   inheritedPriceError,
+  insertVariant,
+  maxVariants,
   titleFrom,
   type VariantColumns,
   variantColumns,
 } from "./variant-input.ts";
-import { insertVariant, maxVariants } from "./variant-insert.ts";
 import type { VariantInput, VariantPatch } from "./variant-model.ts";
-import { livingVariant as living, ofProduct, updateVariantStatement } from "./variant-statement.ts";
+
+export const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null`;
+const livingVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}
+  and product_id = ${param("productId")} and deleted_at is null`;
+
+const priceColumns = sql.raw("(price_minor, compare_at_minor, currency, currency_digits)");
+const productsPrice = sql`${priceColumns} = (
+  select price_minor, compare_at_minor, currency, currency_digits from ${products} where ${ofProduct})`;
+
+/** Copies a product's price to the variants that follow it; returns those that changed. */
+export const followPrice = statement<{ id: string }>(sql`
+  update ${productVariants} set ${productsPrice}, version = version + 1, updated_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and product_id = ${param("productId")} and deleted_at is null
+    and not has_own_price and not exists (select 1 from ${products} p where p.id = product_variants.product_id
+      and p.price_minor = product_variants.price_minor and p.compare_at_minor is product_variants.compare_at_minor
+      and p.currency = product_variants.currency and p.currency_digits = product_variants.currency_digits)
+  returning id`);
+
+type Name = keyof VariantColumns;
+
+const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "currencyDigits"];
+
+/** The price of a variant after a write: its own, the product's, or unchanged. */
+type PriceChange = "own" | "product" | "same";
+
+/**
+ * The statement that writes these columns of a variant. It returns no row if the variant does not exist, has another
+ * version than `ifMatch`, or gets a compare-at price while its price is the product's.
+ */
+function updateVariantStatement(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
+  return compiledOnce(`update variant ${price} ${names.join(" ")}`, () => compileUpdate(names, price));
+}
+
+function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
+  const changes = [...names.filter((name) => !ofPrice.includes(name)).map(set), ...priceChanges(names, price)];
+  if (names.includes("options") && !names.includes("title")) {
+    const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
+    changes.push(sql`title = case when title = (${made}) then coalesce(${param("madeTitle")}, title) else title end`);
+  }
+  // A compare-at price of null is harmless for a variant with the product's price.
+  const isGuarded = price === "same" && names.includes("compareAtMinor");
+  const guard = isGuarded ? sql`and (has_own_price or ${param("compareAtMinor")} is null)` : sql``;
+  return statement<Rendered>(sql`
+    update ${productVariants} set ${sql.join([...changes, sql`updated_at = ${param("now")}`], sql`, `)},
+      version = version + 1
+    where ${livingVariant} and version = coalesce(${param("ifMatch")}, version)
+      and exists (select 1 from ${products} where ${ofProduct}) ${guard}
+    returning rendered as json, version`);
+}
+
+function set(name: Name): SQL {
+  return sql`${columnName(name)} = ${param(name)}`;
+}
+
+function priceChanges(names: Name[], price: PriceChange): SQL[] {
+  if (price === "product") return [sql`has_own_price = 0`, productsPrice];
+  const isCompared = names.includes("compareAtMinor");
+  if (price === "same") {
+    if (!isCompared) return [];
+    return [sql`compare_at_minor = case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`];
+  }
+  const others = names.filter((name) => ofPrice.includes(name)).map(set);
+  // An inherited compare-at price is removed with the inherited price.
+  if (!isCompared) others.push(sql`compare_at_minor = case when has_own_price then compare_at_minor end`);
+  return [sql`has_own_price = 1`, ...others];
+}
 
 const seen = { whole: sql`true`, catalog: sql`status = 'published'` };
 const columns = { whole: sql`variants`, catalog: sql`catalog_variants` };
-const selectAll = (view: View) =>
+const selectVariants = forEachView((view) =>
   statement<{ json: string }>(sql`
-    select ${columns[view]} as json from ${products} where ${ofProduct} and ${seen[view]}`);
-const selectOne = (view: View) =>
+    select ${columns[view]} as json from ${products} where ${ofProduct} and ${seen[view]}`),
+);
+const selectVariant = forEachView((view) =>
   statement<Rendered>(sql`
-    select ${variantViews[view]} as json, version from ${productVariants} where ${living}
-      and exists (select 1 from ${products} where ${ofProduct} and ${seen[view]})`);
-const selectVariants = { whole: selectAll("whole"), catalog: selectAll("catalog") };
-const selectVariant = { whole: selectOne("whole"), catalog: selectOne("catalog") };
+    select ${variantViews[view]} as json, version from ${productVariants} where ${livingVariant}
+      and exists (select 1 from ${products} where ${ofProduct} and ${seen[view]})`),
+);
 const selectStock = statement<{ stock: number | null; version: number }>(sql`
-  select stock, version from ${productVariants} where ${living}
+  select stock, version from ${productVariants} where ${livingVariant}
     and exists (select 1 from ${products} where ${ofProduct})`);
 const deleteVariantRow = statement<{ stock: number | null }>(sql`
   update ${productVariants} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
-  where ${living} and version = coalesce(${param("ifMatch")}, version)
+  where ${livingVariant} and version = coalesce(${param("ifMatch")}, version)
     and exists (select 1 from ${products} where ${ofProduct})
   returning stock`);
 /** Records that the variants of the product `productId` have changed. */

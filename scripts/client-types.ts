@@ -1,0 +1,32 @@
+// Writes src/client/types.generated.ts from the API description.
+import { join } from "node:path";
+import { plugin } from "bun";
+import typescript from "typescript-5";
+import manifest from "../package.json" with { type: "json" };
+import { describeApi } from "../src/server/api/description/openapi.ts";
+import { routes } from "../src/server/api/routes.ts";
+import { codeOf, errorKinds, meaningOf } from "../src/server/errors.ts";
+
+/** The types of all paths and schemas of the API, as `src/client/types.generated.ts` has them. */
+export async function generateClientTypes(): Promise<string> {
+  // The generator needs the compiler API of TypeScript 5, which TypeScript 7 does not have.
+  plugin({
+    name: "typescript-5",
+    setup: (build) => void build.module("typescript", () => ({ loader: "object", exports: { default: typescript } })),
+  });
+  const { default: openapiTS, astToString } = await import("openapi-typescript");
+  const description = JSON.stringify(describeApi(routes, manifest.version), (name, value) =>
+    name === "example" || name === "examples" ? undefined : value,
+  );
+  const codes = errorKinds.map((kind) => `  /** ${meaningOf(kind)} */\n  | ${codeOf(kind)}`);
+  return [
+    "// Generated from the API description by scripts/client-types.ts.",
+    `/** The codes of errors. */\nexport type ErrorCode =\n${codes.join("\n")};`,
+    // A seventh of the lines only say what is not there.
+    astToString(await openapiTS(description)).replace(/^ *\w+\?: never;\n/gm, ""),
+  ].join("\n\n");
+}
+
+if (import.meta.main) {
+  await Bun.write(join(import.meta.dir, "../src/client/types.generated.ts"), await generateClientTypes());
+}

@@ -1,0 +1,138 @@
+import { type Envelope, exchange, type RetryPolicy } from "./exchange.ts";
+import type { Operation, SendOptions } from "./operations.ts";
+import { createSessionKeeper, hasEnded, memoryStorage, type Session, type TokenStorage } from "./session.ts";
+
+export interface ClientOptions extends Partial<RetryPolicy> {
+  /** Address of the server, such as `https://api.example.com`. */
+  url: string;
+  /** Namespace of the store. */
+  namespace: string;
+  /** An app key; in a page, a storefront key. Without it, only calls that need no key work until somebody signs in. */
+  app?: { id: string; secret: string } | undefined;
+  /** Language of texts and mail; a function is asked at each call. Default: the store's. */
+  lang?: string | (() => string | undefined);
+  /** Keeps the tokens of the user and of the visitor. `localStorage` keeps them over reloads. Default: memory. */
+  storage?: TokenStorage;
+  /** Called with the new session after a sign-in and a refresh, with null after a sign-out and when the session has ended. */
+  onSession?: (session: Session | null) => void;
+}
+
+/** A call without its types. */
+export interface LooseOptions extends SendOptions {
+  path?: Record<string, string>;
+  query?: object;
+  body?: unknown;
+}
+
+type Query = Record<string, unknown>;
+
+/** POST requests with secrets, which the server does not keep replies of. */
+const unkept = /^\/(auth|users\/(me|sign-up|verify))\//;
+const catalog = /^\/(products|categories)\//;
+/** Operations that need no user, or must not have one. */
+const userless = /^\/(auth\/login|auth\/password|users\/sign-up|users\/verify)\//;
+const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;
+
+/** Sends requests with the client's credentials and retries. */
+export function createSender(options: ClientOptions) {
+  const { app, namespace, storage = memoryStorage(), onSession = () => {} } = options;
+  const base = options.url.replace(/\/+$/, "");
+  const name = `bodega ${new URL(base).host} ${namespace}`;
+  const policy: RetryPolicy = {
+    // Browsers refuse `fetch` as a method of another object.
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    retries: options.retries ?? 3,
+    timeoutMs: options.timeoutMs ?? 30_000,
+  };
+  /** In a page, a read with the key in its query needs no preflight. Elsewhere, addresses end up in logs. */
+  const keyQuery = "document" in globalThis && app ? { app_id: app.id, app_secret: app.secret } : {};
+  const keyHeader = app && `Bearer ${app.id}:${app.secret}`;
+  const sessions = createSessionKeeper({
+    storage,
+    name: `${name} session`,
+    onChange: onSession,
+    refresh: async (session) => (await sendAs(session, "POST", "/auth/refresh/", {})).data as Session,
+  });
+  /** The turn of calls that may make a visitor. */
+  let visitorMade: Promise<unknown> = Promise.resolve();
+
+  function sendAs(session: Session | null, method: string, path: string, given: LooseOptions): Promise<Envelope> {
+    const { query, body, signal, idempotencyKey, ifVersion } = given;
+    const isRead = method === "GET";
+    const lang = typeof options.lang === "function" ? options.lang() : options.lang;
+    const search = toSearch({ namespace, lang, ...(isRead && !session && keyQuery), ...query });
+    const isFile = body instanceof Blob;
+    const headers: Record<string, string> = { ...given.headers };
+    if (body !== undefined) headers["Content-Type"] = isFile ? body.type : "application/json";
+    if (session) headers.Authorization = `Bearer ${session.user_id}:${session.token}`;
+    else if (keyHeader && !(isRead && "app_id" in keyQuery)) headers.Authorization = keyHeader;
+    if (ifVersion !== undefined) headers["If-Match"] = `"${ifVersion}"`;
+    if (method === "POST") headers["Idempotency-Key"] = idempotencyKey ?? randomKey();
+    const init: RequestInit = { method, headers, signal: signal ?? null };
+    if (body !== undefined) init.body = isFile ? body : JSON.stringify(body);
+    const isRepeatable = ifVersion === undefined && !(method === "POST" && unkept.test(path));
+    return exchange({ url: `${base}${path}?${search}`, init, isRepeatable }, policy);
+  }
+
+  async function sendAsUser(method: string, path: string, given: LooseOptions): Promise<Envelope> {
+    const { as = app && method === "GET" && catalog.test(path) ? "key" : "user" } = given;
+    const session = as === "user" && !userless.test(path) ? await sessions.current() : null;
+    try {
+      return await sendAs(session, method, path, given);
+    } catch (error) {
+      // Another call or page may have refreshed the token meanwhile.
+      const next = session && hasEnded(error) && (await sessions.end(session));
+      if (!next) throw error;
+      return sendAs(next, method, path, given);
+    }
+  }
+
+  /** Sends a call with the token of the visitor, and keeps a new one. */
+  async function sendAsVisitor(method: string, path: string, given: LooseOptions): Promise<Envelope> {
+    const visitor = await storage.getItem(`${name} visitor`);
+    const place = method === "POST" ? "body" : "query";
+    const reply = await sendAsUser(method, path, {
+      ...given,
+      [place]: { ...(visitor && { visitor }), ...(given[place] as Query) },
+    });
+    const made = (reply.data as { visitor?: string }).visitor;
+    if (made) await storage.setItem(`${name} visitor`, made);
+    return reply;
+  }
+
+  /** Sends an operation. */
+  async function send(operation: Operation, given: LooseOptions = {}): Promise<Envelope> {
+    const [method = "", template = ""] = operation.split(" ");
+    const path = template.replace(/\{(\w+)\}/g, (_, id: string) => pathPart(id, given.path?.[id]));
+    if (!forVisitors.test(path)) return sendAsUser(method, path, given);
+    if (method !== "POST" || (await storage.getItem(`${name} visitor`))) return sendAsVisitor(method, path, given);
+    // Otherwise, the first calls of a page would make a visitor each.
+    const sent = visitorMade.then(() => sendAsVisitor(method, path, given));
+    visitorMade = sent.catch(() => {});
+    return sent;
+  }
+
+  return { send, sessions, base };
+}
+
+function pathPart(name: string, id: string | undefined): string {
+  if (!id || id === "." || id === "..") throw new TypeError(`${name} must be an id.`);
+  return encodeURIComponent(id);
+}
+
+/** Objects become `name[key]=value`, lists repeat the name. */
+function toSearch(query: Query): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (Array.isArray(value)) for (const one of value) search.append(name, String(one));
+    else if (typeof value === "object" && value !== null)
+      for (const [key, one] of Object.entries(value)) search.append(`${name}[${key}]`, String(one));
+    else if (value !== undefined && value !== null) search.append(name, String(value));
+  }
+  return search;
+}
+
+function randomKey(): string {
+  // `crypto.randomUUID` is missing in pages without TLS.
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

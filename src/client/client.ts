@@ -1,0 +1,100 @@
+import { type ClientOptions, createSender } from "./call.ts";
+import { BodegaError, type FieldError } from "./error.ts";
+import { createGroups, createMethod, type Groups } from "./groups.ts";
+import type { Body, Call, Data, Item, List, Method, Operation, Page, Query, SendOptions } from "./operations.ts";
+import { hasEnded, type Session, type TokenStorage } from "./session.ts";
+import type { components, paths } from "./types.generated.ts";
+import { verifyWebhook, type WebhookEvent, type WebhookMessage } from "./webhook.ts";
+
+export type {
+  Body,
+  ClientOptions,
+  components,
+  Data,
+  FieldError,
+  Item,
+  List,
+  Operation,
+  Page,
+  paths,
+  Query,
+  SendOptions,
+  Session,
+  TokenStorage,
+  WebhookEvent,
+  WebhookMessage,
+};
+export { BodegaError, verifyWebhook };
+
+/** Signing users up, in and out. The client keeps the token, sends it, and refreshes it before it expires. */
+export interface Auth {
+  /** Signs a user in. Error 5211 asks for `otp`. The visitor's likes and bookmarks become the user's. */
+  login: Method<"POST /auth/login/">;
+  /** Signs the user out: here in any case, at the server if it can be reached. */
+  logout(options?: SendOptions): Promise<void>;
+  /** Replaces the token now; calls do so by themselves. Null if nobody is signed in. */
+  refresh(): Promise<Session | null>;
+  /** The signed-in user's id and token; null if nobody is signed in. */
+  session(): Promise<Session | null>;
+  /** Changes the password of the signed-in user, which replaces the token. */
+  changePassword: Method<"POST /users/me/password/">;
+  signUp: Method<"POST /users/sign-up/">;
+  verify: Method<"POST /users/verify/">;
+  resendCode: Method<"POST /users/verify/resend/">;
+  forgotPassword: Method<"POST /auth/password/forgot/">;
+  resetPassword: Method<"POST /auth/password/reset/">;
+}
+
+/** A client of one store. */
+export interface Client extends Groups {
+  /** Sends an operation by its name, and returns the whole reply: `data`, and `page` of lists. */
+  call: Call;
+  auth: Auth;
+  /** The address of a product's picture in a width. Pictures that are stored elsewhere have one size. */
+  imageUrl(image: { url: string }, width?: 320 | 640 | 1280 | 2560): string;
+}
+
+/** Creates a client of one store. Its calls throw {@link BodegaError}. */
+export function createClient(options: ClientOptions): Client {
+  const { send, sessions, base } = createSender(options);
+  const keepSession = (operation: "POST /auth/login/" | "POST /users/me/password/") => {
+    const method = createMethod(send, operation) as (...input: unknown[]) => Promise<Session>;
+    return async (...input: unknown[]) => {
+      const data = await method(...input);
+      await sessions.save(data);
+      return data as never;
+    };
+  };
+  return {
+    call: send as unknown as Call,
+    ...createGroups(send),
+    auth: {
+      login: keepSession("POST /auth/login/"),
+      changePassword: keepSession("POST /users/me/password/"),
+      async logout(options) {
+        try {
+          if (await sessions.read()) await send("POST /auth/logout/", options);
+        } catch (error) {
+          if (!hasEnded(error)) throw error;
+        } finally {
+          const kept = await sessions.read();
+          if (kept) await sessions.end(kept);
+        }
+      },
+      async refresh() {
+        const session = await sessions.read();
+        return session && sessions.renewOnce(session);
+      },
+      session: sessions.read,
+      signUp: createMethod(send, "POST /users/sign-up/"),
+      verify: createMethod(send, "POST /users/verify/"),
+      resendCode: createMethod(send, "POST /users/verify/resend/"),
+      forgotPassword: createMethod(send, "POST /auth/password/forgot/"),
+      resetPassword: createMethod(send, "POST /auth/password/reset/"),
+    },
+    imageUrl({ url }, width) {
+      if (!url.startsWith("/")) return url;
+      return base + (width ? url.replace(/\/original(?=\.webp)/, `/${width}`) : url);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { ErrorCode } from "./types.generated.ts";
+
+/** An invalid field of a request, such as `images.0.url`. */
+export interface FieldError {
+  field: string;
+  message: string;
+}
+
+interface Failure {
+  /** `"network"` if there was no reply of Bodega: no connection, a timeout, or the error page of a proxy. */
+  code: ErrorCode | "network";
+  message: string;
+  remedy?: string | undefined;
+  details?: FieldError[] | undefined;
+  /** HTTP status; undefined without a reply. */
+  status?: number | undefined;
+  requestId?: string | undefined;
+  /** Seconds. */
+  retryAfter?: number | undefined;
+  cause?: unknown;
+}
+
+class FailedCall extends Error {
+  readonly code: ErrorCode | "network";
+  /** How to correct the request. */
+  readonly remedy: string | undefined;
+  readonly details: FieldError[] | undefined;
+  readonly status: number | undefined;
+  /** Quote it in bug reports: it is in the server's log. */
+  readonly requestId: string | undefined;
+  /** Seconds until a retry can succeed. */
+  readonly retryAfter: number | undefined;
+
+  constructor({ message, cause, ...failure }: Failure) {
+    super(message, { cause });
+    this.name = "BodegaError";
+    this.code = failure.code;
+    this.remedy = failure.remedy;
+    this.details = failure.details;
+    this.status = failure.status;
+    this.requestId = failure.requestId;
+    this.retryAfter = failure.retryAfter;
+  }
+}
+
+/** Errors that always name a field: a weak password, a product that is out of stock. */
+type AlwaysDetailed = 5217 | 5304;
+/** Errors that name fields where fields are to blame. */
+type SometimesDetailed = 5102 | 5302 | 5306;
+/** Errors that always say when to try again. */
+type Timed = 5001 | 5107 | 5209 | 5213;
+
+interface Narrowed<Code> {
+  readonly code: Code;
+  readonly details: Code extends AlwaysDetailed
+    ? [FieldError, ...FieldError[]]
+    : Code extends SometimesDetailed
+      ? FieldError[] | undefined
+      : undefined;
+  readonly retryAfter: Code extends Timed ? number : number | undefined;
+}
+
+/** The error of a call. Its `code` tells the kinds apart: where `error.code === 5304`, `error.details` is there. */
+export type BodegaError = { [C in ErrorCode | "network"]: FailedCall & Narrowed<C> }[ErrorCode | "network"];
+
+export const BodegaError = FailedCall as unknown as {
+  new (failure: Failure): BodegaError;
+  [Symbol.hasInstance](value: unknown): value is BodegaError;
+};

@@ -1,0 +1,90 @@
+import { BodegaError } from "./error.ts";
+
+/** How requests are retried. */
+export interface RetryPolicy {
+  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** How often a request is sent again at most. */
+  retries: number;
+  /** For one attempt. */
+  timeoutMs: number;
+}
+
+/** A request that is ready to be sent. */
+export interface Outgoing {
+  url: string;
+  init: RequestInit;
+  /** Whether it may run twice: if the connection is lost, nobody knows whether it ran. */
+  isRepeatable: boolean;
+}
+
+type ErrorBody = Pick<BodegaError, "code" | "message" | "remedy" | "details">;
+
+/** A reply without an error. */
+export interface Envelope {
+  request_id: string;
+  data: unknown;
+  page?: { next_cursor: string | null; has_more: boolean };
+}
+
+const firstDelayMs = 300;
+const longestDelayMs = 5_000;
+/** Seconds. A longer `Retry-After` is for the caller to wait for. */
+const maxRetryAfter = 30;
+
+/** Sends a request, again after errors that pass. Errors: BodegaError; the signal's reason. */
+export async function exchange({ url, init, isRepeatable }: Outgoing, policy: RetryPolicy): Promise<Envelope> {
+  for (let attempt = 0; ; attempt++) {
+    const answer = await sendOnce(url, init, policy);
+    if ("data" in answer) return answer;
+    const { code, status = 503, retryAfter = 0 } = answer;
+    const passes = code === 5001 || code === 5107 || (code === "network" && status >= 500 && isRepeatable);
+    if (!passes || attempt >= policy.retries || retryAfter > maxRetryAfter) throw answer;
+    const delayMs = Math.min(firstDelayMs * 2 ** attempt, longestDelayMs);
+    await pause(retryAfter * 1000 + delayMs * (0.5 + Math.random() / 2), init.signal);
+  }
+}
+
+async function sendOnce(
+  url: string,
+  init: RequestInit,
+  { fetch, timeoutMs }: RetryPolicy,
+): Promise<Envelope | BodegaError> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  let status: number | undefined;
+  try {
+    const response = await fetch(url, {
+      ...init,
+      signal: init.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
+    });
+    status = response.status;
+    const {
+      request_id: requestId,
+      error,
+      ...rest
+    } = (await response.json()) as Partial<Envelope & { error: ErrorBody }>;
+    if (error) {
+      const seconds = Number(response.headers.get("retry-after") ?? undefined);
+      return new BodegaError({ ...error, status, requestId, retryAfter: Number.isNaN(seconds) ? undefined : seconds });
+    }
+    if (!requestId) throw new Error("The reply is none of Bodega's.");
+    return { request_id: requestId, ...rest } as Envelope;
+  } catch (cause) {
+    init.signal?.throwIfAborted();
+    const message = status === undefined ? "The server cannot be reached." : `The reply (${status}) could not be read.`;
+    return new BodegaError({ code: "network", message, status, cause });
+  }
+}
+
+function pause(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

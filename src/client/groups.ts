@@ -1,0 +1,163 @@
+import type { LooseOptions } from "./call.ts";
+import type { Envelope } from "./exchange.ts";
+import type { List, ListMethod, Method, Operation, SendOptions, StateMethod } from "./operations.ts";
+
+/** The operations by resource and name of the method; `LIST` and `STATE` are kinds of `GET`. */
+const operations = {
+  products: {
+    list: "LIST /products/",
+    get: "GET /products/{id}/",
+    create: "POST /products/",
+    replace: "PUT /products/{id}/",
+    update: "PATCH /products/{id}/",
+    remove: "DELETE /products/{id}/",
+  },
+  variants: {
+    list: "GET /products/{id}/variants/",
+    get: "GET /products/{id}/variants/{variant_id}/",
+    add: "POST /products/{id}/variants/",
+    replace: "PUT /products/{id}/variants/{variant_id}/",
+    update: "PATCH /products/{id}/variants/{variant_id}/",
+    remove: "DELETE /products/{id}/variants/{variant_id}/",
+  },
+  categories: {
+    list: "LIST /categories/",
+    get: "GET /categories/{id}/",
+    create: "POST /categories/",
+    update: "PATCH /categories/{id}/",
+    remove: "DELETE /categories/{id}/",
+  },
+  media: { upload: "POST /media/" },
+  orders: {
+    list: "LIST /orders/",
+    get: "GET /orders/{id}/",
+    /** Places an order. A retry does not place it twice: it has the same `Idempotency-Key`. */
+    place: "POST /orders/",
+    cancel: "POST /orders/{id}/cancel/",
+    pay: "POST /orders/{id}/pay/",
+    fulfill: "POST /orders/{id}/fulfill/",
+    refund: "POST /orders/{id}/refund/",
+  },
+  wishlist: {
+    list: "LIST /wishlist/",
+    get: "GET /wishlist/{product_id}/",
+    add: "POST /wishlist/",
+    put: "PUT /wishlist/{product_id}/",
+    remove: "DELETE /wishlist/{product_id}/",
+  },
+  rewards: {
+    get: "GET /rewards/",
+    history: "LIST /rewards/history/",
+    redeem: "POST /rewards/redeem/",
+    adjust: "POST /rewards/adjust/",
+  },
+  likes: {
+    /** All likes of the user or visitor. */
+    list: "LIST /likes/",
+    get: "STATE /likes/",
+    add: "POST /likes/",
+    remove: "DELETE /likes/",
+  },
+  bookmarks: {
+    list: "LIST /bookmarks/",
+    get: "STATE /bookmarks/",
+    add: "POST /bookmarks/",
+    remove: "DELETE /bookmarks/",
+  },
+  views: { get: "STATE /views/", add: "POST /views/" },
+  users: {
+    /** The signed-in user. */
+    me: "GET /users/me/",
+    updateMe: "PATCH /users/me/",
+    list: "LIST /users/",
+    get: "GET /users/{id}/",
+    create: "POST /users/",
+    update: "PATCH /users/{id}/",
+    remove: "DELETE /users/{id}/",
+  },
+  account: {
+    verifyEmail: "POST /users/me/email/verify/",
+    resendEmailCode: "POST /users/me/email/resend/",
+    devices: "LIST /users/me/devices/",
+    removeDevice: "DELETE /users/me/devices/{id}/",
+    export: "GET /users/me/export/",
+    erase: "POST /users/me/erase/",
+    twoFactor: "GET /users/me/two-factor/",
+    beginTwoFactor: "POST /users/me/two-factor/",
+    confirmTwoFactor: "POST /users/me/two-factor/confirm/",
+    disableTwoFactor: "POST /users/me/two-factor/disable/",
+    renewRecoveryCodes: "POST /users/me/two-factor/recovery-codes/",
+  },
+  notifications: {
+    /** The key with which browsers subscribe. */
+    offer: "GET /notifications/register/",
+    register: "POST /notifications/register/",
+    change: "PATCH /notifications/register/{id}/",
+    unregister: "DELETE /notifications/register/{id}/",
+    send: "POST /notifications/send/",
+    list: "LIST /notifications/messages/",
+    get: "GET /notifications/messages/{id}/",
+  },
+  events: { list: "LIST /events/" },
+} as const satisfies Record<string, Record<string, Operation | `${"LIST" | "STATE"} ${string}`>>;
+
+type Operations = typeof operations;
+type Get<P extends string> = Extract<Operation, `GET ${P}`>;
+type MethodOf<O> = O extends Operation
+  ? Method<O>
+  : O extends `LIST ${infer P}`
+    ? ListMethod<Get<P>>
+    : O extends `STATE ${infer P}`
+      ? StateMethod<Get<P>>
+      : never;
+
+/** The methods of the client by resource. Each stands for one operation of the API. */
+export type Groups = { [G in keyof Operations]: { [N in keyof Operations[G]]: MethodOf<Operations[G][N]> } };
+
+type Send = (operation: Operation, options?: LooseOptions) => Promise<Envelope>;
+
+/** The methods by resource. */
+export function createGroups(send: Send): Groups {
+  const groups = Object.entries(operations).map(([group, methods]) => {
+    const made = Object.entries(methods).map(([name, operation]) => [name, createMethod(send, operation)]);
+    return [group, Object.fromEntries(made)];
+  });
+  return Object.fromEntries(groups);
+}
+
+/** The method of an operation. */
+export function createMethod<O extends string>(send: Send, operation: O): MethodOf<O> {
+  const sent = operation.replace(/^(LIST|STATE)/, "GET") as Operation;
+  const method = (...args: unknown[]) => {
+    const given = readArguments(sent, args);
+    if (operation.startsWith("LIST")) return createList(send, sent, given);
+    return send(sent, given).then(({ data }) => data);
+  };
+  return method as unknown as MethodOf<O>;
+}
+
+/** The arguments are the ids of the path, then the query or the body, then options. */
+function readArguments(operation: Operation, args: unknown[]): LooseOptions {
+  const names = [...operation.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const path = Object.fromEntries(names.map((name, index) => [name, args[index]])) as Record<string, string>;
+  const [input, options = {}] = args.slice(names.length) as [object?, (SendOptions & { query?: object })?];
+  const isQuery = /^(GET|DELETE) /.test(operation);
+  return isQuery ? { ...options, path, query: { ...input, ...options.query } } : { ...options, path, body: input };
+}
+
+function createList(send: Send, operation: Operation, given: LooseOptions): List<unknown> {
+  // The feed of events has the id of an event as its cursor.
+  const name = operation === "GET /events/" ? "after" : "cursor";
+  const page = (cursor?: string | null) =>
+    send(operation, cursor ? { ...given, query: { ...given.query, [name]: cursor } } : given);
+  return {
+    page: page as unknown as List<unknown>["page"],
+    async *[Symbol.asyncIterator]() {
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const { data, page: at } = await page(cursor);
+        yield* data as unknown[];
+        cursor = at?.has_more ? at.next_cursor : null;
+      }
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import type { components, paths } from "./types.generated.ts";
+
+type Verb = "get" | "post" | "put" | "patch" | "delete";
+type Schemas = components["schemas"];
+
+/** The page beside the records of a list: `next_cursor`, `has_more`, and `total` and `facets` where they are asked for. */
+export type Page = Schemas["Page"];
+
+type OperationsOf<P extends keyof paths> = {
+  [V in Verb & keyof paths[P]]: `${Uppercase<V>} ${P}`;
+}[Verb & keyof paths[P]];
+
+/** Every operation of the API by method and path, such as `"GET /products/{id}/"`. */
+export type Operation = { [P in keyof paths]: OperationsOf<P> }[keyof paths];
+
+/** Its description. */
+type Described<O extends Operation> = O extends `${infer V} ${infer P extends keyof paths}`
+  ? Lowercase<V> extends infer L extends keyof paths[P]
+    ? paths[P][L]
+    : never
+  : never;
+
+type Json<T> = T extends { content: { "application/json": infer J } } ? J : never;
+
+/** The whole reply of an operation: `request_id`, `data`, and `page` of lists. */
+export type Reply<O extends Operation> =
+  Described<O> extends { responses: infer R }
+    ? { [S in keyof R & (200 | 201)]: Json<R[S]> }[keyof R & (200 | 201)]
+    : never;
+
+/** `data` of an operation's reply. */
+export type Data<O extends Operation> = Reply<O> extends infer R ? (R extends { data: infer D } ? D : never) : never;
+
+/** A record of an operation that lists them. */
+export type Item<O extends Operation> =
+  Reply<O> extends infer R ? (R extends { data: (infer I)[]; page: Page } ? I : never) : never;
+
+type ParametersIn<O extends Operation, In extends string> =
+  Described<O> extends { parameters: infer P } ? (In extends keyof P ? P[In] : never) : never;
+
+/** The query of an operation, without `namespace`, which the client adds. */
+export type Query<O extends Operation> = Omit<ParametersIn<O, "query">, "namespace">;
+
+/** The JSON body of an operation; a file of an upload. `undefined` if it has none. */
+export type Body<O extends Operation> =
+  Described<O> extends { requestBody?: { content: infer C } | undefined }
+    ? C extends { "application/json": infer J }
+      ? J
+      : unknown extends C
+        ? undefined
+        : Blob
+    : undefined;
+
+/** How one call is sent. */
+export interface SendOptions {
+  signal?: AbortSignal | undefined;
+  /** Further headers, such as `X-Client-Address`. */
+  headers?: Record<string, string> | undefined;
+  /** For `POST`. The default is a new one for each call, which all its retries have. */
+  idempotencyKey?: string | undefined;
+  /** The `version` that the record must still have; otherwise error 5303. */
+  ifVersion?: number | undefined;
+  /** Whose credentials are sent. Default: the user's if somebody is signed in, except for reads of the catalogue. */
+  as?: "key" | "user" | undefined;
+}
+
+/** `T` as the field `Name`, which may be left out if all of `T` may. */
+type Field<Name extends string, T> = [T] extends [never | undefined]
+  ? { [N in Name]?: undefined }
+  : Record<never, never> extends T
+    ? { [N in Name]?: T }
+    : { [N in Name]: T };
+
+/** The parts of a request. */
+export type CallOptions<O extends Operation> = SendOptions &
+  Field<"path", Extract<ParametersIn<O, "path">, object>> &
+  Field<"query", Query<O>> &
+  Field<"body", Body<O>>;
+
+type Ids<O extends string> = O extends `${string}{${string}}${infer Rest}` ? [id: string, ...Ids<Rest>] : [];
+
+/** What an operation is mainly about: the query of reads and removals, otherwise the body. */
+type Input<O extends Operation> = O extends `${"GET" | "DELETE"} ${string}` ? Query<O> : Body<O>;
+
+/** The arguments of a method: the ids in the path, then its query or body, then options. */
+export type Arguments<O extends Operation> = [
+  ...Ids<O>,
+  ...(undefined extends Input<O>
+    ? [input?: undefined]
+    : Record<never, never> extends Input<O>
+      ? [input?: Input<O>]
+      : [input: Input<O>]),
+  options?: SendOptions & { query?: Partial<Query<O>> },
+];
+
+/** A method of the client. Errors: {@link BodegaError}. */
+export type Method<O extends Operation> = (...args: Arguments<O>) => Promise<Data<O>>;
+
+/** The records of all pages, which are fetched as `for await` reaches them, or one page at a time. */
+export interface List<I> extends AsyncIterable<I> {
+  /** One page; the first without `cursor`. */
+  page(cursor?: string | null): Promise<{ data: I[]; page: Page }>;
+}
+
+export type ListMethod<O extends Operation> = (...args: Arguments<O>) => List<Item<O>>;
+
+type State<O extends Operation, Id> =
+  Reply<O> extends infer R
+    ? R extends { page: unknown }
+      ? never
+      : R extends { data: infer D }
+        ? Id extends string
+          ? Exclude<D, readonly unknown[]>
+          : Extract<D, readonly unknown[]>
+        : never
+    : never;
+
+/** Reads the counts of one resource, or of up to 100 if `resource_id` is a list. */
+export type StateMethod<O extends Operation> = <Id extends string | string[]>(
+  input: Omit<Query<O>, "resource_id"> & { resource_id: Id },
+  options?: SendOptions,
+) => Promise<State<O, Id>>;
+
+/** Sends an operation, and returns the whole reply. Errors: {@link BodegaError}; the signal's reason if it is aborted. */
+export type Call = <O extends Operation>(
+  operation: O,
+  ...options: Record<never, never> extends CallOptions<O> ? [options?: CallOptions<O>] : [options: CallOptions<O>]
+) => Promise<Reply<O>>;

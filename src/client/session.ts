@@ -1,0 +1,119 @@
+import { BodegaError } from "./error.ts";
+
+/** Where the client keeps the user's and the visitor's token: `localStorage`, or anything like it. */
+export interface TokenStorage {
+  getItem(name: string): string | null | undefined | Promise<string | null | undefined>;
+  setItem(name: string, value: string): unknown;
+  removeItem(name: string): unknown;
+}
+
+/** A signed-in user. */
+export interface Session {
+  user_id: string;
+  token: string;
+  expires_at: string;
+}
+
+export interface KeptSession extends Session {
+  /** Epoch milliseconds. */
+  renew_at: number;
+}
+
+/** Storage that lasts as long as the client. */
+export function memoryStorage(): TokenStorage {
+  const items = new Map<string, string>();
+  return {
+    getItem: (name) => items.get(name),
+    setItem: (name, value) => items.set(name, value),
+    removeItem: (name) => items.delete(name),
+  };
+}
+
+interface Locks {
+  request<T>(name: string, run: () => Promise<T>): Promise<T>;
+}
+
+/** The share of a token's lifetime after which it is refreshed. */
+const renewAfter = 0.8;
+/** A refresh that failed is not tried again for so long: the token is still valid. */
+const pauseMs = 60_000;
+
+/** Whether a call failed because its token is not valid, or not any more. */
+export function hasEnded(error: unknown): boolean {
+  return error instanceof BodegaError && (error.code === 5205 || error.code === 5207 || error.code === 5214);
+}
+
+interface Options {
+  storage: TokenStorage;
+  /** The name in the storage. */
+  name: string;
+  /** Exchanges a token for a new one. */
+  refresh: (session: Session) => Promise<Session>;
+  onChange: (session: Session | null) => void;
+}
+
+/** Keeps the session in the storage, and refreshes its token before it expires, once for calls that run in parallel. */
+export function createSessionKeeper({ storage, name, refresh, onChange }: Options) {
+  let refreshing: Promise<Session | null> | undefined;
+  let pausedUntil = 0;
+
+  async function read(): Promise<KeptSession | null> {
+    const text = await storage.getItem(name);
+    return text ? JSON.parse(text) : null;
+  }
+
+  async function save({ user_id, token, expires_at }: Session): Promise<Session> {
+    const now = Date.now();
+    const renew_at = now + (Date.parse(expires_at) - now) * renewAfter;
+    const session = { user_id, token, expires_at };
+    await storage.setItem(name, JSON.stringify({ ...session, renew_at } satisfies KeptSession));
+    onChange(session);
+    return session;
+  }
+
+  /** Drops a session that has ended. Returns the one that another call or page has put in its place. */
+  async function end(ended: Session): Promise<Session | null> {
+    const kept = await read();
+    if (kept && kept.token !== ended.token) return kept;
+    if (kept) {
+      await storage.removeItem(name);
+      onChange(null);
+    }
+    return null;
+  }
+
+  async function renew(known: Session): Promise<Session | null> {
+    const kept = await read();
+    if (!kept || kept.token !== known.token) return kept;
+    try {
+      return await save(await refresh(kept));
+    } catch (error) {
+      const other = hasEnded(error) && (await end(kept));
+      if (!other) throw error;
+      return other;
+    }
+  }
+
+  /** Refreshes the token, unless that has happened meanwhile. */
+  function renewOnce(known: Session): Promise<Session | null> {
+    const { locks } = (globalThis.navigator ?? {}) as { locks?: Locks };
+    refreshing ??= (locks ? locks.request(name, () => renew(known)) : renew(known)).finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  }
+
+  /** The session with a token that lasts; null if nobody is signed in. */
+  async function current(): Promise<Session | null> {
+    const kept = await read();
+    const now = Date.now();
+    if (!kept || now < kept.renew_at || now < pausedUntil) return kept;
+    return renewOnce(kept).catch(async (error: unknown) => {
+      if (Date.parse(kept.expires_at) <= now || !(await read())) throw error;
+      pausedUntil = now + pauseMs;
+      return kept;
+    });
+  }
+
+  return { read, save, end, current, renewOnce };
+}

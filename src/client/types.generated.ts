@@ -1,0 +1,5556 @@
+// Generated from the API description by scripts/client-types.ts.
+
+/** The codes of errors. */
+export type ErrorCode =
+  /** Internal error. */
+  | 5000
+  /** Temporarily unavailable. */
+  | 5001
+  /** Malformed request. */
+  | 5100
+  /** `namespace` is missing. */
+  | 5101
+  /** Validation failed. */
+  | 5102
+  /** Unsupported media type. */
+  | 5103
+  /** The body is too large. */
+  | 5104
+  /** Method not allowed. */
+  | 5105
+  /** Route not found. */
+  | 5106
+  /** Too many requests. */
+  | 5107
+  /** Invalid app credential params. */
+  | 5202
+  /** App authentication failed. */
+  | 5203
+  /** Invalid token params. */
+  | 5204
+  /** Token not found or mismatch. */
+  | 5205
+  /** Authentication failed: no method succeeded. */
+  | 5206
+  /** The token is expired or revoked. */
+  | 5207
+  /** Too many authentication attempts from this address. */
+  | 5209
+  /** A two-factor code is required. */
+  | 5211
+  /** Invalid email, password or one-time code. */
+  | 5212
+  /** Too many attempts. */
+  | 5213
+  /** The user token is invalid, expired or revoked. */
+  | 5214
+  /** Store not found. */
+  | 5215
+  /** The code is invalid, used or expired. */
+  | 5216
+  /** The password is too weak. */
+  | 5217
+  /** Not permitted. */
+  | 5300
+  /** Not found. */
+  | 5301
+  /** The request conflicts with an existing record. */
+  | 5302
+  /** The record has changed since you read it. */
+  | 5303
+  /** Out of stock. */
+  | 5304
+  /** Not enough points. */
+  | 5305
+  /** The record's current state does not allow this. */
+  | 5306
+  /** This idempotency key was used for another request. */
+  | 5307;
+
+export interface paths {
+    "/categories/": {
+        parameters: {
+        };
+        /**
+         * List categories
+         * @description Allowed callers: app keys with `products:read`, app keys with `catalog:read`, signed-in users.
+         */
+        get: operations["listCategories"];
+        /**
+         * Create a category
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        post: operations["createCategory"];
+    };
+    "/categories/{id}/": {
+        parameters: {
+        };
+        /**
+         * Get a category
+         * @description Allowed callers: app keys with `products:read`, app keys with `catalog:read`, signed-in users.
+         */
+        get: operations["getCategory"];
+        /**
+         * Delete a category without products and categories below it
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        delete: operations["deleteCategory"];
+        /**
+         * Change some fields of a category
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        patch: operations["patchCategory"];
+    };
+    "/events/": {
+        parameters: {
+        };
+        /**
+         * Read the change feed, oldest first
+         * @description Allowed callers: app keys with `events:read`.
+         */
+        get: operations["listEvents"];
+    };
+    "/media/": {
+        parameters: {
+        };
+        /**
+         * Upload a picture
+         * @description Allowed callers: app keys with `media:write`, staff and owners.
+         */
+        post: operations["uploadMedia"];
+    };
+    "/media/{id}/{file}": {
+        parameters: {
+        };
+        /**
+         * Get a picture
+         * @description Allowed callers: anyone.
+         */
+        get: operations["getMedia"];
+    };
+    "/orders/": {
+        parameters: {
+        };
+        /**
+         * List orders
+         * @description Allowed callers: app keys with `orders:read`, signed-in users.
+         */
+        get: operations["listOrders"];
+        /**
+         * Create an order
+         * @description Allowed callers: app keys with `orders:write`, signed-in users.
+         */
+        post: operations["createOrder"];
+    };
+    "/orders/{id}/": {
+        parameters: {
+        };
+        /**
+         * Get an order
+         * @description Allowed callers: app keys with `orders:read`, signed-in users.
+         */
+        get: operations["getOrder"];
+    };
+    "/orders/{id}/cancel/": {
+        parameters: {
+        };
+        /**
+         * Cancel a pending order
+         * @description Allowed callers: app keys with `orders:write`, signed-in users.
+         */
+        post: operations["cancelOrder"];
+    };
+    "/orders/{id}/pay/": {
+        parameters: {
+        };
+        /**
+         * Mark an order as paid
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        post: operations["payOrder"];
+    };
+    "/orders/{id}/fulfill/": {
+        parameters: {
+        };
+        /**
+         * Mark a paid order as fulfilled
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        post: operations["fulfillOrder"];
+    };
+    "/orders/{id}/refund/": {
+        parameters: {
+        };
+        /**
+         * Refund an order, or some of its lines
+         * @description Allowed callers: app keys with `orders:write`, staff and owners.
+         */
+        post: operations["refundOrder"];
+    };
+    "/auth/password/forgot/": {
+        parameters: {
+        };
+        /**
+         * Request a password reset code by mail
+         * @description Allowed callers: anyone.
+         */
+        post: operations["forgotPassword"];
+    };
+    "/auth/password/reset/": {
+        parameters: {
+        };
+        /**
+         * Set a new password with a reset code
+         * @description Allowed callers: anyone.
+         */
+        post: operations["resetPassword"];
+    };
+    "/users/me/export/": {
+        parameters: {
+        };
+        /**
+         * Get all that is kept of the signed-in user
+         * @description Allowed callers: signed-in users.
+         */
+        get: operations["exportOwnData"];
+    };
+    "/users/me/erase/": {
+        parameters: {
+        };
+        /**
+         * Erase the signed-in user
+         * @description Allowed callers: signed-in users.
+         */
+        post: operations["eraseOwnAccount"];
+    };
+    "/products/": {
+        parameters: {
+        };
+        /**
+         * List products
+         * @description Allowed callers: app keys with `products:read`, app keys with `catalog:read`, signed-in users.
+         */
+        get: operations["listProducts"];
+        /**
+         * Create a product
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        post: operations["createProduct"];
+    };
+    "/products/{id}/": {
+        parameters: {
+        };
+        /**
+         * Get a product
+         * @description Allowed callers: app keys with `products:read`, app keys with `catalog:read`, signed-in users.
+         */
+        get: operations["getProduct"];
+        /**
+         * Replace a product
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        put: operations["replaceProduct"];
+        /**
+         * Delete a product
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        delete: operations["deleteProduct"];
+        /**
+         * Change some fields of a product
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        patch: operations["patchProduct"];
+    };
+    "/users/me/": {
+        parameters: {
+        };
+        /**
+         * Get the signed-in user
+         * @description Allowed callers: signed-in users.
+         */
+        get: operations["getOwnProfile"];
+        /**
+         * Update the signed-in user
+         * @description Allowed callers: signed-in users.
+         */
+        patch: operations["patchOwnProfile"];
+    };
+    "/users/me/email/verify/": {
+        parameters: {
+        };
+        /**
+         * Verify the signed-in user's email with the mailed code
+         * @description Allowed callers: signed-in users.
+         */
+        post: operations["verifyOwnEmail"];
+    };
+    "/users/me/email/resend/": {
+        parameters: {
+        };
+        /**
+         * Mail another code for the signed-in user's email
+         * @description Allowed callers: signed-in users.
+         */
+        post: operations["resendEmailCode"];
+    };
+    "/likes/": {
+        parameters: {
+        };
+        /**
+         * Get the likes of resources, or list the caller's own
+         * @description Allowed callers: anyone.
+         */
+        get: operations["getLikes"];
+        /**
+         * Like a resource
+         * @description Allowed callers: anyone.
+         */
+        post: operations["addLike"];
+        /**
+         * Remove a like
+         * @description Allowed callers: anyone.
+         */
+        delete: operations["removeLike"];
+    };
+    "/bookmarks/": {
+        parameters: {
+        };
+        /**
+         * Get the bookmarks of resources, or list the caller's own
+         * @description Allowed callers: anyone.
+         */
+        get: operations["getBookmarks"];
+        /**
+         * Bookmark a resource
+         * @description Allowed callers: anyone.
+         */
+        post: operations["addBookmark"];
+        /**
+         * Remove a bookmark
+         * @description Allowed callers: anyone.
+         */
+        delete: operations["removeBookmark"];
+    };
+    "/notifications/register/": {
+        parameters: {
+        };
+        /**
+         * Get the Web Push key and the supported platforms
+         * @description Allowed callers: anyone.
+         */
+        get: operations["getPushOffer"];
+        /**
+         * Register a browser or device, or renew its registration
+         * @description Allowed callers: anyone.
+         */
+        post: operations["registerDevice"];
+    };
+    "/notifications/register/{id}/": {
+        parameters: {
+        };
+        /**
+         * Remove a registration
+         * @description Allowed callers: anyone.
+         */
+        delete: operations["removeRegistration"];
+        /**
+         * Change a registration's topics, language, endpoint or token
+         * @description Allowed callers: anyone.
+         */
+        patch: operations["changeRegistration"];
+    };
+    "/users/me/devices/": {
+        parameters: {
+        };
+        /**
+         * List the devices of the signed-in user
+         * @description Allowed callers: signed-in users.
+         */
+        get: operations["listOwnDevices"];
+    };
+    "/users/me/devices/{id}/": {
+        parameters: {
+        };
+        /**
+         * Remove a device of the signed-in user
+         * @description Allowed callers: signed-in users.
+         */
+        delete: operations["removeOwnDevice"];
+    };
+    "/notifications/send/": {
+        parameters: {
+        };
+        /**
+         * Send a notification
+         * @description Allowed callers: app keys with `notifications:write`, staff and owners.
+         */
+        post: operations["sendNotification"];
+    };
+    "/notifications/messages/": {
+        parameters: {
+        };
+        /**
+         * List the notifications that the store has sent
+         * @description Allowed callers: app keys with `notifications:write`, staff and owners.
+         */
+        get: operations["listNotifications"];
+    };
+    "/notifications/messages/{id}/": {
+        parameters: {
+        };
+        /**
+         * Get a notification and the states of its deliveries
+         * @description Allowed callers: app keys with `notifications:write`, staff and owners.
+         */
+        get: operations["getNotification"];
+    };
+    "/rewards/": {
+        parameters: {
+        };
+        /**
+         * Get a user's points
+         * @description Allowed callers: app keys with `rewards:read`, signed-in users.
+         */
+        get: operations["getRewards"];
+    };
+    "/rewards/history/": {
+        parameters: {
+        };
+        /**
+         * List the entries of a user's account
+         * @description Allowed callers: app keys with `rewards:read`, signed-in users.
+         */
+        get: operations["listRewardEntries"];
+    };
+    "/rewards/redeem/": {
+        parameters: {
+        };
+        /**
+         * Spend points
+         * @description Allowed callers: app keys with `rewards:write`, signed-in users.
+         */
+        post: operations["redeemPoints"];
+    };
+    "/rewards/adjust/": {
+        parameters: {
+        };
+        /**
+         * Add or subtract points of a user
+         * @description Allowed callers: app keys with `rewards:write`, staff and owners.
+         */
+        post: operations["adjustRewards"];
+    };
+    "/auth/login/": {
+        parameters: {
+        };
+        /**
+         * Log in with email and password
+         * @description Allowed callers: anyone.
+         */
+        post: operations["login"];
+    };
+    "/auth/refresh/": {
+        parameters: {
+        };
+        /**
+         * Exchange a token for a new one
+         * @description Allowed callers: the user whose token it is.
+         */
+        post: operations["refreshToken"];
+    };
+    "/auth/logout/": {
+        parameters: {
+        };
+        /**
+         * Log out and revoke the token
+         * @description Allowed callers: the user whose token it is.
+         */
+        post: operations["logout"];
+    };
+    "/users/me/password/": {
+        parameters: {
+        };
+        /**
+         * Change the password of the signed-in user
+         * @description Allowed callers: signed-in users.
+         */
+        post: operations["changeOwnPassword"];
+    };
+    "/users/sign-up/": {
+        parameters: {
+        };
+        /**
+         * Sign a customer up
+         * @description Allowed callers: app keys with `customers:sign-up`.
+         */
+        post: operations["signUp"];
+    };
+    "/users/verify/": {
+        parameters: {
+        };
+        /**
+         * Verify a sign-up with the mailed code
+         * @description Allowed callers: app keys with `customers:sign-up`.
+         */
+        post: operations["verifySignUp"];
+    };
+    "/users/verify/resend/": {
+        parameters: {
+        };
+        /**
+         * Mail another code for a sign-up
+         * @description Allowed callers: app keys with `customers:sign-up`.
+         */
+        post: operations["resendSignUpCode"];
+    };
+    "/users/me/two-factor/": {
+        parameters: {
+        };
+        /**
+         * Get the state of two-factor authentication
+         * @description Allowed callers: signed-in users.
+         */
+        get: operations["getTwoFactor"];
+        /**
+         * Begin to enable two-factor authentication
+         * @description Allowed callers: signed-in users.
+         */
+        post: operations["beginTwoFactor"];
+    };
+    "/users/me/two-factor/confirm/": {
+        parameters: {
+        };
+        /**
+         * Enable two-factor authentication with a first code
+         * @description Allowed callers: signed-in users.
+         */
+        post: operations["confirmTwoFactor"];
+    };
+    "/users/me/two-factor/disable/": {
+        parameters: {
+        };
+        /**
+         * Disable two-factor authentication
+         * @description Allowed callers: signed-in users.
+         */
+        post: operations["disableTwoFactor"];
+    };
+    "/users/me/two-factor/recovery-codes/": {
+        parameters: {
+        };
+        /**
+         * Replace the recovery codes
+         * @description Allowed callers: signed-in users.
+         */
+        post: operations["renewRecoveryCodes"];
+    };
+    "/users/": {
+        parameters: {
+        };
+        /**
+         * List users
+         * @description Allowed callers: app keys with `users:read`, staff and owners.
+         */
+        get: operations["listUsers"];
+        /**
+         * Create or import a user
+         * @description Allowed callers: app keys with `users:write`, staff and owners.
+         */
+        post: operations["createUser"];
+    };
+    "/users/{id}/": {
+        parameters: {
+        };
+        /**
+         * Get a user
+         * @description Allowed callers: app keys with `users:read`, staff and owners.
+         */
+        get: operations["getUser"];
+        /**
+         * Delete a user
+         * @description Allowed callers: app keys with `users:write`, staff and owners.
+         */
+        delete: operations["deleteUser"];
+        /**
+         * Update a user
+         * @description Allowed callers: app keys with `users:write`, staff and owners.
+         */
+        patch: operations["patchUser"];
+    };
+    "/products/{id}/variants/": {
+        parameters: {
+        };
+        /**
+         * List a product's variants
+         * @description Allowed callers: app keys with `products:read`, app keys with `catalog:read`, signed-in users.
+         */
+        get: operations["listVariants"];
+        /**
+         * Add a variant
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        post: operations["addVariant"];
+    };
+    "/products/{id}/variants/{variant_id}/": {
+        parameters: {
+        };
+        /**
+         * Get a variant
+         * @description Allowed callers: app keys with `products:read`, app keys with `catalog:read`, signed-in users.
+         */
+        get: operations["getVariant"];
+        /**
+         * Replace a variant
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        put: operations["replaceVariant"];
+        /**
+         * Delete a variant
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        delete: operations["deleteVariant"];
+        /**
+         * Change some fields of a variant
+         * @description Allowed callers: app keys with `products:write`, staff and owners.
+         */
+        patch: operations["patchVariant"];
+    };
+    "/views/": {
+        parameters: {
+        };
+        /**
+         * Get the views of resources, of one also by day
+         * @description Allowed callers: anyone.
+         */
+        get: operations["getViews"];
+        /**
+         * Count a view, once per viewer and day
+         * @description Allowed callers: anyone.
+         */
+        post: operations["noteView"];
+    };
+    "/wishlist/": {
+        parameters: {
+        };
+        /**
+         * List a user's wishlist
+         * @description Allowed callers: app keys with `wishlist:read`, signed-in users.
+         */
+        get: operations["listWishlist"];
+        /**
+         * Add a product to a wishlist
+         * @description Allowed callers: app keys with `wishlist:write`, signed-in users.
+         */
+        post: operations["addToWishlist"];
+    };
+    "/wishlist/{product_id}/": {
+        parameters: {
+        };
+        /**
+         * Get a product on a wishlist
+         * @description Allowed callers: app keys with `wishlist:read`, signed-in users.
+         */
+        get: operations["getWishlistItem"];
+        /**
+         * Set the variant and note of a product on a wishlist
+         * @description Allowed callers: app keys with `wishlist:write`, signed-in users.
+         */
+        put: operations["putOnWishlist"];
+        /**
+         * Remove a product from a wishlist
+         * @description Allowed callers: app keys with `wishlist:write`, signed-in users.
+         */
+        delete: operations["removeFromWishlist"];
+    };
+    "/": {
+        parameters: {
+        };
+        /** Get what this is and whether it is well; browsers get a page */
+        get: operations["getHome"];
+    };
+    "/docs": {
+        parameters: {
+        };
+        /** Get this reference as a page, unless it is switched off */
+        get: operations["getReference"];
+    };
+    "/health/live": {
+        parameters: {
+        };
+        /** Check that the process runs */
+        get: operations["getLiveness"];
+    };
+    "/health/ready": {
+        parameters: {
+        };
+        /** Check that the server can work */
+        get: operations["getReadiness"];
+    };
+    "/openapi.json": {
+        parameters: {
+        };
+        /** Get this description */
+        get: operations["getDescription"];
+    };
+    "/client.js": {
+        parameters: {
+        };
+        /** Get the client for JavaScript, as a module */
+        get: operations["getClient"];
+    };
+    "/client.d.ts": {
+        parameters: {
+        };
+        /** Get the types of the client */
+        get: operations["getClientTypes"];
+    };
+    "/metrics": {
+        parameters: {
+        };
+        /** Get metrics for Prometheus, if the server has a token for them */
+        get: operations["getMetrics"];
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Error: {
+            /** @description Id of the request, also in the server's log. Quote it in bug reports. */
+            request_id: string;
+            error: {
+                /**
+                 * Format: int64
+                 * @description Numeric code of the error; it never changes.
+                 */
+                code: number;
+                /** @description Description of the error for people. Its text may change. */
+                message: string;
+                /** @description How to correct the request, or when to repeat it. */
+                remedy?: string;
+                /** @description The invalid fields. */
+                details?: {
+                    /** @description Path of the invalid field, such as `images.0.url`. */
+                    field: string;
+                    message: string;
+                }[];
+            };
+        };
+        Page: {
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /**
+             * Format: int64
+             * @description Maximum number of records on this page.
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @description Number of records on all pages; with `include_total=true`.
+             */
+            total?: number;
+            /**
+             * Format: int64
+             * @description Instead of `total`, if there are more products than were counted, usually 10,000.
+             */
+            total_is_at_least?: number;
+            /** @description How many products have each value; with `facets`. Tags and categories are at most 100, most frequent first. */
+            facets?: {
+                tags?: {
+                    values: {
+                        value: string;
+                        /** Format: int64 */
+                        count: number;
+                    }[];
+                    /** @description False if there are more products than were counted. */
+                    is_complete: boolean;
+                };
+                categories?: {
+                    values: {
+                        id: string;
+                        slug: string;
+                        /** Format: int64 */
+                        count: number;
+                    }[];
+                    /** @description False if there are more products than were counted. */
+                    is_complete: boolean;
+                };
+                price?: {
+                    values: {
+                        /** Format: double */
+                        gte: number;
+                        /** Format: double */
+                        lt: number;
+                        /** Format: int64 */
+                        count: number;
+                    }[];
+                    /** @description False if there are more products than were counted. */
+                    is_complete: boolean;
+                };
+            };
+        };
+        Category: {
+            /** @description `cat_…` */
+            id: string;
+            /** @description The category above, by its id; a write also accepts its slug. Null at the top. At most 8 levels. */
+            parent_id: string | null;
+            /** @description Unique in the store. Default: made from the title. */
+            slug: string;
+            title: string;
+            description: string | null;
+            /**
+             * Format: int64
+             * @description Place among the categories with the same parent. Default: last.
+             */
+            position: number;
+            /**
+             * @description Customers and the keys of pages see published categories below published ones only.
+             * @default true
+             */
+            published: boolean;
+            /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
+            translations: {
+                [key: string]: {
+                    title?: string;
+                    description?: string;
+                };
+            };
+            /** @description Language of the title; of one category also sent as `Content-Language`. */
+            lang: string;
+            /**
+             * Format: int64
+             * @description Increases by one with every write; sent as `ETag`.
+             */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        CategoryListReply: {
+            request_id: string;
+            data: components["schemas"]["Category"][];
+            page: components["schemas"]["Page"];
+        };
+        CategoryReply: {
+            request_id: string;
+            data: components["schemas"]["Category"];
+        };
+        CategoryInput: {
+            title: string;
+            /** @description The category above, by its id; a write also accepts its slug. Null at the top. At most 8 levels. */
+            parent_id?: string | null;
+            /** @description Unique in the store. Default: made from the title. */
+            slug?: string;
+            description?: string | null;
+            /**
+             * Format: int64
+             * @description Place among the categories with the same parent. Default: last.
+             */
+            position?: number;
+            /**
+             * @description Customers and the keys of pages see published categories below published ones only.
+             * @default true
+             */
+            published: boolean;
+            /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
+            translations?: {
+                [key: string]: {
+                    title?: string;
+                    description?: string;
+                };
+            };
+        };
+        CategoryPatch: {
+            /** @description The category above, by its id; a write also accepts its slug. Null at the top. At most 8 levels. */
+            parent_id?: string | null;
+            /** @description Unique in the store. Default: made from the title. */
+            slug?: string;
+            title?: string;
+            description?: string | null;
+            /**
+             * Format: int64
+             * @description Place among the categories with the same parent. Default: last.
+             */
+            position?: number;
+            /**
+             * @description Customers and the keys of pages see published categories below published ones only.
+             * @default true
+             */
+            published: boolean;
+            /** @description Merged with existing translations; at most 50 languages. Null removes a text or a language. */
+            translations?: {
+                [key: string]: {
+                    title?: string | null;
+                    description?: string | null;
+                } | null;
+            };
+        };
+        DeletedCategory: {
+            id: string;
+            deleted: boolean;
+        };
+        DeletedCategoryReply: {
+            request_id: string;
+            data: components["schemas"]["DeletedCategory"];
+        };
+        Event: {
+            /** @description Unique in the store. A repeated webhook delivery has the same id. */
+            id: string;
+            /** @description One of product.created, product.updated, product.deleted, stock.changed, category.created, category.updated, category.deleted, order.created, order.paid, order.fulfilled, order.cancelled, order.expired, order.refunded, user.created, user.updated, user.deleted. */
+            type: string;
+            /** @description Id of the record that changed. */
+            subject: string;
+            /** @description A summary of the change, without personal data. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+        };
+        EventListReply: {
+            request_id: string;
+            data: components["schemas"]["Event"][];
+            page: components["schemas"]["Page"];
+        };
+        Media: {
+            /** @description `med_…`, the `media_id` of a picture of a product or variant. */
+            id: string;
+            /** @description Path of the picture. For another width, replace `original` by 320, 640, 1280 or 2560. Needs no credentials. */
+            url: string;
+            /** Format: int64 */
+            width: number;
+            /** Format: int64 */
+            height: number;
+            /**
+             * Format: int64
+             * @description Size of the stored picture, which counts towards the quota.
+             */
+            bytes: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        MediaReply: {
+            request_id: string;
+            data: components["schemas"]["Media"];
+        };
+        MediaUpload: {
+            /** Format: binary */
+            file: string;
+        };
+        Order: {
+            /** @description `ord_…`; sorts by creation time. */
+            id: string;
+            /**
+             * Format: int64
+             * @description Number of the order in its store, without gaps.
+             */
+            number: number;
+            /** @description `usr_…`; null for a guest. */
+            user_id: string | null;
+            /**
+             * @description pending → paid → completed; pending → cancelled or expired; paid → cancelled by a full refund.
+             * @enum {string}
+             */
+            status: "pending" | "paid" | "completed" | "cancelled" | "expired";
+            /** @enum {string} */
+            payment_status: "unpaid" | "paid" | "partially_refunded" | "refunded";
+            /** @enum {string} */
+            fulfillment_status: "unfulfilled" | "fulfilled";
+            /** @description ISO 4217. */
+            currency: string;
+            items: {
+                /** @description `line_…` */
+                id: string;
+                /** @description `prod_…` */
+                product_id: string;
+                /** @description `var_…` */
+                variant_id: string | null;
+                /** @description Title in the order's language. A line keeps the product as it was when it was ordered. */
+                title: string;
+                variant_title: string | null;
+                sku: string | null;
+                options: {
+                    [key: string]: string;
+                };
+                image: string | null;
+                /** Format: double */
+                price: number;
+                /** Format: int64 */
+                price_minor: number;
+                /** Format: int64 */
+                quantity: number;
+                /** Format: double */
+                subtotal: number;
+                /** Format: int64 */
+                subtotal_minor: number;
+                /** Format: double */
+                discount: number;
+                /** Format: int64 */
+                discount_minor: number;
+                /** Format: double */
+                tax: number;
+                /** Format: int64 */
+                tax_minor: number;
+                /** Format: double */
+                total: number;
+                /** Format: int64 */
+                total_minor: number;
+                /** Format: int64 */
+                refunded_quantity: number;
+                /** Format: double */
+                refunded: number;
+                /** Format: int64 */
+                refunded_minor: number;
+                /** Format: int64 */
+                restocked_quantity: number;
+            }[];
+            /** Format: double */
+            subtotal: number;
+            /** Format: int64 */
+            subtotal_minor: number;
+            /** Format: double */
+            discount: number;
+            /** Format: int64 */
+            discount_minor: number;
+            /** Format: double */
+            shipping: number;
+            /** Format: int64 */
+            shipping_minor: number;
+            /** Format: double */
+            tax: number;
+            /** Format: int64 */
+            tax_minor: number;
+            /**
+             * Format: double
+             * @description subtotal − discount + shipping + tax.
+             */
+            total: number;
+            /** Format: int64 */
+            total_minor: number;
+            /** Format: double */
+            refunded: number;
+            /** Format: int64 */
+            refunded_minor: number;
+            /** Format: int64 */
+            points_used: number;
+            /** Format: int64 */
+            points_earned: number;
+            /**
+             * Format: int64
+             * @description Used points that were returned to the customer.
+             */
+            points_returned: number;
+            /**
+             * Format: int64
+             * @description Earned points that refunds took back.
+             */
+            points_reversed: number;
+            payment_reference: string | null;
+            shipping_address: {
+                name?: string;
+                line1: string;
+                line2?: string;
+                city: string;
+                region?: string;
+                postal_code?: string;
+                /** @description ISO 3166-1 alpha-2, in capitals. */
+                country: string;
+                phone?: string;
+            } | null;
+            note: string | null;
+            /** @description Language of the titles of the lines. */
+            lang: string;
+            refunds: {
+                /** @description `ref_…` */
+                id: string;
+                /** Format: double */
+                amount: number;
+                /** Format: int64 */
+                amount_minor: number;
+                lines: {
+                    /** @description `line_…` */
+                    line_id: string;
+                    /** Format: int64 */
+                    quantity: number;
+                    /** Format: double */
+                    amount: number;
+                    /** Format: int64 */
+                    amount_minor: number;
+                    restock: boolean;
+                }[];
+                reason: string | null;
+                /** Format: int64 */
+                points_returned: number;
+                /** Format: int64 */
+                points_reversed: number;
+                /** Format: date-time */
+                created_at: string;
+            }[];
+            /**
+             * Format: int64
+             * @description Increases by one with every write; sent as `ETag`.
+             */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description Time at which the order expires unless it is paid.
+             */
+            expires_at: string;
+            /** Format: date-time */
+            paid_at: string | null;
+            /** Format: date-time */
+            fulfilled_at: string | null;
+            /** Format: date-time */
+            cancelled_at: string | null;
+        };
+        OrderListReply: {
+            request_id: string;
+            data: components["schemas"]["Order"][];
+            page: components["schemas"]["Page"];
+        };
+        OrderReply: {
+            request_id: string;
+            data: components["schemas"]["Order"];
+        };
+        OrderInput: {
+            items: {
+                /** @description Id of a product without variants. */
+                product_id?: string;
+                /** @description Id of a variant. Products with variants are ordered by variant. */
+                variant_id?: string;
+                /** Format: int64 */
+                quantity: number;
+            }[];
+            shipping_address?: {
+                name?: string;
+                line1: string;
+                line2?: string;
+                city: string;
+                region?: string;
+                postal_code?: string;
+                /** @description ISO 3166-1 alpha-2, in capitals. */
+                country: string;
+                phone?: string;
+            } | null;
+            note?: string | null;
+            /**
+             * Format: int64
+             * @description Reward points to pay with.
+             */
+            use_points?: number;
+            /**
+             * Format: double
+             * @description Shipping costs. App keys and staff only.
+             */
+            shipping?: number;
+            /**
+             * Format: double
+             * @description Split over the lines. App keys and staff only.
+             */
+            tax?: number;
+            /** @description Id of the customer, for app keys and staff. Default: a guest. */
+            customer_id?: string;
+            /** @description IP address of the guest, for app keys of backends: the limits of unpaid orders count by it. */
+            guest_ip?: string;
+        };
+        PaymentInput: {
+            /** @description Id of the payment, unique in the store. Repeating it does not book the payment again. */
+            payment_reference?: string;
+        };
+        RefundInput: {
+            /** @description Default: everything that is not refunded yet, with shipping. */
+            lines?: {
+                line_id: string;
+                /** Format: int64 */
+                quantity: number;
+            }[];
+            /**
+             * @description Whether the refunded items return to stock.
+             * @default false
+             */
+            restock: boolean;
+            reason?: string | null;
+        };
+        ForgotPasswordReply: {
+            accepted: boolean;
+        };
+        ForgotPasswordReplyReply: {
+            request_id: string;
+            data: components["schemas"]["ForgotPasswordReply"];
+        };
+        ForgotPassword: {
+            email: string;
+            /** @description Language of the mail, as a BCP 47 tag. Default: the user's language. */
+            language?: string;
+        };
+        ResetPasswordReply: {
+            password_changed: boolean;
+        };
+        ResetPasswordReplyReply: {
+            request_id: string;
+            data: components["schemas"]["ResetPasswordReply"];
+        };
+        ResetPassword: {
+            email: string;
+            /** @description The six digits from the mail, as a string, because they may begin with zeros. */
+            code: string;
+            /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
+            password: string;
+        };
+        User: {
+            /** @description `usr_…`; sorts by creation time. */
+            id: string;
+            /** @description Unique in the store, ignoring case. */
+            email: string;
+            /** @description Replaces `email` once the user enters the code that was mailed to it. */
+            pending_email: string | null;
+            name: string | null;
+            phone: string | null;
+            /** @description Language of the user's mail (BCP 47); null: the store's language. */
+            lang: string | null;
+            /**
+             * @description Staff manage the store's records; owners also manage staff.
+             * @enum {string}
+             */
+            role: "customer" | "staff" | "owner";
+            /**
+             * @description A disabled user cannot log in; their token is revoked at once.
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /** @description Whether the user has proved that the email address is theirs. */
+            email_verified: boolean;
+            addresses: {
+                name?: string;
+                line1: string;
+                line2?: string;
+                city: string;
+                region?: string;
+                postal_code?: string;
+                /** @description ISO 3166-1 alpha-2, in capitals. */
+                country: string;
+                phone?: string;
+                /** @description At most one address is the default. */
+                is_default?: boolean;
+            }[];
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata: {
+                [key: string]: unknown;
+            };
+            two_factor_enabled: boolean;
+            /** Format: date-time */
+            last_login_at: string | null;
+            /**
+             * Format: int64
+             * @description Increases by one with every write; sent as `ETag`.
+             */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        PersonalData: {
+            user: components["schemas"]["User"];
+            /** @description Tokens, without their secrets. */
+            sessions: {
+                [key: string]: unknown;
+            }[];
+            /** @description Devices that receive notifications. */
+            devices: {
+                [key: string]: unknown;
+            }[];
+            /** @description Orders with their refunds, as `GET /orders/` shows them. */
+            orders: {
+                [key: string]: unknown;
+            }[];
+            /** @description Entries of the points ledger. */
+            rewards: {
+                [key: string]: unknown;
+            }[];
+            /** @description Products on the wishlist. */
+            wishlist: {
+                [key: string]: unknown;
+            }[];
+            /** @description Likes and bookmarks. */
+            reactions: {
+                [key: string]: unknown;
+            }[];
+            /** @description Mail to the address that waits or ended in the last 30 days, without its contents. */
+            mail: {
+                [key: string]: unknown;
+            }[];
+            /** @description Entries of the audit log about the person or caused by them, without their own exports. */
+            audit: {
+                [key: string]: unknown;
+            }[];
+        };
+        PersonalDataReply: {
+            request_id: string;
+            data: components["schemas"]["PersonalData"];
+        };
+        Erased: {
+            erased: boolean;
+        };
+        ErasedReply: {
+            request_id: string;
+            data: components["schemas"]["Erased"];
+        };
+        Erasure: {
+            /** @description Current password of the user. */
+            password: string;
+            /** @description Six digits from the authenticator or a recovery code; required if two-factor authentication is enabled. */
+            otp?: string;
+        };
+        Variant: {
+            /** @description `var_…` */
+            id: string;
+            /** @description Default: made from the options, such as `M / Red`. */
+            title: string;
+            /** @description Unique in the store. */
+            sku: string | null;
+            /** @description Such as `{"size": "M"}`. No two variants of a product may have the same options. */
+            options: {
+                [key: string]: string;
+            };
+            /**
+             * Format: double
+             * @description The variant's own price, or the product's.
+             */
+            price: number;
+            /**
+             * Format: double
+             * @description The former price. It requires a `price` of the variant's own; without one, both are the product's.
+             */
+            compare_at_price: number | null;
+            /**
+             * Format: int64
+             * @description Stock on hand; null if not counted. Not shown to customers and storefront keys.
+             */
+            stock?: number | null;
+            images: {
+                /** @description `med_…` of an uploaded picture. */
+                media_id?: string;
+                /** @description Of an uploaded picture, a path of this server, in which `original` can be replaced by a width. */
+                url: string;
+                /** @description Text for people who cannot see the picture. */
+                alt: string;
+                /** Format: int64 */
+                position: number;
+            }[];
+            /**
+             * Format: int64
+             * @description Place among the variants. Default: last.
+             */
+            position: number;
+            /** Format: int64 */
+            price_minor: number;
+            /** @description False if `price` and `compare_at_price` are the product's. */
+            has_own_price: boolean;
+            /** @description ISO 4217. */
+            currency: string;
+            /**
+             * Format: int64
+             * @description Stock minus what unpaid orders reserve; null if not counted. Customers and storefront keys see at most 10.
+             */
+            available: number | null;
+            /**
+             * Format: int64
+             * @description Increases by one with every write; sent as `ETag`.
+             */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        Product: {
+            /** @description `prod_…`; sorts by creation time. */
+            id: string;
+            title: string;
+            /** @description Unique in the store. Default: made from the title. */
+            slug: string;
+            description: string | null;
+            /**
+             * @description Customers and storefront keys see published products only.
+             * @enum {string}
+             */
+            status: "draft" | "published" | "archived";
+            /**
+             * Format: double
+             * @description Amount in the store's currency, with at most as many decimals as the currency has.
+             */
+            price: number;
+            /**
+             * Format: double
+             * @description The former price, in the same form as `price`.
+             */
+            compare_at_price: number | null;
+            /** @description Unique in the store. */
+            sku: string | null;
+            /**
+             * Format: int64
+             * @description Stock on hand, the sum of all variants; null if not counted. Not shown to customers and storefront keys.
+             */
+            stock?: number | null;
+            /** @description Whether more than the stock can be ordered. */
+            allow_backorder: boolean;
+            images: {
+                /** @description `med_…` of an uploaded picture. */
+                media_id?: string;
+                /** @description Of an uploaded picture, a path of this server, in which `original` can be replaced by a width. */
+                url: string;
+                /** @description Text for people who cannot see the picture. */
+                alt: string;
+                /** Format: int64 */
+                position: number;
+            }[];
+            /** @description No tag may be repeated. */
+            tags: string[];
+            /** @description Categories of the product, by their ids; a write also accepts slugs. */
+            category_ids: string[];
+            /** @description The store's own data. Customers and storefront keys see its member `public` only. */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: int64
+             * @description The price in minor units of `currency`.
+             */
+            price_minor: number;
+            /**
+             * Format: int64
+             * @description Stock minus what unpaid orders reserve; null if not counted. Customers and storefront keys see at most 10.
+             */
+            available: number | null;
+            /** @description The texts in languages other than `lang`. */
+            translations: {
+                [key: string]: {
+                    title?: string;
+                    description?: string;
+                };
+            };
+            variants: components["schemas"]["Variant"][];
+            /** Format: int64 */
+            likes_count: number;
+            /** Format: int64 */
+            views_count: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /** @description Language of the title; also sent as `Content-Language`. */
+            lang: string;
+            /**
+             * Format: int64
+             * @description Increases by one with every write; sent as `ETag`.
+             */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            published_at: string | null;
+        };
+        ProductListReply: {
+            request_id: string;
+            data: components["schemas"]["Product"][];
+            page: components["schemas"]["Page"];
+        };
+        ProductReply: {
+            request_id: string;
+            data: components["schemas"]["Product"];
+        };
+        VariantInput: {
+            /** @description Default: made from the options, such as `M / Red`. */
+            title?: string;
+            /** @description Unique in the store. */
+            sku?: string | null;
+            /** @description Such as `{"size": "M"}`. No two variants of a product may have the same options. */
+            options?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: double
+             * @description Price of the variant. If null, or omitted at creation, the variant uses the product's price.
+             */
+            price?: number | null;
+            /**
+             * Format: double
+             * @description The former price. It requires a `price` of the variant's own; without one, both are the product's.
+             */
+            compare_at_price?: number | null;
+            /**
+             * Format: int64
+             * @description Null if stock is not counted.
+             */
+            stock?: number | null;
+            images?: {
+                /** @description `med_…` of an uploaded picture. */
+                media_id?: string;
+                /** @description An http or https address; ignored beside a `media_id`. */
+                url?: string;
+                /** @description Text for people who cannot see the picture. */
+                alt?: string;
+                /**
+                 * Format: int64
+                 * @description Place among the pictures. Default: that in the list.
+                 */
+                position?: number;
+            }[];
+            /**
+             * Format: int64
+             * @description Place among the variants. Default: last.
+             */
+            position?: number;
+        };
+        ProductInput: {
+            title: string;
+            /**
+             * Format: double
+             * @description Amount in the store's currency, with at most as many decimals as the currency has.
+             */
+            price: number;
+            /** @description Unique in the store. Default: made from the title. */
+            slug?: string;
+            description?: string | null;
+            /**
+             * @description Customers and storefront keys see published products only.
+             * @enum {string}
+             */
+            status?: "draft" | "published" | "archived";
+            /**
+             * Format: double
+             * @description The former price, in the same form as `price`.
+             */
+            compare_at_price?: number | null;
+            /** @description Unique in the store. */
+            sku?: string | null;
+            /**
+             * Format: int64
+             * @description Null if stock is not counted.
+             */
+            stock?: number | null;
+            /** @description Whether more than the stock can be ordered. */
+            allow_backorder?: boolean;
+            images?: {
+                /** @description `med_…` of an uploaded picture. */
+                media_id?: string;
+                /** @description An http or https address; ignored beside a `media_id`. */
+                url?: string;
+                /** @description Text for people who cannot see the picture. */
+                alt?: string;
+                /**
+                 * Format: int64
+                 * @description Place among the pictures. Default: that in the list.
+                 */
+                position?: number;
+            }[];
+            /** @description No tag may be repeated. */
+            tags?: string[];
+            /** @description Categories of the product, by their ids; a write also accepts slugs. */
+            category_ids?: string[];
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
+            translations?: {
+                [key: string]: {
+                    title?: string;
+                    description?: string;
+                };
+            };
+            /** @description Forms in which the product is sold, such as sizes. */
+            variants?: components["schemas"]["VariantInput"][];
+        };
+        ProductReplacement: {
+            title: string;
+            /**
+             * Format: double
+             * @description Amount in the store's currency, with at most as many decimals as the currency has.
+             */
+            price: number;
+            /** @description Unique in the store. Default: made from the title. */
+            slug?: string;
+            description?: string | null;
+            /**
+             * @description Customers and storefront keys see published products only.
+             * @enum {string}
+             */
+            status?: "draft" | "published" | "archived";
+            /**
+             * Format: double
+             * @description The former price, in the same form as `price`.
+             */
+            compare_at_price?: number | null;
+            /** @description Unique in the store. */
+            sku?: string | null;
+            /**
+             * Format: int64
+             * @description Null if stock is not counted.
+             */
+            stock?: number | null;
+            /** @description Whether more than the stock can be ordered. */
+            allow_backorder?: boolean;
+            images?: {
+                /** @description `med_…` of an uploaded picture. */
+                media_id?: string;
+                /** @description An http or https address; ignored beside a `media_id`. */
+                url?: string;
+                /** @description Text for people who cannot see the picture. */
+                alt?: string;
+                /**
+                 * Format: int64
+                 * @description Place among the pictures. Default: that in the list.
+                 */
+                position?: number;
+            }[];
+            /** @description No tag may be repeated. */
+            tags?: string[];
+            /** @description Categories of the product, by their ids; a write also accepts slugs. */
+            category_ids?: string[];
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
+            translations?: {
+                [key: string]: {
+                    title?: string;
+                    description?: string;
+                };
+            };
+        };
+        ProductPatch: {
+            title?: string;
+            /** @description Unique in the store. Default: made from the title. */
+            slug?: string;
+            description?: string | null;
+            /**
+             * @description Customers and storefront keys see published products only.
+             * @enum {string}
+             */
+            status?: "draft" | "published" | "archived";
+            /**
+             * Format: double
+             * @description Amount in the store's currency, with at most as many decimals as the currency has.
+             */
+            price?: number;
+            /**
+             * Format: double
+             * @description The former price, in the same form as `price`.
+             */
+            compare_at_price?: number | null;
+            /** @description Unique in the store. */
+            sku?: string | null;
+            /**
+             * Format: int64
+             * @description Null if stock is not counted.
+             */
+            stock?: number | null;
+            /** @description Whether more than the stock can be ordered. */
+            allow_backorder?: boolean;
+            images?: {
+                /** @description `med_…` of an uploaded picture. */
+                media_id?: string;
+                /** @description An http or https address; ignored beside a `media_id`. */
+                url?: string;
+                /** @description Text for people who cannot see the picture. */
+                alt?: string;
+                /**
+                 * Format: int64
+                 * @description Place among the pictures. Default: that in the list.
+                 */
+                position?: number;
+            }[];
+            /** @description No tag may be repeated. */
+            tags?: string[];
+            /** @description Categories of the product, by their ids; a write also accepts slugs. */
+            category_ids?: string[];
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Merged with existing translations; at most 50 languages. Null removes a text or a language. */
+            translations?: {
+                [key: string]: {
+                    title?: string | null;
+                    description?: string | null;
+                } | null;
+            };
+        };
+        DeletedProduct: {
+            id: string;
+            deleted: boolean;
+        };
+        DeletedProductReply: {
+            request_id: string;
+            data: components["schemas"]["DeletedProduct"];
+        };
+        UserReply: {
+            request_id: string;
+            data: components["schemas"]["User"];
+        };
+        ProfilePatch: {
+            name?: string | null;
+            phone?: string | null;
+            addresses?: {
+                name?: string;
+                line1: string;
+                line2?: string;
+                city: string;
+                region?: string;
+                postal_code?: string;
+                /** @description ISO 3166-1 alpha-2, in capitals. */
+                country: string;
+                phone?: string;
+                /** @description At most one address is the default. */
+                is_default?: boolean;
+            }[];
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Unique in the store, ignoring case. */
+            email?: string;
+            password?: string;
+        };
+        EmailCode: {
+            /** @description The six digits from the mail, as a string, because they may begin with zeros. */
+            code: string;
+        };
+        Accepted: {
+            accepted: boolean;
+        };
+        AcceptedReply: {
+            request_id: string;
+            data: components["schemas"]["Accepted"];
+        };
+        Reaction: {
+            /** @description `product`, or a type that the store has declared. */
+            resource_type: string;
+            /** @description Id of the resource, such as `prod_…`. */
+            resource_id: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ReactionListReply: {
+            request_id: string;
+            data: components["schemas"]["Reaction"][];
+            page: components["schemas"]["Page"];
+        };
+        ReactionState: {
+            /** @description Whether the caller likes the resource or has bookmarked it. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description Number of users and visitors who like or have bookmarked it.
+             */
+            count: number;
+        };
+        ReactionStateReply: {
+            request_id: string;
+            data: components["schemas"]["ReactionState"];
+        };
+        ResourceReactionState: {
+            /** @description Id of the resource, such as `prod_…`. */
+            resource_id: string;
+            /** @description Whether the caller likes the resource or has bookmarked it. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description Number of users and visitors who like or have bookmarked it.
+             */
+            count: number;
+        };
+        ResourceReactionStateListReply: {
+            request_id: string;
+            data: components["schemas"]["ResourceReactionState"][];
+        };
+        AddedReaction: {
+            /** @description Whether the caller likes the resource or has bookmarked it. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description Number of users and visitors who like or have bookmarked it.
+             */
+            count: number;
+            /** @description Token of a new visitor, returned only once. Send it with later calls. */
+            visitor?: string;
+        };
+        AddedReactionReply: {
+            request_id: string;
+            data: components["schemas"]["AddedReaction"];
+        };
+        ReactionInput: {
+            /** @description `product`, or a type that the store has declared. */
+            resource_type: string;
+            /** @description Id of the resource, such as `prod_…`. */
+            resource_id: string;
+            /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+            visitor?: string;
+        };
+        VisitorInput: {
+            /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+            visitor?: string;
+        };
+        PushOffer: {
+            /** @description The `applicationServerKey` with which browsers subscribe; null if the server has none. */
+            vapid_public_key: string | null;
+            platforms: {
+                /** @enum {string} */
+                platform: "web" | "ios" | "android";
+                /**
+                 * @description `off` while the server is not configured to send to the platform.
+                 * @enum {string}
+                 */
+                delivery: "on" | "off";
+            }[];
+        };
+        PushOfferReply: {
+            request_id: string;
+            data: components["schemas"]["PushOffer"];
+        };
+        CreatedRegistration: {
+            /** @description `reg_…` */
+            id: string;
+            /** @enum {string} */
+            platform: "web" | "ios" | "android";
+            /** @description Language of its notifications, as a BCP 47 tag. */
+            lang: string;
+            /** @description In alphabetical order. */
+            topics: string[];
+            /** @description User who was signed in at the registration. The device receives notifications about their orders. */
+            user_id: string | null;
+            /**
+             * @description `off` while the server is not configured to send to the platform.
+             * @enum {string}
+             */
+            delivery: "on" | "off";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Required to change or remove it. Returned only once. */
+            management_secret: string;
+        };
+        CreatedRegistrationReply: {
+            request_id: string;
+            data: components["schemas"]["CreatedRegistration"];
+        };
+        RegistrationInput: {
+            /** @enum {string} */
+            platform: "web" | "ios" | "android";
+            /** @description For `web`: the result of `PushSubscription.toJSON()`. */
+            subscription?: {
+                /** @description An https address on the public internet. */
+                endpoint: string;
+                /**
+                 * Format: double
+                 * @description As browsers send it; ignored.
+                 */
+                expirationTime?: number | null;
+                keys: {
+                    /** @description Public key of curve P-256: 65 bytes in base64url. */
+                    p256dh: string;
+                    /** @description 16 bytes in base64url. */
+                    auth: string;
+                };
+            };
+            /** @description For `ios` and `android`: the device's token from APNs or FCM. */
+            token?: string;
+            /** @description Topics of the notifications to receive in addition to those about the user's orders. */
+            topics?: string[];
+            /** @description Required if the endpoint is registered with other keys: the secret of that registration. */
+            management_secret?: string;
+        };
+        Registration: {
+            /** @description `reg_…` */
+            id: string;
+            /** @enum {string} */
+            platform: "web" | "ios" | "android";
+            /** @description Language of its notifications, as a BCP 47 tag. */
+            lang: string;
+            /** @description In alphabetical order. */
+            topics: string[];
+            /** @description User who was signed in at the registration. The device receives notifications about their orders. */
+            user_id: string | null;
+            /**
+             * @description `off` while the server is not configured to send to the platform.
+             * @enum {string}
+             */
+            delivery: "on" | "off";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        RegistrationReply: {
+            request_id: string;
+            data: components["schemas"]["Registration"];
+        };
+        RegistrationPatch: {
+            /** @description Secret of the registration, `rsec_…`, from the reply that created it. */
+            management_secret?: string;
+            /** @description For `web`: the result of `PushSubscription.toJSON()`. */
+            subscription?: {
+                /** @description An https address on the public internet. */
+                endpoint: string;
+                /**
+                 * Format: double
+                 * @description As browsers send it; ignored.
+                 */
+                expirationTime?: number | null;
+                keys: {
+                    /** @description Public key of curve P-256: 65 bytes in base64url. */
+                    p256dh: string;
+                    /** @description 16 bytes in base64url. */
+                    auth: string;
+                };
+            };
+            /** @description For `ios` and `android`: the device's token from APNs or FCM. */
+            token?: string;
+            /** @description Topics of the notifications to receive in addition to those about the user's orders. */
+            topics?: string[];
+        };
+        RemovedRegistration: {
+            id: string;
+            deleted: boolean;
+        };
+        RemovedRegistrationReply: {
+            request_id: string;
+            data: components["schemas"]["RemovedRegistration"];
+        };
+        RegistrationProof: {
+            /** @description Secret of the registration, `rsec_…`, from the reply that created it. */
+            management_secret?: string;
+        };
+        Device: {
+            /** @description `reg_…` */
+            id: string;
+            /** @enum {string} */
+            platform: "web" | "ios" | "android";
+            /** @description Language of its notifications, as a BCP 47 tag. */
+            lang: string;
+            /** @description In alphabetical order. */
+            topics: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        DeviceListReply: {
+            request_id: string;
+            data: components["schemas"]["Device"][];
+            page: components["schemas"]["Page"];
+        };
+        AcceptedNotification: {
+            /** @description `msg_…`; null for a dry run. */
+            id: string | null;
+            title: string;
+            body: string;
+            url: string | null;
+            data: {
+                [key: string]: string;
+            };
+            topic: string | null;
+            user_id: string | null;
+            /** @description Only devices of this language, or a variety of it, receive it. */
+            lang: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description Number of devices that the message is for, by platform. */
+            recipients: {
+                /** Format: int64 */
+                web: number;
+                /** Format: int64 */
+                ios: number;
+                /** Format: int64 */
+                android: number;
+            };
+            /** @description Platforms of these devices that the server is not configured to send to. */
+            undeliverable: {
+                /** @enum {string} */
+                platform: "web" | "ios" | "android";
+                /** @description Description of the missing configuration. */
+                message: string;
+            }[];
+        };
+        AcceptedNotificationReply: {
+            request_id: string;
+            data: components["schemas"]["AcceptedNotification"];
+        };
+        NotificationInput: {
+            title: string;
+            body: string;
+            /** @description Sends to the devices that are registered for this topic. */
+            topic?: string;
+            /** @description Sends to this user's devices. App keys may send `user_id`. */
+            customer_id?: string;
+            /** @description Sends to every device of the store. */
+            everyone?: boolean;
+            /** @description Page to open: an https address or a path. */
+            url?: string;
+            /** @description Values for the shop's own code. Names have letters, digits and underscores, and begin with a letter. */
+            data?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description Seconds until the message expires.
+             * @default 86400
+             */
+            ttl: number;
+        };
+        Notification: {
+            /** @description `msg_…` */
+            id: string;
+            title: string;
+            body: string;
+            url: string | null;
+            data: {
+                [key: string]: string;
+            };
+            topic: string | null;
+            user_id: string | null;
+            /** @description Only devices of this language, or a variety of it, receive it. */
+            lang: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        NotificationListReply: {
+            request_id: string;
+            data: components["schemas"]["Notification"][];
+            page: components["schemas"]["Page"];
+        };
+        NotificationWithDeliveries: {
+            /** @description `msg_…` */
+            id: string;
+            title: string;
+            body: string;
+            url: string | null;
+            data: {
+                [key: string]: string;
+            };
+            topic: string | null;
+            user_id: string | null;
+            /** @description Only devices of this language, or a variety of it, receive it. */
+            lang: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description Whether all deliveries were created; until then the counts grow. */
+            is_complete: boolean;
+            /** @description Number of devices by state. waiting: not tried yet, or to be retried; sent: accepted by the push service; failed: rejected; dropped: the registration was removed; expired: not delivered in time. */
+            deliveries: {
+                /** Format: int64 */
+                waiting: number;
+                /** Format: int64 */
+                sent: number;
+                /** Format: int64 */
+                failed: number;
+                /** Format: int64 */
+                dropped: number;
+                /** Format: int64 */
+                expired: number;
+            };
+        };
+        NotificationWithDeliveriesReply: {
+            request_id: string;
+            data: components["schemas"]["NotificationWithDeliveries"];
+        };
+        Rewards: {
+            user_id: string;
+            /**
+             * Format: int64
+             * @description Points that can be spent now.
+             */
+            balance: number;
+            /**
+             * Format: double
+             * @description Value of the points when they pay for an order.
+             */
+            value: number;
+            /** Format: int64 */
+            value_minor: number;
+            /** @description ISO 4217. */
+            currency: string;
+            /** @description The points that expire next. */
+            expiring: {
+                /** Format: int64 */
+                points: number;
+                /** Format: date-time */
+                expires_at: string;
+            } | null;
+            /**
+             * Format: int64
+             * @description Increases by one with every entry; 0 before the first.
+             */
+            version: number;
+            /** Format: date-time */
+            updated_at: string | null;
+        };
+        RewardsReply: {
+            request_id: string;
+            data: components["schemas"]["Rewards"];
+        };
+        RewardEntry: {
+            /** @description `rwd_…` */
+            id: string;
+            user_id: string;
+            /** @enum {string} */
+            kind: "earn" | "redeem" | "reverse" | "expire" | "adjust";
+            /**
+             * Format: int64
+             * @description Negative if the entry reduces the balance.
+             */
+            points: number;
+            /**
+             * Format: int64
+             * @description Balance after the entry.
+             */
+            balance: number;
+            source: string | null;
+            order_id: string | null;
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        RewardEntryListReply: {
+            request_id: string;
+            data: components["schemas"]["RewardEntry"][];
+            page: components["schemas"]["Page"];
+        };
+        RewardEntryReply: {
+            request_id: string;
+            data: components["schemas"]["RewardEntry"];
+        };
+        RedeemInput: {
+            /** Format: int64 */
+            points: number;
+            note?: string;
+            /** @description Your reference for the entry. Each source is booked once. */
+            source?: string;
+            /** @description User whose account it is; for app keys and staff. */
+            customer_id?: string;
+        };
+        AdjustInput: {
+            /**
+             * Format: int64
+             * @description Points to add; negative to subtract. Must not be 0.
+             */
+            points: number;
+            note: string;
+            /** @description Your reference for the entry. Each source is booked once. */
+            source?: string;
+            /** @description User whose account it is; for app keys and staff. */
+            customer_id?: string;
+        };
+        Store: {
+            namespace: string;
+            title: string;
+            domain: string | null;
+            url: string | null;
+            /** @description ISO 4217. */
+            currency: string;
+            currency_sign: string;
+            logo: string | null;
+        };
+        LoginSession: {
+            /** @description `usr_…` */
+            user_id: string;
+            /** @description `v2.…`; returned only once. */
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
+            store: components["schemas"]["Store"];
+        };
+        LoginSessionReply: {
+            request_id: string;
+            data: components["schemas"]["LoginSession"];
+        };
+        LoginInput: {
+            /** @description Upper and lower case are not distinguished. */
+            email: string;
+            password: string;
+            /** @description One-time code of six digits, or a recovery code; required if two-factor authentication is enabled. Empty is the same as missing. */
+            otp?: string;
+            /** @description Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid. */
+            visitor?: string;
+        };
+        Session: {
+            /** @description `usr_…` */
+            user_id: string;
+            /** @description `v2.…`; returned only once. */
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        SessionReply: {
+            request_id: string;
+            data: components["schemas"]["Session"];
+        };
+        RevokedSession: {
+            revoked: boolean;
+        };
+        RevokedSessionReply: {
+            request_id: string;
+            data: components["schemas"]["RevokedSession"];
+        };
+        PasswordChange: {
+            current_password: string;
+            /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
+            password: string;
+        };
+        SignUpReply: {
+            accepted: boolean;
+            /**
+             * @description `verify`: the account exists once the mailed code is verified. `login`: the account exists now.
+             * @enum {string}
+             */
+            next: "verify" | "login";
+        };
+        SignUpReplyReply: {
+            request_id: string;
+            data: components["schemas"]["SignUpReply"];
+        };
+        SignUp: {
+            email: string;
+            /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
+            password: string;
+            name?: string;
+            /** @description Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid. */
+            visitor?: string;
+        };
+        Verified: {
+            verified: boolean;
+        };
+        VerifiedReply: {
+            request_id: string;
+            data: components["schemas"]["Verified"];
+        };
+        SignUpVerification: {
+            email: string;
+            /** @description The six digits from the mail, as a string, because they may begin with zeros. */
+            code: string;
+            /** @description The password of the sign-up. */
+            password: string;
+        };
+        ResendVerification: {
+            email: string;
+        };
+        TwoFactorState: {
+            enabled: boolean;
+            /** Format: date-time */
+            confirmed_at: string | null;
+            /** Format: int64 */
+            recovery_codes_left: number;
+        };
+        TwoFactorStateReply: {
+            request_id: string;
+            data: components["schemas"]["TwoFactorState"];
+        };
+        TwoFactorEnrolment: {
+            /** @description The secret in base32, to type into an authenticator. */
+            secret: string;
+            /** @description The secret as an `otpauth:` URI, which authenticators open. */
+            otpauth_uri: string;
+            /** @description The URI as a QR code, in SVG. */
+            qr_svg: string;
+        };
+        TwoFactorEnrolmentReply: {
+            request_id: string;
+            data: components["schemas"]["TwoFactorEnrolment"];
+        };
+        PasswordProof: {
+            /** @description Current password of the user. */
+            password: string;
+        };
+        RecoveryCodes: {
+            recovery_codes: string[];
+        };
+        RecoveryCodesReply: {
+            request_id: string;
+            data: components["schemas"]["RecoveryCodes"];
+        };
+        OtpProof: {
+            /** @description Six digits from the authenticator or, once two-factor authentication is enabled, a recovery code. */
+            otp: string;
+        };
+        TwoFactorDisabled: {
+            enabled: boolean;
+        };
+        TwoFactorDisabledReply: {
+            request_id: string;
+            data: components["schemas"]["TwoFactorDisabled"];
+        };
+        PasswordAndOtpProof: {
+            /** @description Current password of the user. */
+            password: string;
+            /** @description Six digits from the authenticator or, once two-factor authentication is enabled, a recovery code. */
+            otp: string;
+        };
+        UserListReply: {
+            request_id: string;
+            data: components["schemas"]["User"][];
+            page: components["schemas"]["Page"];
+        };
+        UserInput: {
+            /** @description Unique in the store, ignoring case. */
+            email: string;
+            name?: string | null;
+            phone?: string | null;
+            addresses?: {
+                name?: string;
+                line1: string;
+                line2?: string;
+                city: string;
+                region?: string;
+                postal_code?: string;
+                /** @description ISO 3166-1 alpha-2, in capitals. */
+                country: string;
+                phone?: string;
+                /** @description At most one address is the default. */
+                is_default?: boolean;
+            }[];
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Staff manage the store's records; owners also manage staff.
+             * @enum {string}
+             */
+            role?: "customer" | "staff" | "owner";
+            /**
+             * @description A disabled user cannot log in; their token is revoked at once.
+             * @enum {string}
+             */
+            status?: "active" | "disabled";
+            /** @description Whether the user has proved that the email address is theirs. */
+            email_verified?: boolean;
+            /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
+            password?: string;
+            /** @description Instead of `password`: a bcrypt or argon2 (PHC) hash from another system. It is replaced at the next login. */
+            password_hash?: string;
+        };
+        UserPatch: {
+            /** @description Unique in the store, ignoring case. */
+            email?: string;
+            name?: string | null;
+            phone?: string | null;
+            addresses?: {
+                name?: string;
+                line1: string;
+                line2?: string;
+                city: string;
+                region?: string;
+                postal_code?: string;
+                /** @description ISO 3166-1 alpha-2, in capitals. */
+                country: string;
+                phone?: string;
+                /** @description At most one address is the default. */
+                is_default?: boolean;
+            }[];
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Staff manage the store's records; owners also manage staff.
+             * @enum {string}
+             */
+            role?: "customer" | "staff" | "owner";
+            /**
+             * @description A disabled user cannot log in; their token is revoked at once.
+             * @enum {string}
+             */
+            status?: "active" | "disabled";
+            /** @description Whether the user has proved that the email address is theirs. */
+            email_verified?: boolean;
+        };
+        DeletedUser: {
+            id: string;
+            deleted: boolean;
+        };
+        DeletedUserReply: {
+            request_id: string;
+            data: components["schemas"]["DeletedUser"];
+        };
+        VariantListReply: {
+            request_id: string;
+            data: components["schemas"]["Variant"][];
+            page: components["schemas"]["Page"];
+        };
+        VariantReply: {
+            request_id: string;
+            data: components["schemas"]["Variant"];
+        };
+        VariantPatch: {
+            /** @description Default: made from the options, such as `M / Red`. */
+            title?: string;
+            /** @description Unique in the store. */
+            sku?: string | null;
+            /** @description Such as `{"size": "M"}`. No two variants of a product may have the same options. */
+            options?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: double
+             * @description Price of the variant. If null, or omitted at creation, the variant uses the product's price.
+             */
+            price?: number | null;
+            /**
+             * Format: double
+             * @description The former price. It requires a `price` of the variant's own; without one, both are the product's.
+             */
+            compare_at_price?: number | null;
+            /**
+             * Format: int64
+             * @description Null if stock is not counted.
+             */
+            stock?: number | null;
+            images?: {
+                /** @description `med_…` of an uploaded picture. */
+                media_id?: string;
+                /** @description An http or https address; ignored beside a `media_id`. */
+                url?: string;
+                /** @description Text for people who cannot see the picture. */
+                alt?: string;
+                /**
+                 * Format: int64
+                 * @description Place among the pictures. Default: that in the list.
+                 */
+                position?: number;
+            }[];
+            /**
+             * Format: int64
+             * @description Place among the variants. Default: last.
+             */
+            position?: number;
+        };
+        DeletedVariant: {
+            id: string;
+            deleted: boolean;
+        };
+        DeletedVariantReply: {
+            request_id: string;
+            data: components["schemas"]["DeletedVariant"];
+        };
+        Views: {
+            /** @description Whether the caller's view counts today; false for bots. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description Number of all views. New views are added within a second.
+             */
+            count: number;
+            /** @description Views by day, oldest first. Days without views have the count 0. */
+            days: {
+                /**
+                 * Format: date
+                 * @description Day in UTC.
+                 */
+                day: string;
+                /** Format: int64 */
+                count: number;
+            }[];
+        };
+        ViewsReply: {
+            request_id: string;
+            data: components["schemas"]["Views"];
+        };
+        ResourceViewState: {
+            /** @description Id of the resource, such as `prod_…`. */
+            resource_id: string;
+            /** @description Whether the caller's view counts today; false for bots. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description Number of all views. New views are added within a second.
+             */
+            count: number;
+        };
+        ResourceViewStateListReply: {
+            request_id: string;
+            data: components["schemas"]["ResourceViewState"][];
+        };
+        ViewState: {
+            /** @description Whether the caller's view counts today; false for bots. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description Number of all views. New views are added within a second.
+             */
+            count: number;
+        };
+        ViewStateReply: {
+            request_id: string;
+            data: components["schemas"]["ViewState"];
+        };
+        ViewInput: {
+            /** @description `product`, or a type that the store has declared. */
+            resource_type: string;
+            /** @description Id of the resource, such as `prod_…`. */
+            resource_id: string;
+            /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+            visitor?: string;
+        };
+        WishlistItem: {
+            /** @description `wish_…` */
+            id: string;
+            product_id: string;
+            variant_id: string | null;
+            note: string | null;
+            /**
+             * Format: double
+             * @description Price when the product or its variant was added.
+             */
+            price_at_add: number;
+            /**
+             * Format: int64
+             * @description Amount in minor units of `currency`.
+             */
+            price_at_add_minor: number;
+            /** @description ISO 4217. */
+            currency: string;
+            product: {
+                /** @description `prod_…` */
+                id: string;
+                /** @description Title in the requested language, if the product has one. */
+                title: string;
+                slug: string;
+                /** @description URL of the first picture. */
+                image: string | null;
+            } | null;
+            /**
+             * Format: double
+             * @description Current price; null if the product is not for sale.
+             */
+            price: number | null;
+            /**
+             * Format: int64
+             * @description Amount in minor units of `currency`.
+             */
+            price_minor: number | null;
+            /** @description Whether the product can be ordered now. */
+            available: boolean;
+            /**
+             * Format: int64
+             * @description Increases by one with every write; sent as `ETag`.
+             */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        WishlistItemListReply: {
+            request_id: string;
+            data: components["schemas"]["WishlistItem"][];
+            page: components["schemas"]["Page"];
+        };
+        WishlistItemReply: {
+            request_id: string;
+            data: components["schemas"]["WishlistItem"];
+        };
+        WishlistInput: {
+            product_id: string;
+            /** @description Id of the chosen variant of the product. */
+            variant_id?: string | null;
+            note?: string | null;
+            /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+            customer_id?: string;
+        };
+        WishlistReplacement: {
+            /** @description Id of the chosen variant of the product. */
+            variant_id?: string | null;
+            note?: string | null;
+        };
+        RemovedWishlistItem: {
+            id: string;
+            product_id: string;
+            deleted: boolean;
+        };
+        RemovedWishlistItemReply: {
+            request_id: string;
+            data: components["schemas"]["RemovedWishlistItem"];
+        };
+        Home: {
+            name: string;
+            version: string;
+            ready: boolean;
+            docs?: string;
+            description: string;
+        };
+        HomeReply: {
+            request_id: string;
+            data: components["schemas"]["Home"];
+        };
+        Health: {
+            /** @description `ok` */
+            status: string;
+        };
+        HealthReply: {
+            request_id: string;
+            data: components["schemas"]["Health"];
+        };
+    };
+    responses: {
+        /**
+         * @description An error. These codes any operation can answer:
+         *
+         *     5000 (500): Internal error. Try again. If the error persists, report the request_id.
+         *
+         *     5001 (503): Temporarily unavailable. Try again shortly.
+         *
+         *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
+         *
+         *     5101 (400): `namespace` is missing. Send `namespace` in the query or in the body.
+         *
+         *     5102 (422): Validation failed. Correct the fields listed in `details`.
+         *
+         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *
+         *     5104 (413): The body is too large. Send a smaller body.
+         *
+         *     5105 (405): Method not allowed. Use one of the methods in the `Allow` header.
+         *
+         *     5106 (404): Route not found. See /openapi.json for all routes.
+         *
+         *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
+         *
+         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *
+         *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
+         *
+         *     5205 (401): Token not found or mismatch. Log in again for a new token.
+         *
+         *     5206 (401): Authentication failed: no method succeeded. Send app credentials or a user token.
+         *
+         *     5207 (401): The token is expired or revoked. Refresh the token or log in again.
+         *
+         *     5209 (429): Too many authentication attempts from this address. Wait for the number of seconds in `Retry-After`.
+         *
+         *     5214 (401): The user token is invalid, expired or revoked. Log in again.
+         *
+         *     5215 (404): Store not found. Check `namespace`.
+         *
+         *     5300 (403): Not permitted. Use credentials that have the required permission.
+         */
+        Error: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Unchanged since the reply with this `ETag`. */
+        NotModified: {
+            headers: {
+                [name: string]: unknown;
+            };
+        };
+        /** @description Success */
+        CategoryListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CategoryListReply"];
+            };
+        };
+        /** @description Success */
+        CategoryReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CategoryReply"];
+            };
+        };
+        /** @description Success */
+        DeletedCategoryReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedCategoryReply"];
+            };
+        };
+        /** @description Success */
+        EventListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EventListReply"];
+            };
+        };
+        /** @description Success */
+        MediaReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["MediaReply"];
+            };
+        };
+        /** @description Success */
+        OrderListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OrderListReply"];
+            };
+        };
+        /** @description Success */
+        OrderReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OrderReply"];
+            };
+        };
+        /** @description Success */
+        ForgotPasswordReplyReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ForgotPasswordReplyReply"];
+            };
+        };
+        /** @description Success */
+        ResetPasswordReplyReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ResetPasswordReplyReply"];
+            };
+        };
+        /** @description Success */
+        PersonalDataReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PersonalDataReply"];
+            };
+        };
+        /** @description Success */
+        ErasedReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErasedReply"];
+            };
+        };
+        /** @description Success */
+        ProductListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ProductListReply"];
+            };
+        };
+        /** @description Success */
+        ProductReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ProductReply"];
+            };
+        };
+        /** @description Success */
+        DeletedProductReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedProductReply"];
+            };
+        };
+        /** @description Success */
+        UserReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UserReply"];
+            };
+        };
+        /** @description Success */
+        AcceptedReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AcceptedReply"];
+            };
+        };
+        /** @description Success */
+        AddedReactionReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AddedReactionReply"];
+            };
+        };
+        /** @description Success */
+        ReactionStateReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReactionStateReply"];
+            };
+        };
+        /** @description Success */
+        PushOfferReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PushOfferReply"];
+            };
+        };
+        /** @description Success */
+        CreatedRegistrationReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreatedRegistrationReply"];
+            };
+        };
+        /** @description Success */
+        RegistrationReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RegistrationReply"];
+            };
+        };
+        /** @description Success */
+        RemovedRegistrationReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RemovedRegistrationReply"];
+            };
+        };
+        /** @description Success */
+        DeviceListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeviceListReply"];
+            };
+        };
+        /** @description Success */
+        AcceptedNotificationReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AcceptedNotificationReply"];
+            };
+        };
+        /** @description Success */
+        NotificationListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NotificationListReply"];
+            };
+        };
+        /** @description Success */
+        NotificationWithDeliveriesReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NotificationWithDeliveriesReply"];
+            };
+        };
+        /** @description Success */
+        RewardsReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RewardsReply"];
+            };
+        };
+        /** @description Success */
+        RewardEntryListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RewardEntryListReply"];
+            };
+        };
+        /** @description Success */
+        RewardEntryReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RewardEntryReply"];
+            };
+        };
+        /** @description Success */
+        LoginSessionReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["LoginSessionReply"];
+            };
+        };
+        /** @description Success */
+        SessionReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionReply"];
+            };
+        };
+        /** @description Success */
+        RevokedSessionReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RevokedSessionReply"];
+            };
+        };
+        /** @description Success */
+        SignUpReplyReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SignUpReplyReply"];
+            };
+        };
+        /** @description Success */
+        VerifiedReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["VerifiedReply"];
+            };
+        };
+        /** @description Success */
+        TwoFactorStateReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TwoFactorStateReply"];
+            };
+        };
+        /** @description Success */
+        TwoFactorEnrolmentReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TwoFactorEnrolmentReply"];
+            };
+        };
+        /** @description Success */
+        RecoveryCodesReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RecoveryCodesReply"];
+            };
+        };
+        /** @description Success */
+        TwoFactorDisabledReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TwoFactorDisabledReply"];
+            };
+        };
+        /** @description Success */
+        UserListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UserListReply"];
+            };
+        };
+        /** @description Success */
+        DeletedUserReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedUserReply"];
+            };
+        };
+        /** @description Success */
+        VariantListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["VariantListReply"];
+            };
+        };
+        /** @description Success */
+        VariantReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["VariantReply"];
+            };
+        };
+        /** @description Success */
+        DeletedVariantReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedVariantReply"];
+            };
+        };
+        /** @description Success */
+        ViewStateReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ViewStateReply"];
+            };
+        };
+        /** @description Success */
+        WishlistItemListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WishlistItemListReply"];
+            };
+        };
+        /** @description Success */
+        WishlistItemReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WishlistItemReply"];
+            };
+        };
+        /** @description Success */
+        RemovedWishlistItemReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RemovedWishlistItemReply"];
+            };
+        };
+        /** @description Success */
+        HomeReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["HomeReply"];
+            };
+        };
+        /** @description Success */
+        HealthReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["HealthReply"];
+            };
+        };
+    };
+    parameters: {
+        /** @description Namespace of the store. */
+        namespace: string;
+        /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+        lang: string;
+        /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+        If_Match: string;
+        /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+        Idempotency_Key: string;
+        /** @description Comma-separated names of the fields to return. `id` is always included. */
+        fields: string;
+        /** @description Maximum number of records. */
+        limit: number;
+        /** @description `page.next_cursor` of the previous page. */
+        cursor: string;
+        /** @description Whether to return the number of all matches as `page.total`. */
+        include_total: boolean;
+        /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+        visitor: string;
+        /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+        X_Client_Address: string;
+        /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+        customer_id: string;
+        /** @description At most 100 comma-separated ids; unknown ids are ignored. */
+        ids: string;
+        created_at_gte: string;
+        created_at_gt: string;
+        created_at_lte: string;
+        created_at_lt: string;
+        /** @description `product`, or a type that the store has declared. */
+        resource_type: string;
+        updated_at_gte: string;
+        updated_at_gt: string;
+        updated_at_lte: string;
+        updated_at_lt: string;
+        /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+        If_None_Match: string;
+        /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
+        resource_id: string[];
+    };
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listCategories: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+                /** @description Only categories directly below this one, by its id; `none`: at the top. */
+                parent_id?: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["CategoryListReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    createCategory: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryInput"];
+            };
+        };
+        responses: {
+            201: components["responses"]["CategoryReply"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getCategory: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+            };
+            path: {
+                /** @description The id or the slug of the category. */
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["CategoryReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    deleteCategory: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the category. */
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["DeletedCategoryReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    patchCategory: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the category. */
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CategoryPatch"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CategoryReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5302: The request conflicts with an existing record. */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on. */
+                after?: string;
+                /** @description Comma-separated event types or groups (`order.*`). Default: all. */
+                types?: string;
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+            };
+        };
+        responses: {
+            200: components["responses"]["EventListReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    uploadMedia: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "image/jpeg": string;
+                "image/png": string;
+                "image/webp": string;
+                "image/gif": string;
+                "multipart/form-data": components["schemas"]["MediaUpload"];
+            };
+        };
+        responses: {
+            /** @description The store already has this file. */
+            200: components["responses"]["MediaReply"];
+            201: components["responses"]["MediaReply"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getMedia: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                id: string;
+                /** @description Width in pixels; a narrower picture is served as it is. */
+                file: "original.webp" | "320.webp" | "640.webp" | "1280.webp" | "2560.webp";
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    listOrders: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+                /** @description At most 100 comma-separated ids; unknown ids are ignored. */
+                ids?: components["parameters"]["ids"];
+                sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "number" | "-number";
+                /** @description pending → paid → completed; pending → cancelled or expired; paid → cancelled by a full refund. */
+                status?: "pending" | "paid" | "completed" | "cancelled" | "expired";
+                payment_status?: "unpaid" | "paid" | "partially_refunded" | "refunded";
+                number?: number;
+                /** @description Only this customer's orders. App keys can send `user_id` instead. */
+                customer_id?: string;
+                "created_at[gte]"?: components["parameters"]["created_at_gte"];
+                "created_at[gt]"?: components["parameters"]["created_at_gt"];
+                "created_at[lte]"?: components["parameters"]["created_at_lte"];
+                "created_at[lt]"?: components["parameters"]["created_at_lt"];
+                "updated_at[gte]"?: components["parameters"]["updated_at_gte"];
+                "updated_at[gt]"?: components["parameters"]["updated_at_gt"];
+                "updated_at[lte]"?: components["parameters"]["updated_at_lte"];
+                "updated_at[lt]"?: components["parameters"]["updated_at_lt"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderListReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    createOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Replies with the result and 200, but saves nothing. For each order that the store's limit allows, a customer has six dry runs. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrderInput"];
+            };
+        };
+        responses: {
+            /** @description With `dry_run=true`: the record that would be created. */
+            200: components["responses"]["OrderReply"];
+            201: components["responses"]["OrderReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5304: Out of stock.
+             *
+             *     5305: Not enough points.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    cancelOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    payOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PaymentInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    fulfillOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    refundOrder: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Replies with the result and 200, but saves nothing. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RefundInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["OrderReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    forgotPassword: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForgotPassword"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ForgotPasswordReplyReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    resetPassword: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResetPassword"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ResetPasswordReplyReply"];
+            /** @description 5216: The code is invalid, used or expired. */
+            400: components["responses"]["Error"];
+            /** @description 5217: The password is too weak. */
+            422: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    exportOwnData: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        responses: {
+            200: components["responses"]["PersonalDataReply"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    eraseOwnAccount: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Erasure"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ErasedReply"];
+            /**
+             * @description 5211: A two-factor code is required.
+             *
+             *     5212: Invalid email, password or one-time code.
+             */
+            401: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    listProducts: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+                /** @description At most 100 comma-separated ids; unknown ids are ignored. */
+                ids?: components["parameters"]["ids"];
+                /** @description `popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`. With `q`, only `relevance`, `created_at` and `-created_at` are accepted. */
+                sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "price" | "-price" | "title" | "-title" | "views_count" | "-views_count" | "popular" | "relevance";
+                /** @description Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first. */
+                q?: string;
+                /** @description Only products with this tag. May be repeated: a product must have all of them. */
+                tag?: string[];
+                /** @description Id or slug of a category: only products in it or below it. */
+                category?: string;
+                /** @description Such as `option[colour]=blue`: only products with a variant that has all given options. */
+                option?: {
+                    [key: string]: string;
+                };
+                /** @description If true, only products that can be ordered now. */
+                available?: boolean;
+                /** @description If true, only products, or products with a variant, whose former price is higher. */
+                on_sale?: boolean;
+                /** @description Comma-separated: `tags`, `categories`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave. */
+                facets?: string;
+                /** @description Only the product with this slug. */
+                slug?: string;
+                /** @description Customers and storefront keys see published products only. */
+                status?: "draft" | "published" | "archived";
+                /** @description In the store's currency. */
+                "price[gte]"?: number;
+                /** @description In the store's currency. */
+                "price[gt]"?: number;
+                /** @description In the store's currency. */
+                "price[lte]"?: number;
+                /** @description In the store's currency. */
+                "price[lt]"?: number;
+                "created_at[gte]"?: components["parameters"]["created_at_gte"];
+                "created_at[gt]"?: components["parameters"]["created_at_gt"];
+                "created_at[lte]"?: components["parameters"]["created_at_lte"];
+                "created_at[lt]"?: components["parameters"]["created_at_lt"];
+                "updated_at[gte]"?: components["parameters"]["updated_at_gte"];
+                "updated_at[gt]"?: components["parameters"]["updated_at_gt"];
+                "updated_at[lte]"?: components["parameters"]["updated_at_lte"];
+                "updated_at[lt]"?: components["parameters"]["updated_at_lt"];
+            };
+            header?: {
+                /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+                "If-None-Match"?: components["parameters"]["If_None_Match"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ProductListReply"];
+            304: components["responses"]["NotModified"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    createProduct: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProductInput"];
+            };
+        };
+        responses: {
+            201: components["responses"]["ProductReply"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getProduct: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+            };
+            header?: {
+                /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+                "If-None-Match"?: components["parameters"]["If_None_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["ProductReply"];
+            304: components["responses"]["NotModified"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    replaceProduct: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProductReplacement"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ProductReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5302: The request conflicts with an existing record. */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    deleteProduct: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["DeletedProductReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    patchProduct: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ProductPatch"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ProductReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5302: The request conflicts with an existing record. */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getOwnProfile: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        responses: {
+            200: components["responses"]["UserReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    patchOwnProfile: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ProfilePatch"];
+            };
+        };
+        responses: {
+            200: components["responses"]["UserReply"];
+            /** @description 5212: Invalid email, password or one-time code. */
+            401: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            /**
+             * @description 5107: Too many requests.
+             *
+             *     5213: Too many attempts.
+             */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    verifyOwnEmail: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailCode"];
+            };
+        };
+        responses: {
+            200: components["responses"]["UserReply"];
+            /** @description 5216: The code is invalid, used or expired. */
+            400: components["responses"]["Error"];
+            /** @description 5302: The request conflicts with an existing record. */
+            409: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    resendEmailCode: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AcceptedReply"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getLikes: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description `product`, or a type that the store has declared. */
+                resource_type?: string;
+                /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
+                resource_id?: components["parameters"]["resource_id"];
+                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                visitor?: components["parameters"]["visitor"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReactionListReply"] | components["schemas"]["ReactionStateReply"] | components["schemas"]["ResourceReactionStateListReply"];
+                };
+            };
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    addLike: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                visitor?: components["parameters"]["visitor"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReactionInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AddedReactionReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    removeLike: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description `product`, or a type that the store has declared. */
+                resource_type: components["parameters"]["resource_type"];
+                /** @description Id of the resource, such as `prod_…`. */
+                resource_id: string;
+                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                visitor?: components["parameters"]["visitor"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VisitorInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ReactionStateReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getBookmarks: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description `product`, or a type that the store has declared. */
+                resource_type?: string;
+                /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
+                resource_id?: components["parameters"]["resource_id"];
+                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                visitor?: components["parameters"]["visitor"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReactionListReply"] | components["schemas"]["ReactionStateReply"] | components["schemas"]["ResourceReactionStateListReply"];
+                };
+            };
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    addBookmark: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                visitor?: components["parameters"]["visitor"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReactionInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AddedReactionReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    removeBookmark: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description `product`, or a type that the store has declared. */
+                resource_type: components["parameters"]["resource_type"];
+                /** @description Id of the resource, such as `prod_…`. */
+                resource_id: string;
+                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                visitor?: components["parameters"]["visitor"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VisitorInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ReactionStateReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getPushOffer: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        responses: {
+            200: components["responses"]["PushOfferReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    registerDevice: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegistrationInput"];
+            };
+        };
+        responses: {
+            /** @description The device was already registered. Its registration was renewed. */
+            200: components["responses"]["CreatedRegistrationReply"];
+            201: components["responses"]["CreatedRegistrationReply"];
+            /** @description 5302: The request conflicts with an existing record. */
+            409: components["responses"]["Error"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    removeRegistration: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Secret of the registration, `rsec_…`, from the reply that created it. */
+                management_secret?: string;
+            };
+            path: {
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RegistrationProof"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RemovedRegistrationReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    changeRegistration: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RegistrationPatch"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RegistrationReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5302: The request conflicts with an existing record. */
+            409: components["responses"]["Error"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    listOwnDevices: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+            };
+        };
+        responses: {
+            200: components["responses"]["DeviceListReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    removeOwnDevice: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["RemovedRegistrationReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    sendNotification: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Checks the message and counts its devices, but sends nothing. The status is 200. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NotificationInput"];
+            };
+        };
+        responses: {
+            /** @description With `dry_run=true`: the record that would be created. */
+            200: components["responses"]["AcceptedNotificationReply"];
+            201: components["responses"]["AcceptedNotificationReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5307: This idempotency key was used for another request. */
+            409: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    listNotifications: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+            };
+        };
+        responses: {
+            200: components["responses"]["NotificationListReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getNotification: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["NotificationWithDeliveriesReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getRewards: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description User whose account it is; for app keys and staff. */
+                customer_id?: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["RewardsReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    listRewardEntries: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+                "created_at[gte]"?: components["parameters"]["created_at_gte"];
+                "created_at[gt]"?: components["parameters"]["created_at_gt"];
+                "created_at[lte]"?: components["parameters"]["created_at_lte"];
+                "created_at[lt]"?: components["parameters"]["created_at_lt"];
+                kind?: "earn" | "redeem" | "reverse" | "expire" | "adjust";
+                /** @description User whose account it is; for app keys and staff. */
+                customer_id?: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["RewardEntryListReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    redeemPoints: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeemInput"];
+            };
+        };
+        responses: {
+            /** @description The entry was already booked with the same `source`. */
+            200: components["responses"]["RewardEntryReply"];
+            201: components["responses"]["RewardEntryReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5305: Not enough points.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    adjustRewards: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdjustInput"];
+            };
+        };
+        responses: {
+            /** @description The entry was already booked with the same `source`. */
+            200: components["responses"]["RewardEntryReply"];
+            201: components["responses"]["RewardEntryReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5305: Not enough points.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    login: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid. */
+                visitor?: string;
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["LoginSessionReply"];
+            /**
+             * @description 5211: A two-factor code is required.
+             *
+             *     5212: Invalid email, password or one-time code.
+             */
+            401: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    refreshToken: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: components["responses"]["SessionReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    logout: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: components["responses"]["RevokedSessionReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    changeOwnPassword: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SessionReply"];
+            /** @description 5212: Invalid email, password or one-time code. */
+            401: components["responses"]["Error"];
+            /** @description 5217: The password is too weak. */
+            422: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    signUp: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignUp"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SignUpReplyReply"];
+            /** @description 5217: The password is too weak. */
+            422: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    verifySignUp: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignUpVerification"];
+            };
+        };
+        responses: {
+            200: components["responses"]["VerifiedReply"];
+            /** @description 5216: The code is invalid, used or expired. */
+            400: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    resendSignUpCode: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResendVerification"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AcceptedReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getTwoFactor: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TwoFactorStateReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    beginTwoFactor: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordProof"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TwoFactorEnrolmentReply"];
+            /** @description 5212: Invalid email, password or one-time code. */
+            401: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    confirmTwoFactor: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OtpProof"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RecoveryCodesReply"];
+            /** @description 5212: Invalid email, password or one-time code. */
+            401: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    disableTwoFactor: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordAndOtpProof"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TwoFactorDisabledReply"];
+            /** @description 5212: Invalid email, password or one-time code. */
+            401: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    renewRecoveryCodes: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordAndOtpProof"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RecoveryCodesReply"];
+            /** @description 5212: Invalid email, password or one-time code. */
+            401: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5213: Too many attempts. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+                /** @description At most 100 comma-separated ids; unknown ids are ignored. */
+                ids?: components["parameters"]["ids"];
+                sort?: "created_at" | "-created_at" | "email" | "-email";
+                /** @description A disabled user cannot log in; their token is revoked at once. */
+                status?: "active" | "disabled";
+                /** @description Staff manage the store's records; owners also manage staff. */
+                role?: "customer" | "staff" | "owner";
+                /** @description Only the user with this email, ignoring case. */
+                email?: string;
+                /** @description Beginning of the email or the name, ignoring case. */
+                q?: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["UserListReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    createUser: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserInput"];
+            };
+        };
+        responses: {
+            201: components["responses"]["UserReply"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            /** @description 5217: The password is too weak. */
+            422: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getUser: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["UserReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["DeletedUserReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    patchUser: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UserPatch"];
+            };
+        };
+        responses: {
+            200: components["responses"]["UserReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5306: The record's current state does not allow this.
+             */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    listVariants: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["VariantListReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    addVariant: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VariantInput"];
+            };
+        };
+        responses: {
+            201: components["responses"]["VariantReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getVariant: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+                variant_id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["VariantReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    replaceVariant: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+                variant_id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VariantInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["VariantReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5302: The request conflicts with an existing record. */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    deleteVariant: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+                variant_id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["DeletedVariantReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    patchVariant: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                id: string;
+                variant_id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VariantPatch"];
+            };
+        };
+        responses: {
+            200: components["responses"]["VariantReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5302: The request conflicts with an existing record. */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getViews: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description `product`, or a type that the store has declared. */
+                resource_type: components["parameters"]["resource_type"];
+                /** @description One resource; or at most 100, by repeating the parameter. */
+                resource_id: string[];
+                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                visitor?: components["parameters"]["visitor"];
+                /** @description Number of days in the series of one resource, including today. */
+                days?: number;
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewsReply"] | components["schemas"]["ResourceViewStateListReply"];
+                };
+            };
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    noteView: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                visitor?: components["parameters"]["visitor"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewInput"];
+                "text/plain": components["schemas"]["ViewInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ViewStateReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5107: Too many requests. */
+            429: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    listWishlist: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+                /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+                customer_id?: components["parameters"]["customer_id"];
+            };
+        };
+        responses: {
+            200: components["responses"]["WishlistItemListReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    addToWishlist: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WishlistInput"];
+            };
+        };
+        responses: {
+            /** @description The product was already on the list. */
+            200: components["responses"]["WishlistItemReply"];
+            201: components["responses"]["WishlistItemReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getWishlistItem: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: components["parameters"]["fields"];
+                /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+                customer_id?: components["parameters"]["customer_id"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                product_id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["WishlistItemReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    putOnWishlist: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+                customer_id?: components["parameters"]["customer_id"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                product_id: string;
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WishlistReplacement"];
+            };
+        };
+        responses: {
+            /** @description The product was on the list and has been changed. */
+            200: components["responses"]["WishlistItemReply"];
+            201: components["responses"]["WishlistItemReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5306: The record's current state does not allow this. */
+            409: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    removeFromWishlist: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+                customer_id?: components["parameters"]["customer_id"];
+            };
+            header?: {
+                /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
+                "If-Match"?: components["parameters"]["If_Match"];
+            };
+            path: {
+                /** @description The id or the slug of the product. */
+                product_id: string;
+            };
+        };
+        responses: {
+            200: components["responses"]["RemovedWishlistItemReply"];
+            /** @description 5301: Not found. */
+            404: components["responses"]["Error"];
+            /** @description 5303: The record has changed since you read it. */
+            412: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getHome: {
+        parameters: {
+        };
+        responses: {
+            200: components["responses"]["HomeReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getReference: {
+        parameters: {
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description 5106: Route not found. */
+            404: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getLiveness: {
+        parameters: {
+        };
+        responses: {
+            200: components["responses"]["HealthReply"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getReadiness: {
+        parameters: {
+        };
+        responses: {
+            200: components["responses"]["HealthReply"];
+            /** @description 5001: Temporarily unavailable. */
+            503: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getDescription: {
+        parameters: {
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getClient: {
+        parameters: {
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/javascript": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getClientTypes: {
+        parameters: {
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    getMetrics: {
+        parameters: {
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description 5206: Authentication failed: no method succeeded. */
+            401: components["responses"]["Error"];
+            /** @description 5106: Route not found. */
+            404: components["responses"]["Error"];
+            /** @description 5001: Temporarily unavailable. */
+            503: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+}

@@ -1,0 +1,52 @@
+import type { components } from "./types.generated.ts";
+
+/** An event of a store, as webhooks deliver it. */
+export type WebhookEvent = components["schemas"]["Event"] & { namespace: string };
+
+/** A received message: its headers, and its body as it arrived. */
+export interface WebhookMessage {
+  /** By their names in lower case, as Node and `Headers` have them. */
+  headers: Headers | Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+/** Seconds that the clocks of sender and receiver may differ, and a message may be on its way. */
+const tolerance = 300;
+
+/**
+ * The event of a webhook's message, if the store has signed it (Standard Webhooks); otherwise null.
+ * A delivery may arrive twice: ignore an event whose `id` you have seen.
+ * @param secret `whsec_…`; several while one replaces another.
+ */
+export async function verifyWebhook(
+  message: Request | WebhookMessage,
+  secret: string | readonly string[],
+): Promise<WebhookEvent | null> {
+  const { headers } = message;
+  const named = Object.fromEntries(headers instanceof Headers ? headers : Object.entries(headers));
+  const read = (name: string) => String(named[name] ?? "");
+  const at = Number(read("webhook-timestamp"));
+  if (!(Math.abs(Date.now() / 1000 - at) <= tolerance)) return null;
+  const body = message instanceof Request ? await message.text() : message.body;
+  const signed = new TextEncoder().encode(`${read("webhook-id")}.${read("webhook-timestamp")}.${body}`);
+  for (const one of [secret].flat()) {
+    const bytes = decode(one.replace(/^whsec_/, ""));
+    if (!bytes?.length) continue;
+    const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+    for (const signature of read("webhook-signature").split(" ")) {
+      const sent = signature.startsWith("v1,") && decode(signature.slice(3));
+      // Compares in constant time.
+      if (sent && (await crypto.subtle.verify("HMAC", key, sent, signed))) return JSON.parse(body);
+    }
+  }
+  return null;
+}
+
+/** The bytes of a base64 text; null if it is none. */
+function decode(text: string) {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}

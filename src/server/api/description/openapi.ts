@@ -1,0 +1,179 @@
+import { Type } from "@sinclair/typebox";
+import type { Access } from "../../http/access.ts";
+import type { Route, Upload } from "../../http/route.ts";
+import { pageSchema } from "../../pagination/list-page.ts";
+import examples from "./examples.json";
+import { describePage, systemPages } from "./pages.ts";
+import { parametersOf, shareParameters } from "./parameters.ts";
+import { errorResponses, ownErrors, sharedResponses } from "./responses.ts";
+import { type Json, Schemas, success } from "./schemas.ts";
+
+/** The groups of operations. */
+const tags = {
+  Products: "What a store sells, with variants, pictures, languages, filters and facets.",
+  Categories: "A tree of categories; a product may be in any number.",
+  Media: "Pictures of products, which are re-encoded and served in several widths.",
+  Orders: "Placing orders, paying, fulfilling, cancelling and refunding them.",
+  Wishlist: "Products that a customer wants to remember.",
+  Rewards: "The points of a customer and their ledger.",
+  Likes: "Likes of products and of the store's own resource types.",
+  Bookmarks: "Bookmarks of products and of the store's own resource types.",
+  Views: "Counts of views.",
+  Authentication: "Sign-up, login, tokens, passwords.",
+  "Two-factor": "One-time codes and recovery codes of the signed-in user.",
+  Users: "The store's users and the caller's own profile.",
+  Notifications: "Push messages and the devices that get them.",
+  Events: "The store's events, oldest first.",
+  System: "Pages outside the API, which need no namespace.",
+};
+
+const ErrorSchema = Type.Object(
+  {
+    request_id: Type.String({ description: "Id of the request, also in the server's log. Quote it in bug reports." }),
+    error: Type.Object({
+      code: Type.Integer({ description: "Numeric code of the error; it never changes." }),
+      message: Type.String({ description: "Description of the error for people. Its text may change." }),
+      remedy: Type.Optional(Type.String({ description: "How to correct the request, or when to repeat it." })),
+      details: Type.Optional(
+        Type.Array(
+          Type.Object({
+            field: Type.String({ description: "Path of the invalid field, such as `images.0.url`." }),
+            message: Type.String(),
+          }),
+          { description: "The invalid fields." },
+        ),
+      ),
+    }),
+  },
+  { $id: "Error" },
+);
+
+/** The OpenAPI 3.1 description of the routes, generated from the schemas that the server checks. */
+export function describeApi(routes: readonly Route[], version: string): Json {
+  const schemas = new Schemas();
+  schemas.reference(ErrorSchema);
+  schemas.reference(pageSchema);
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+  }
+  for (const [path, page] of Object.entries(systemPages)) paths[path] ??= describePage(page, schemas);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Bodega",
+      version,
+      description:
+        "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`. `X-Request-Id` is the same as `request_id`. " +
+        "The exceptions are pictures, `/docs`, `/client.*`, `/openapi.json`, `/metrics`, and replies to requests that are not valid HTTP.\n\n" +
+        "`namespace`, `lang`, `app_id`, `app_secret`, `user_id` and `token` can also be sent in a JSON body; the query takes " +
+        "precedence. With app credentials, `user_id` names the user that a call about likes, bookmarks or views is about.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/" }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: schemas.components,
+      parameters: shareParameters(paths),
+      responses: { ...sharedResponses(), ...schemas.responses },
+      securitySchemes: {
+        app: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "`Authorization: Bearer <app_id>:<app_secret>`. Preferred over the query, because URLs are logged.",
+        },
+        appId: {
+          type: "apiKey",
+          in: "query",
+          name: "app_id",
+          description: "For storefront keys, and where the header cannot be sent.",
+        },
+        appSecret: { type: "apiKey", in: "query", name: "app_secret" },
+        user: {
+          type: "http",
+          scheme: "bearer",
+          description: "`Authorization: Bearer <user_id>:<token>`. The query takes precedence.",
+        },
+        userId: { type: "apiKey", in: "query", name: "user_id" },
+        token: { type: "apiKey", in: "query", name: "token" },
+        metrics: { type: "http", scheme: "bearer", description: "The value of `BODEGA_METRICS_TOKEN`." },
+      },
+    },
+  };
+}
+
+const binary = { type: "string", format: "binary" };
+
+/** A request of a route and its reply, as a server answered it. */
+interface Example {
+  params?: Record<string, string>;
+  body?: unknown;
+  reply?: unknown;
+}
+
+function operation(route: Route, schemas: Schemas): Json {
+  const { data, status = 200, page, single, type } = route.reply;
+  const name = `${route.id.slice(0, 1).toUpperCase()}${route.id.slice(1)}`;
+  const example: Example = (examples as Record<string, Example>)[route.id] ?? {};
+  const answer = () => {
+    const usual = schemas.exemplify(schemas.reply(name, data, page), example.reply);
+    if (single) return success(json({ anyOf: [usual, ...single.map((one) => schemas.reply(name, one))] }));
+    return schemas.shared(usual);
+  };
+  const reply: Json = type === undefined ? answer() : success({ [type]: { schema: binary } });
+  const body = route.body && schemas.exemplify(schemas.reference(route.body), example.body);
+  return {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    description: `Allowed callers: ${route.access.map(describeAccess).join(", ")}.`,
+    security: [...new Map(route.access.flatMap(security).map((way) => [JSON.stringify(way), way])).values()],
+    parameters: parametersOf(route, schemas, example.params),
+    ...(route.upload && { requestBody: { required: true, content: uploadContent(route.upload, schemas) } }),
+    ...(route.body && {
+      requestBody: {
+        required: !("properties" in route.body) || (route.body.required ?? []).length > 0,
+        content: { ...json(body), ...(route.plainText && { "text/plain": { schema: body } }) },
+      },
+    }),
+    responses: {
+      [status]: reply,
+      ...notCreated(route, reply),
+      ...(route.readState && { 304: { $ref: "#/components/responses/NotModified" } }),
+      ...errorResponses(ownErrors(route)),
+    },
+  };
+}
+
+function uploadContent({ types }: Upload, schemas: Schemas): Json {
+  const form = { type: "object", required: ["file"], properties: { file: binary } };
+  const files = types.map((type) => [type, { schema: binary }]);
+  return { ...Object.fromEntries(files), "multipart/form-data": { schema: schemas.define("MediaUpload", form) } };
+}
+
+/** The 200 reply of a route that otherwise answers 201: a dry run, or a record that existed before. */
+function notCreated({ query, reply }: Route, whole: Json): Json {
+  const isTry = query?.properties.dry_run && reply.status === 201;
+  const description = isTry ? "With `dry_run=true`: the record that would be created." : reply.existing;
+  return description === undefined ? {} : { 200: { ...whole, description } };
+}
+
+function describeAccess(access: Access): string {
+  if (access.kind === "app") return `app keys with \`${access.scope}\``;
+  if (access.kind === "token" && access.own) return "the user whose token it is";
+  if (access.kind === "token") return access.role ? "staff and owners" : "signed-in users";
+  return "anyone";
+}
+
+/** The security requirements of a route; any one of them suffices. */
+function security(access: Access): Json[] {
+  if (access.kind === "app") return [{ app: [] }, { appId: [], appSecret: [] }];
+  return access.kind === "token" ? [{ user: [] }, { userId: [], token: [] }] : [{}];
+}
+
+function json(schema: unknown): Json {
+  return { "application/json": { schema } };
+}

@@ -1,0 +1,76 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { ErrorKind } from "../../errors.ts";
+import { errorResponses } from "./responses.ts";
+import { type Json, type Schemas, success } from "./schemas.ts";
+
+interface SystemPage {
+  id: string;
+  summary: string;
+  /** Name and schema of `data`; undefined for a page without the envelope. */
+  data?: TSchema;
+  /** Content type; JSON by default. */
+  type?: string;
+  errors: readonly ErrorKind[];
+}
+
+const health = Type.Object({ status: Type.String({ description: "`ok`" }) }, { $id: "Health" });
+const home = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    ready: Type.Boolean(),
+    docs: Type.Optional(Type.String()),
+    description: Type.String(),
+  },
+  { $id: "Home" },
+);
+/** The pages outside the API by path; all but files need no namespace. */
+export const systemPages = {
+  "/": {
+    id: "getHome",
+    summary: "Get what this is and whether it is well; browsers get a page",
+    data: home,
+    errors: [],
+  },
+  "/docs": {
+    id: "getReference",
+    summary: "Get this reference as a page, unless it is switched off",
+    type: "text/html",
+    errors: ["routeNotFound"],
+  },
+  "/health/live": { id: "getLiveness", summary: "Check that the process runs", data: health, errors: [] },
+  "/health/ready": {
+    id: "getReadiness",
+    summary: "Check that the server can work",
+    data: health,
+    errors: ["unavailable"],
+  },
+  "/openapi.json": { id: "getDescription", summary: "Get this description", errors: [] },
+  "/client.js": {
+    id: "getClient",
+    summary: "Get the client for JavaScript, as a module",
+    type: "text/javascript",
+    errors: [],
+  },
+  "/client.d.ts": { id: "getClientTypes", summary: "Get the types of the client", type: "text/plain", errors: [] },
+  "/metrics": {
+    id: "getMetrics",
+    summary: "Get metrics for Prometheus, if the server has a token for them",
+    type: "text/plain",
+    errors: ["notAuthenticated", "routeNotFound", "unavailable"],
+  },
+  /** Files are no part of the API, although a route answers them, which describes them as well. */
+  "/media/{id}/{file}": { id: "getMedia", summary: "Get a picture", type: "image/webp", errors: ["notFound"] },
+} as const satisfies Record<string, SystemPage>;
+
+/** The operation of a page outside the API. */
+export function describePage(
+  { id, summary, data, type = "application/json", errors }: SystemPage,
+  schemas: Schemas,
+): Json {
+  const schema = { type: type === "application/json" ? "object" : "string" };
+  const reply = data ? schemas.shared(schemas.reply(id, data)) : success({ [type]: { schema } });
+  const responses = { 200: reply, ...errorResponses(errors) };
+  const security = errors.includes("notAuthenticated") ? [{ metrics: [] }] : [{}];
+  return { get: { operationId: id, tags: ["System"], summary, security, parameters: [], responses } };
+}

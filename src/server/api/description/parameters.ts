@@ -1,0 +1,101 @@
+import { Kind, OptionalKind, type TObject } from "@sinclair/typebox";
+import type { Route } from "../../http/route.ts";
+import { maxTags } from "../check-input.ts";
+import { takesKey } from "../idempotency.ts";
+import type { Json, Schemas } from "./schemas.ts";
+
+/** The forms of what the server refuses with an error of its own, so that its schemas do not check them. */
+const namespaceForm = { type: "string", minLength: 1 };
+const languageForm = {
+  type: "string",
+  minLength: 2,
+  maxLength: 35,
+  pattern:
+    "^([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
+};
+/** The base64url of a JSON array that begins with a text. */
+const cursorForm = { pattern: "^WyI[A-Za-z0-9_-]+$" };
+const tag = '(W/)?"[^",]*"';
+const ifMatchForm = { type: "string", pattern: `^(\\*|${tag}( *, *${tag}){0,${maxTags - 1}})$` };
+
+interface Described {
+  parameters: Json[];
+}
+
+/** The parameters of a route in path, query and headers, as the API description lists them. */
+export function parametersOf(route: Route, schemas: Schemas, examples: Record<string, string> = {}): Json[] {
+  const parameters = [
+    parameter("query", "namespace", {
+      required: true,
+      schema: namespaceForm,
+      description: "Namespace of the store.",
+    }),
+    parameter("query", "lang", {
+      schema: languageForm,
+      description: "Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language.",
+    }),
+    ...objectParameters(route.params, "path", schemas).map((one) => ({ ...one, example: examples[String(one.name)] })),
+    ...objectParameters(route.query, "query", schemas),
+  ];
+  if (route.conditional) {
+    const description =
+      'At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record\'s current version, the ' +
+      "request fails with 5303.";
+    parameters.push(parameter("header", "If-Match", { description, schema: ifMatchForm }));
+  }
+  if (route.readState) {
+    const description =
+      "`ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it.";
+    parameters.push(parameter("header", "If-None-Match", { description }));
+  }
+  if (route.path.startsWith("/auth/")) {
+    const description =
+      "The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others.";
+    parameters.push(parameter("header", "X-Client-Address", { description }));
+  }
+  if (takesKey(route)) {
+    const description =
+      "A request that is repeated with the same key within 24 hours is not executed again and gets the first reply.";
+    const schema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" };
+    parameters.push(parameter("header", "Idempotency-Key", { description, schema }));
+  }
+  return parameters;
+}
+
+function parameter(where: "query" | "header", name: string, rest: Json): Json {
+  return { name, in: where, required: false, schema: { type: "string" }, ...rest };
+}
+
+function objectParameters(schema: TObject | undefined, where: "path" | "query", schemas: Schemas): Json[] {
+  if (!schema) return [];
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { description, ...rest } = schemas.reference(property);
+    return {
+      name,
+      in: where,
+      required: where === "path" || property[OptionalKind] !== "Optional",
+      ...(description !== undefined && { description }),
+      ...(property[Kind] === "Record" && { style: "deepObject" }),
+      schema: name === "cursor" ? { ...rest, ...cursorForm } : rest,
+    };
+  });
+}
+
+/** Moves parameters that several operations have among the components, and leaves references to them. */
+export function shareParameters(paths: Record<string, Json>): Record<string, Json> {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path) as Described[]);
+  const all = operations.flatMap(({ parameters }) => parameters).filter((one) => one.in !== "path");
+  const byText = Map.groupBy(all, (one) => JSON.stringify(one));
+  const shared: Record<string, Json> = {};
+  const references = new Map<string, Json>();
+  for (const [text, same] of [...byText].sort(([, a], [, b]) => b.length - a.length)) {
+    const name = String(same[0]?.name).replace(/\W+/g, "_").replace(/_$/, "");
+    if (same.length === 1 || name in shared) continue;
+    shared[name] = same[0] as Json;
+    references.set(text, { $ref: `#/components/parameters/${name}` });
+  }
+  for (const one of operations) {
+    one.parameters = one.parameters.map((each) => references.get(JSON.stringify(each)) ?? each);
+  }
+  return shared;
+}

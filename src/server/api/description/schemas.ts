@@ -1,0 +1,91 @@
+import { Kind, type TSchema } from "@sinclair/typebox";
+
+export type Json = Record<string, unknown>;
+
+const schemaPath = "#/components/schemas/";
+
+/** A reply without an error. */
+export function success(content: Json): Json {
+  return { description: "Success", content };
+}
+
+/** The named schemas of an API description, in plain JSON Schema. */
+export class Schemas {
+  readonly components: Record<string, Json> = {};
+  /** Responses by the names of their schemas. */
+  readonly responses: Record<string, Json> = {};
+
+  /** A schema, or a reference to it among the components if it has a name. Errors: for two schemas of one name. */
+  reference(schema: TSchema): Json {
+    if (schema.$id === undefined) return this.#convert(schema) as Json;
+    return this.define(schema.$id, this.#convertFields(schema));
+  }
+
+  /** A reference to a component of this name. Errors: for two schemas of one name. */
+  define(name: string, schema: Json): Json {
+    const known = this.components[name];
+    if (known && !Bun.deepEquals({ ...known, examples: undefined }, schema))
+      throw new Error(`Two schemas of the API are named ${name}`);
+    this.components[name] ??= schema;
+    return { $ref: `${schemaPath}${name}` };
+  }
+
+  /** A reference to the reply with this data. `name` is that of data without a name. */
+  reply(name: string, data: TSchema, isPaged = false): Json {
+    const isList = data[Kind] === "Array" && data.items?.$id !== undefined;
+    const subject = isList ? `${data.items.$id}List` : (data.$id ?? name);
+    return this.define(`${subject}Reply`, {
+      type: "object",
+      required: ["request_id", "data", ...(isPaged ? ["page"] : [])],
+      properties: {
+        request_id: { type: "string" },
+        data: this.reference(data),
+        ...(isPaged && { page: { $ref: `${schemaPath}Page` } }),
+      },
+    });
+  }
+
+  /** A reference to the response with a schema of the components. */
+  shared(schema: Json): Json {
+    const name = String(schema.$ref).slice(schemaPath.length);
+    this.responses[name] ??= success({ "application/json": { schema } });
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  /** Gives an example to the component that a reference names, if it has none, and returns the reference. */
+  exemplify(reference: Json, example: unknown): Json {
+    const component = this.components[String(reference.$ref).slice(schemaPath.length)];
+    if (component && example !== undefined) component.examples ??= [example];
+    return reference;
+  }
+
+  #convert(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.#convert(item));
+    if (typeof node !== "object" || node === null) return node;
+    if ("$id" in node) return this.reference(node as TSchema);
+    return this.#convertFields(node as Json);
+  }
+
+  /** In the forms that client generators understand: no constants, and whole numbers and prices with their size. */
+  #convertFields({ $id, expects: _, ...node }: Json): Json {
+    const fields = Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, this.#convert(inner)]));
+    const { anyOf, const: constant, patternProperties, ...rest } = fields;
+    if (typeof constant === "boolean") return rest;
+    if (constant !== undefined) return { ...rest, enum: [constant] };
+    if (patternProperties) return { ...rest, additionalProperties: Object.values(patternProperties)[0] };
+    if (rest.type === "integer") return { ...rest, format: "int64" };
+    if (rest.type === "number") return { ...rest, format: "double" };
+    return anyOf ? { ...rest, ...joined(anyOf as Json[]) } : rest;
+  }
+}
+
+/** One schema for a union: of constants, or with null. */
+function joined(union: Json[]): Json {
+  if (union.every((one) => one.enum)) {
+    return { type: union[0]?.type, enum: union.flatMap((one) => one.enum) };
+  }
+  const [first, second, ...more] = union;
+  const isNullable = second?.type === "null" && more.length === 0;
+  if (!isNullable || typeof first?.type !== "string" || first.enum) return { anyOf: union };
+  return { ...first, type: [first.type, "null"] };
+}

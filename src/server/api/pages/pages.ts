@@ -1,0 +1,74 @@
+import libraryPath from "../../../../tools/reference/node_modules/dist/browser/standalone.js" with { type: "file" };
+import type { AppError } from "../../errors.ts";
+import { reply, successResponse } from "../../http/envelope.ts";
+import { collectFiles } from "../../values/collect-json.ts" with { type: "macro" };
+import { type Coding, chooseCoding, compress } from "../compression.ts";
+
+/** Makes the response, once the headers of all replies are known. */
+export type Answer = (headers: Record<string, string>, requestId: string) => Response;
+
+const files = collectFiles("api/pages/files") as Record<string, string>;
+const textOf = (name: string) => Buffer.from(files[name] as string, "base64").toString();
+const html = "text/html; charset=utf-8";
+export const script = "text/javascript; charset=utf-8";
+/** The library sets styles; nothing else may run or be loaded but what this server sends. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; " +
+  "font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const safety = { "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer" };
+
+/**
+ * Creates the answer with a text that stays the same while the process runs, compressed where the client allows it.
+ * Clients keep it and ask whether it has changed.
+ */
+export function fixedPage(type: string, read: () => string | Promise<string>, more: Record<string, string> = {}) {
+  const compressions: Partial<Record<Coding, ReturnType<typeof compress>>> = {};
+  const prepare = async () => {
+    const whole = await read();
+    return { whole, tag: `W/"${Bun.hash(whole).toString(36)}"` };
+  };
+  let prepared: ReturnType<typeof prepare> | undefined;
+  return async (request: Request): Promise<Answer> => {
+    prepared ??= prepare();
+    const { whole, tag } = await prepared;
+    const coding = chooseCoding(request.headers.get("accept-encoding"), whole);
+    if (coding) compressions[coding] ??= compress(whole, coding);
+    const body = coding ? await compressions[coding] : whole;
+    return (headers) => {
+      Object.assign(headers, more, {
+        "Content-Type": type,
+        "Cache-Control": "no-cache",
+        ETag: tag,
+        Vary: "Accept-Encoding",
+        ...(coding && { "Content-Encoding": coding }),
+      });
+      if (request.headers.get("if-none-match") === tag) return new Response(null, { status: 304, headers });
+      return new Response(body, { headers });
+    };
+  };
+}
+
+/** The pages of the reference of the API, by path. */
+export const referencePages: Record<string, ReturnType<typeof fixedPage>> = {
+  "/docs": fixedPage(html, () => textOf("reference.html"), safety),
+  "/docs/reference.js": fixedPage(script, () => Bun.file(libraryPath).text()),
+  "/docs/start.js": fixedPage(script, () => textOf("start.js")),
+};
+
+/** Answers `/`: says what this is and whether it is well, to browsers with a page and to others in the envelope. */
+export function answerHome(request: Request, version: string, hasDocs: boolean, unready: AppError | undefined): Answer {
+  const isBrowser = request.headers.get("accept")?.includes("text/html");
+  return (headers, requestId) => {
+    headers.Vary = "Accept";
+    if (!isBrowser) {
+      const links = { ...(hasDocs && { docs: "/docs" }), description: "/openapi.json" };
+      return successResponse(requestId, reply({ name: "Bodega", version, ready: !unready, ...links }), 200, headers);
+    }
+    const status = unready ? `It is not ready. ${unready.message}` : "It is ready.";
+    const links = hasDocs ? 'The <a href="docs">reference</a> describes it' : "It is described";
+    const text = textOf("home.html")
+      .replace("{status}", status)
+      .replace("{links}", `<p>${links} (<a href="openapi.json">OpenAPI</a>).</p>`);
+    return new Response(text, { headers: { ...headers, ...safety, "Content-Type": html } });
+  };
+}

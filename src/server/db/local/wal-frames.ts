@@ -1,0 +1,122 @@
+/** Sizes and offsets of https://sqlite.org/fileformat2.html#walformat, for pages as this program creates them. */
+export const pageBytes = 4096;
+export const walHeaderBytes = 32;
+const frameHeaderBytes = 24;
+export const frameBytes = frameHeaderBytes + pageBytes;
+const magic = 0x377f0682;
+
+type Pair = [number, number];
+
+/** Where reading goes on in a WAL: behind a commit, or at its first frame. */
+export interface WalPosition {
+  /** Identify this content of the file: another one begins after each time that the WAL was emptied. */
+  salts: Pair;
+  /** In bytes. */
+  offset: number;
+  /** The checksum of the frame before it, with which that of the next one begins. */
+  sums: Pair;
+}
+
+/** The pages that one or more commits changed. */
+export interface Changes {
+  /** By page number, as the last of the commits left them. */
+  pages: Map<number, Uint8Array>;
+  /** The size of the database after them, in pages. */
+  pageCount: number;
+  end: WalPosition;
+}
+
+/** The position of the first frame of a WAL with this header; undefined for a header that is not valid. */
+export function startOf(header: Uint8Array): WalPosition | undefined {
+  if (header.length < walHeaderBytes) return undefined;
+  const view = viewOf(header);
+  const sums = sumOf(header, 0, 24, [0, 0]);
+  const isSound = sums[0] === view.getInt32(24) && sums[1] === view.getInt32(28);
+  if (!isSound || view.getUint32(0) !== magic || view.getUint32(8) !== pageBytes) return undefined;
+  return { salts: [view.getUint32(16), view.getUint32(20)], offset: walHeaderBytes, sums };
+}
+
+/** Whether two positions or frames are of the same content of a WAL. */
+export function isSameWal({ salts: [first, second] }: Pick<WalPosition, "salts">, { salts }: { salts: Pair }): boolean {
+  return first === salts[0] && second === salts[1];
+}
+
+/**
+ * Reads a frame. `pageCount` is the size of the database, which only the last frame of a transaction has; `isSound` says
+ * whether its checksum continues that of the frame before it.
+ */
+export function readFrame(bytes: Uint8Array, at: number, previous: Pair) {
+  const view = viewOf(bytes.subarray(at, at + frameHeaderBytes));
+  const [one, two] = sumOf(bytes, at + frameHeaderBytes, at + frameBytes, sumOf(bytes, at, at + 8, previous));
+  const sums: Pair = [view.getInt32(16), view.getInt32(20)];
+  return {
+    number: view.getUint32(0),
+    pageCount: view.getUint32(4),
+    salts: [view.getUint32(8), view.getUint32(12)] as Pair,
+    sums,
+    isSound: one === sums[0] && two === sums[1],
+  };
+}
+
+/**
+ * Reads the frames of a WAL piece by piece, and collects what its commits changed. A frame that is not valid ends the
+ * WAL: the frames behind it are left over, or their transaction is still being written.
+ */
+export class FrameReader {
+  #position: WalPosition;
+  #uncommitted = new Map<number, Uint8Array>();
+  #changes: Changes | undefined;
+  hasEnded = false;
+
+  constructor(start: WalPosition) {
+    this.#position = start;
+  }
+
+  /** The offset of the next frame to be read. */
+  get offset(): number {
+    return this.#position.offset;
+  }
+
+  /** The changes of the commits read so far; undefined before the first commit. */
+  get changes(): Changes | undefined {
+    return this.#changes;
+  }
+
+  /** Reads whole frames that begin at `offset`; keeps references to their bytes. */
+  read(bytes: Uint8Array): void {
+    for (let at = 0; !this.hasEnded && at + frameBytes <= bytes.length; at += frameBytes) {
+      const { salts, offset, sums: previous } = this.#position;
+      const { number, pageCount, sums, isSound, ...frame } = readFrame(bytes, at, previous);
+      if (!isSound || !isSameWal(frame, { salts })) {
+        this.hasEnded = true;
+        return;
+      }
+      this.#position = { salts, offset: offset + frameBytes, sums };
+      this.#uncommitted.set(number, bytes.subarray(at + frameHeaderBytes, at + frameBytes));
+      if (pageCount > 0) this.#commit(pageCount);
+    }
+  }
+
+  #commit(pageCount: number): void {
+    const pages = this.#changes?.pages ?? new Map<number, Uint8Array>();
+    for (const [number, page] of this.#uncommitted) pages.set(number, page);
+    this.#uncommitted = new Map();
+    this.#changes = { pages, pageCount, end: this.#position };
+  }
+}
+
+/** SQLite's checksum of a part of the bytes, continued from another one; in these files little-endian. */
+export function sumOf(bytes: Uint8Array, start: number, end: number, [first, second]: Pair): Pair {
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + start, (end - start) / 4);
+  let one = first;
+  let two = second;
+  for (let at = 0; at < words.length; at += 2) {
+    one = (one + (words[at] as number) + two) | 0;
+    two = (two + (words[at + 1] as number) + one) | 0;
+  }
+  return [one, two];
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}

@@ -1,0 +1,142 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { all, bind, get, param, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { twoFactorRequired, wrongState } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { freeTurn } from "../../values/turns.ts";
+import { eraseAddressesOf, recordAudit } from "../audit/service.ts";
+import { auditLog } from "../audit/table.ts";
+import { idempotencyKeys } from "../idempotency/table.ts";
+import { recipientKey } from "../mail/outbox.ts";
+import { mailOutbox } from "../mail/table.ts";
+import { mailCodes } from "../mail-codes/table.ts";
+import { pushMessages, pushRegistrations } from "../notifications/table.ts";
+import { orderRefunds, orders } from "../orders/table.ts";
+import { readOrderPages } from "../orders/views.ts";
+import { requireHit } from "../rate-limits/service.ts";
+import { rateLimits } from "../rate-limits/table.ts";
+import { reactions } from "../reactions/table.ts";
+import { rewardEntries } from "../rewards/table.ts";
+import { signUps } from "../sign-up/table.ts";
+import { userTokens } from "../tokens/table.ts";
+import { requireSignedIn, verifyThenAct } from "../two-factor/enrolment.ts";
+import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
+import { loadTotp } from "../two-factor/totp.ts";
+import type { SignInUser } from "../users/credentials.ts";
+import { ownIdOf, requireStoredUser } from "../users/guards.ts";
+import { getUser, removeUser } from "../users/service.ts";
+import { wishlistItems } from "../wishlist/table.ts";
+
+const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}`;
+const selectOpen = statement<{ number: number }>(sql`
+  select number from ${orders} indexed by orders_by_user where ${ofUser} and status in ('pending', 'paid') order by +number limit 1`);
+const toPerson = sql`recipient_key = ${param("recipientKey")}`;
+/** In this order: refunds are found by the order's user, and notes of the ledger stay while there is a user. */
+const erasures = [
+  sql`update ${orderRefunds} set reason = null where reason is not null and order_id in (select id from ${orders} where ${ofUser})`,
+  sql`update ${orders} set user_id = null, buyer = null, shipping_address = null, note = null, version = version + 1,
+    updated_at = ${param("now")} where ${ofUser}`,
+  sql`update ${rewardEntries} set note = null where ${ofUser} and note is not null`,
+  sql`update ${mailOutbox} set sealed = null, masked_to = null, recipient_key = null,
+    status = iif(status = 'queued', 'dropped', status), updated_at = iif(status = 'queued', ${param("now")}, updated_at)
+    where tenant_id = ${param("tenantId")} and ${toPerson}`,
+  sql`delete from ${mailCodes} where tenant_id = ${param("tenantId")}
+    and (subject = ${param("emailKey")} or substr(subject, 1, length(${param("id")}) + 1) = ${param("id")} || ':')`,
+  sql`delete from ${signUps} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`,
+  sql`delete from ${pushMessages} where ${ofUser}`,
+  sql`delete from ${idempotencyKeys} where tenant_id = ${param("tenantId")}
+    and (caller = 'user:' || ${param("id")} or instr(data, ${param("id")}) > 0)`,
+  sql`delete from ${rateLimits} where instr(key, ${param("id")}) > 0
+    or substr(key, -length(${param("account")})) = ${param("account")}`,
+].map((erasure) => statement(erasure));
+
+/**
+ * Erases a user: as `deleteUser`, and orders, refunds, the ledger, the mail log and the audit log keep their numbers, but
+ * nothing that names the person. Their random id stays in the ledger and the audit log, where it names nobody.
+ * @throws wrongState for the last active owner, unless the terminal's actor says otherwise, and while an order is not
+ * completed or cancelled; notFound, forbidden.
+ */
+export function eraseUser(ctx: Ctx, id: string): Promise<void> {
+  return inTransaction(ctx, async (tx) => erase(tx, await requireStoredUser(tx, id)));
+}
+
+/**
+ * Erases the calling user, who proves with the password, and the second factor if it is on, that it is them.
+ * @throws twoFactorRequired, invalidLogin, tooManyAttempts, tokenExpired; wrongState as `eraseUser`.
+ */
+export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: string }): Promise<void> {
+  const otp = given.otp?.trim() ?? "";
+  const user = await requireSignedIn(ctx);
+  if (otp !== "") await loadTotp();
+  const spend = async (tx: Ctx) => {
+    if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) return true;
+    if (otp === "") throw twoFactorRequired();
+    return spendCode(tx, user.id, otp);
+  };
+  const proof = { password: given.password, spend, failed: "user.erase_failed" } as const;
+  await verifyThenAct(ctx, user, proof, (tx) => erase(tx, user));
+}
+
+async function erase(tx: Ctx, user: SignInUser): Promise<void> {
+  const { id, emailKey } = user;
+  const tenantId = tx.tenant.id;
+  const account = `${tenantId}:${emailKey}`;
+  const ids = { id, emailKey, account, recipientKey: recipientKey(tx.vault, emailKey) };
+  const values = { tenantId, ...ids, now: toTimestamp(tx.now()) };
+  const open = await get(tx.db, selectOpen, values);
+  if (open) throw wrongState(`Order ${open.number} of this user is not completed. Fulfil, cancel or refund it first.`);
+  await removeUser(tx, user, { ifMatch: null, event: "user.erased" });
+  await tx.db.batch(erasures.map((erasure) => bind(erasure, values)));
+  // Last, as it covers the entry of this act too.
+  await eraseAddressesOf(tx, id);
+}
+
+type Row = Record<string, unknown>;
+
+const select = (columns: string, table: SQL, condition = sql`user_id = ${param("id")}`) =>
+  statement<Row>(sql`select ${sql.raw(columns)} from ${table} where tenant_id = ${param("tenantId")} and ${condition}`);
+const sections = {
+  sessions: select("id as token_id, created_at, expires_at, ended_at, ended_as", sql`${userTokens}`),
+  devices: select("id, platform, lang, created_at, updated_at", sql`${pushRegistrations}`),
+  rewards: select("id, kind, points, balance, source, order_id, note, created_at", sql`${rewardEntries}`),
+  wishlist: select("id, product_id, variant_id, note, created_at, updated_at", sql`${wishlistItems}`),
+  reactions: select("kind, resource_type, resource_id, created_at", sql`${reactions}`, sql`actor = ${param("id")}`),
+  mail: select("id, kind, status, created_at, sent_at", sql`${mailOutbox}`, toPerson),
+};
+const selectAudit = statement<Row & { details: string | null }>(sql`
+  select at, event, actor_kind, actor_id, subject, address, code, details from ${auditLog} where seq in (
+    select seq from ${auditLog} where subject = ${param("id")} union select seq from ${auditLog} where actor_id = ${param("id")})
+    and not (event = 'user.exported' and actor_id is ${param("id")})
+  order by seq`);
+
+const exportCalls = { name: "export", most: 10, windowMs: 3_600_000 };
+
+/** `exportPerson` of the calling user, who gets ten an hour. Errors: tooManyRequests. */
+export async function exportSelf(ctx: Ctx) {
+  const id = ownIdOf(ctx);
+  await requireHit(ctx, exportCalls, id, "Too many exports.");
+  return exportPerson(ctx, id);
+}
+
+/**
+ * All that the store keeps of a user, without hashes and secrets, and without the audit entries of
+ * the person's own exports, which would make each export longer than the last. Errors: notFound.
+ */
+export async function exportPerson(ctx: Ctx, id: string) {
+  const user = await getUser(ctx, id);
+  const values = { tenantId: ctx.tenant.id, id, recipientKey: recipientKey(ctx.vault, user.email) };
+  const found = { orders: [] as Row[] };
+  for await (const page of readOrderPages(ctx, { customer_id: id })) {
+    found.orders.push(...page.map(({ order }) => order));
+    // Beside the requests of the store, which are short.
+    await freeTurn(`${ctx.tenant.id} export`, ctx);
+  }
+  const rows = await Promise.all(
+    Object.entries(sections).map(async ([name, of]) => [name, await all(ctx.db, of, values)] as const),
+  );
+  const audit = await all(ctx.db, selectAudit, { id });
+  await recordAudit(ctx, { event: "user.exported", subject: id });
+  const entries = audit.map(({ details, ...entry }) => ({ ...entry, details: details && JSON.parse(details) }));
+  return { user, ...found, ...Object.fromEntries(rows), audit: entries };
+}

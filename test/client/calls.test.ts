@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Client, ClientOptions } from "../../src/client/client.ts";
+import type { Shop } from "../support/factories.ts";
+import { makePng } from "../support/pictures.ts";
+import { onDatabase } from "../support/suite.ts";
+import { until } from "../support/until.ts";
+import { loadBuiltClient } from "./built-client.ts";
+import { connect, failureOf } from "./connect.ts";
+import { type FaultyProxy, startFaultyProxy } from "./faulty-proxy.ts";
+
+const unavailable = {
+  status: 503,
+  headers: { "Retry-After": "0" },
+  body: JSON.stringify({ request_id: "req_1", error: { code: 5001, message: "Temporarily unavailable." } }),
+};
+
+onDatabase("file", (suite) => {
+  let built: Awaited<ReturnType<typeof loadBuiltClient>>;
+  let shop: Shop;
+  let proxy: FaultyProxy;
+  beforeAll(async () => {
+    built = await loadBuiltClient();
+    shop = await suite.shop();
+    proxy = await startFaultyProxy(suite.app.url);
+  });
+  afterAll(() => proxy.close());
+  beforeEach(() => {
+    proxy.passed.length = 0;
+    proxy.faults.length = 0;
+  });
+
+  const open = (options: Partial<ClientOptions> = {}) => connect(built, shop, { url: proxy.url, ...options });
+  const failure = (call: Promise<unknown>) => failureOf(built, call);
+
+  test("a list is read over all its pages, or a page at a time", async () => {
+    const titles = Array.from({ length: 5 }, (_, index) => `Page ${index}`);
+    for (const title of titles) await shop.createProduct({ title, tags: ["paged"] });
+    const { products } = open();
+    const list = products.list({ tag: ["paged"], limit: 2, sort: "created_at", facets: "tags" });
+    const found: string[] = [];
+    for await (const { title } of list) found.push(title);
+    expect(found).toEqual(titles);
+    expect(proxy.passed.length).toBe(3);
+    const first = await list.page();
+    expect([first.data.length, first.page.has_more, first.page.facets?.tags?.values]).toEqual([
+      2,
+      true,
+      [{ value: "paged", count: 5 }],
+    ]);
+    const second = await list.page(first.page.next_cursor);
+    expect(second.data.map(({ title }) => title)).toEqual(["Page 2", "Page 3"]);
+  });
+
+  test("an order is placed once though the connection and the server failed, and has one key for all its tries", async () => {
+    const { id } = await shop.createProduct({ stock: 5 });
+    const client = open();
+    proxy.faults.push("lose", unavailable);
+    const order = await client.orders.place({ items: [{ product_id: id, quantity: 1 }] });
+    expect(order.status).toBe("pending");
+    const keys = proxy.passed.map(({ headers }) => headers["idempotency-key"]);
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+    expect((await client.products.get(id)).available).toBe(4);
+    await client.orders.place({ items: [{ product_id: id, quantity: 1 }] });
+    expect(keys).not.toContain(proxy.passed.at(-1)?.headers["idempotency-key"]);
+  });
+
+  test("a sign-in that was cut off is not repeated, and a read is, as often as `retries` says", async () => {
+    const client = open({ retries: 1 });
+    proxy.faults.push("cut", "cut", "cut");
+    const login = await failure(client.auth.login({ email: "a@example.com", password: "x" }));
+    expect([login.code, proxy.passed.length]).toEqual(["network", 1]);
+    expect([(await failure(client.products.list().page())).code, proxy.passed.length]).toEqual(["network", 3]);
+    expect((await client.products.list().page()).data).toBeArray();
+  });
+
+  test("a change that names a version is not repeated, because its repetition would fail", async () => {
+    const { id, version } = await shop.createProduct();
+    const client = open();
+    proxy.faults.push("lose");
+    const { code } = await failure(client.products.update(id, { title: "New" }, { ifVersion: version }));
+    expect([code, proxy.passed.length]).toEqual(["network", 1]);
+    expect((await failure(client.products.update(id, { title: "Newer" }, { ifVersion: version }))).code).toBe(5303);
+  });
+
+  test("a long `Retry-After` is for the caller to wait for", async () => {
+    proxy.faults.push({ ...unavailable, headers: { "Retry-After": "60" } });
+    const error = await failure(open().products.list().page());
+    expect([error.code, error.retryAfter, error.requestId, proxy.passed.length]).toEqual([5001, 60, "req_1", 1]);
+  });
+
+  test("a proxy's error page is a network fault with its status", async () => {
+    proxy.faults.push({ status: 502, body: "<h1>Bad gateway</h1>" });
+    const error = await failure(open({ retries: 0 }).products.list().page());
+    expect([error.code, error.status]).toEqual(["network", 502]);
+  });
+
+  test("a signal ends a call while it waits for its next try, with the signal's reason", async () => {
+    proxy.faults.push({ ...unavailable, headers: { "Retry-After": "20" } });
+    const controller = new AbortController();
+    const call = open().products.list({}, { signal: controller.signal }).page();
+    await until("the request", () => proxy.passed.length === 1);
+    controller.abort("closed");
+    expect(await call.catch((reason: unknown) => reason)).toBe("closed");
+    expect(proxy.passed.length).toBe(1);
+  });
+
+  test("a server that does not answer in time is a network fault", async () => {
+    let release = () => {};
+    proxy.hold = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { code } = await failure(open({ timeoutMs: 50, retries: 0 }).products.list().page());
+    expect([code, proxy.passed.length]).toEqual(["network", 1]);
+    release();
+    proxy.hold = Promise.resolve();
+  });
+
+  test("an error has its code, and the field that is to blame", async () => {
+    const { id } = await shop.createProduct({ stock: 1 });
+    const error = await failure(open().orders.place({ items: [{ product_id: id, quantity: 2 }] }));
+    expect([error.name, error.code, error.status]).toEqual(["BodegaError", 5304, 409]);
+    if (error.code === 5304) expect(error.details[0].field).toBe("items.0.quantity");
+  });
+
+  test("the key is in the header; in a page, it is in the query of reads, which then need no preflight", async () => {
+    const body = { resource_type: "product", resource_id: (await shop.createProduct()).id };
+    const sent = async (client: Client) => {
+      proxy.passed.length = 0;
+      await client.products.list().page();
+      await client.likes.add(body);
+      return proxy.passed.map(({ headers, query }) => [headers.authorization, query.get("app_secret")]);
+    };
+    expect(await sent(open())).toEqual([
+      [shop.auth, null],
+      [shop.auth, null],
+    ]);
+    Object.assign(globalThis, { document: {} });
+    try {
+      expect(await sent(open())).toEqual([
+        [undefined, shop.key.app_secret],
+        [shop.auth, null],
+      ]);
+    } finally {
+      Reflect.deleteProperty(globalThis, "document");
+    }
+  });
+
+  test("an id stays one part of the path", async () => {
+    const { products } = open();
+    expect((await failure(products.get("a/../b?c"))).code).toBe(5301);
+    for (const id of ["", ".", ".."]) await expect(products.get(id)).rejects.toThrow(TypeError);
+    expect(proxy.passed.length).toBe(1);
+  });
+
+  test("options of variants, flags and several values are in the query as the server reads them", async () => {
+    await shop.createProduct({ title: "Shirt", tags: ["x", "y"], variants: [{ options: { size: "M" } }] });
+    const { data } = await open()
+      .products.list({ option: { size: "M" }, tag: ["x", "y"], on_sale: false })
+      .page();
+    expect(data.map(({ title }) => title)).toEqual(["Shirt"]);
+  });
+
+  test("a picture is uploaded as it is, and has an address for each width", async () => {
+    const client = open();
+    const file = new Blob([await makePng(4, 4)], { type: "image/png" });
+    const { url } = await client.media.upload(file);
+    const reply = await fetch(client.imageUrl({ url }, 320));
+    expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "image/webp"]);
+    expect(client.imageUrl({ url: "https://cdn.example/original.webp" }, 320)).toBe(
+      "https://cdn.example/original.webp",
+    );
+  });
+});

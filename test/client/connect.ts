@@ -1,0 +1,42 @@
+import type { Client, ClientOptions, TokenStorage } from "../../src/client/client.ts";
+import { peerHeader } from "../support/app.ts";
+import { newAddress } from "../support/client.ts";
+import type { Shop } from "../support/factories.ts";
+import type { loadBuiltClient } from "./built-client.ts";
+
+type Built = Awaited<ReturnType<typeof loadBuiltClient>>;
+
+/** A client of a store with its key, by default from an address of its own. */
+export function connect(
+  { createClient }: Built,
+  { namespace, key }: Shop,
+  options: { url: string } & Partial<ClientOptions>,
+): Client {
+  const address = newAddress();
+  return createClient({
+    ...{ namespace, app: { id: key.app_id, secret: key.app_secret } },
+    fetch: (url, init) => fetch(url, { ...init, headers: { ...(init.headers as object), [peerHeader]: address } }),
+    ...options,
+  });
+}
+
+/** The error of a call of the client. Errors: if it succeeds, or fails otherwise. */
+export async function failureOf({ BodegaError }: Built, call: Promise<unknown>) {
+  const error = await call.then(
+    () => "no error",
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof BodegaError) return error;
+  throw new Error(`It did not fail as expected: ${error}`);
+}
+
+/** Storage that several clients can have, as the tabs of a browser have `localStorage`. */
+export function sharedStorage(): TokenStorage & { items: Map<string, string> } {
+  const items = new Map<string, string>();
+  return {
+    items,
+    getItem: (name) => items.get(name) ?? null,
+    setItem: (name, value) => items.set(name, value),
+    removeItem: (name) => items.delete(name),
+  };
+}

@@ -1,0 +1,68 @@
+import { afterAll, expect, setSystemTime, spyOn, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bundleClient, bundleClientTypes } from "../../scripts/build-client.ts";
+import { goodPassword } from "../support/account.ts";
+import { onDatabase } from "../support/suite.ts";
+import { closeReceivers, openHook } from "../support/webhooks.ts";
+
+const root = join(import.meta.dir, "..", "..");
+const dir = mkdtempSync(join(tmpdir(), "bodega-guide-"));
+const path = join(dir, "backend.ts");
+
+interface Guide {
+  onWebhook: (request: Request) => Promise<Response>;
+  pointsOf: (email: string, password: string) => Promise<number>;
+}
+
+afterAll(async () => {
+  setSystemTime();
+  await closeReceivers();
+  rmSync(dir, { recursive: true });
+});
+
+onDatabase("file", (suite) => {
+  test("the backend of docs/BACKEND.md compiles, and does in a store what the page says", async () => {
+    const text = readFileSync(join(root, "docs", "BACKEND.md"), "utf8");
+    const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block]) => block);
+    const hook = await openHook(suite, { types: ["order.*"] });
+    const { shop, webhook, receiver } = hook;
+    writeFileSync(path, blocks.join("\n").replaceAll('"demo"', JSON.stringify(shop.namespace)));
+    writeFileSync(join(dir, "client.js"), await bundleClient());
+    writeFileSync(join(dir, "client.d.ts"), await bundleClientTypes());
+    const options = { strict: true, noEmit: true, target: "es2022", module: "nodenext", lib: ["ES2022"] };
+    const typeRoots = [join(root, "node_modules", "@types")];
+    const compilerOptions = { ...options, typeRoots, types: ["node"] };
+    writeFileSync(join(dir, "package.json"), '{"type": "module"}');
+    writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["backend.ts"] }));
+    const tsc = Bun.spawn([process.execPath, join(root, "node_modules", "typescript", "bin", "tsc"), "-p", dir]);
+    expect([await tsc.stdout.text(), await tsc.exited]).toEqual(["", 0]);
+
+    setSystemTime(suite.app.clock.now());
+    Object.assign(process.env, { BODEGA_URL: suite.app.url, APP_ID: shop.key.app_id, APP_SECRET: shop.key.app_secret });
+    process.env.WEBHOOK_SECRET = webhook.secret;
+    const printed = spyOn(console, "log").mockImplementation(() => {});
+    try {
+      const guide = (await import(path)) as Guide;
+      await hook.sender.runUntilIdle();
+      const { id, timestamp, signature, text: body } = receiver.received[0] ?? expect.unreachable();
+      const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
+      const post = (sent: Record<string, string>) =>
+        new Request("http://x/hooks", { method: "POST", headers: sent, body });
+      setSystemTime(hook.clock.now());
+      expect((await guide.onWebhook(post(headers))).status).toBe(204);
+      expect((await guide.onWebhook(post({}))).status).toBe(401);
+      await shop.call("POST /users/", { body: { email: "ada@example.com", password: goodPassword } });
+      expect(await guide.pointsOf("ada@example.com", goodPassword)).toBe(0);
+      expect(printed.mock.calls.map((values) => values.join(" "))).toEqual([
+        "Enamel mug 12.5",
+        "Order 1: 13",
+        "Sold out: items.0.quantity",
+        expect.stringMatching(/^order\.created ord_/),
+      ]);
+    } finally {
+      printed.mockRestore();
+    }
+  }, 60_000);
+});

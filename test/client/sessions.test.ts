@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, beforeEach, expect, setSystemTime, test } from "bun:test";
+import type { ClientOptions, Session } from "../../src/client/client.ts";
+import { goodPassword } from "../support/account.ts";
+import type { Shop } from "../support/factories.ts";
+import { codeIn, deliverMail } from "../support/sign-up.ts";
+import { onDatabase } from "../support/suite.ts";
+import { until } from "../support/until.ts";
+import { loadBuiltClient } from "./built-client.ts";
+import { connect, failureOf, sharedStorage } from "./connect.ts";
+import { type FaultyProxy, startFaultyProxy } from "./faulty-proxy.ts";
+
+const day = 86_400_000;
+
+onDatabase("file", (suite) => {
+  let built: Awaited<ReturnType<typeof loadBuiltClient>>;
+  let shop: Shop;
+  let proxy: FaultyProxy;
+  beforeAll(async () => {
+    built = await loadBuiltClient();
+    shop = await suite.shop();
+    proxy = await startFaultyProxy(suite.app.url);
+  });
+  afterAll(async () => {
+    setSystemTime();
+    await proxy.close();
+  });
+  beforeEach(() => {
+    proxy.passed.length = 0;
+    setSystemTime(suite.app.clock.now());
+  });
+
+  const open = (options: Partial<ClientOptions> = {}) => connect(built, shop, { url: proxy.url, ...options });
+  const failure = (call: Promise<unknown>) => failureOf(built, call);
+  const paths = () => proxy.passed.map(({ path }) => path);
+  const advance = (ms: number) => {
+    suite.app.clock.advance(ms);
+    setSystemTime(suite.app.clock.now());
+  };
+  async function createLogin() {
+    const email = `${crypto.randomUUID()}@example.com`;
+    await shop.call("POST /users/", { body: { email, password: goodPassword } });
+    return { email, password: goodPassword };
+  }
+
+  test("a customer signs up with a code, signs in and out, and each step is an error where it cannot be", async () => {
+    const sessions: (Session | null)[] = [];
+    const client = open({ onSession: (session) => sessions.push(session) });
+    const account = { email: "grace@example.com", password: goodPassword };
+    expect(await client.auth.signUp(account)).toEqual({ accepted: true, next: "verify" });
+    expect((await failure(client.auth.login(account))).code).toBe(5212);
+    const code = codeIn((await deliverMail(shop)).at(-1)?.text);
+    await client.auth.verify({ ...account, code });
+    const { user_id, token, store } = await client.auth.login(account);
+    expect([store.namespace, (await client.users.me()).email]).toEqual([shop.namespace, account.email]);
+    expect(proxy.passed.at(-1)?.headers.authorization).toBe(`Bearer ${user_id}:${token}`);
+    expect((await client.auth.session())?.user_id).toBe(user_id);
+    await client.auth.logout();
+    expect(await client.auth.session()).toBeNull();
+    expect((await failure(client.call("GET /users/me/", { as: "key" }))).code).toBe(5300);
+    expect(sessions.map((session) => session?.user_id)).toEqual([user_id, undefined]);
+  });
+
+  test("a token that nears its end is refreshed once, however many calls need it, and a new page goes on with it", async () => {
+    const storage = sharedStorage();
+    const client = open({ storage });
+    const { token } = await client.auth.login(await createLogin());
+    advance(23 * day);
+    await client.users.me();
+    expect(paths()).toEqual(["/auth/login/", "/users/me/"]);
+    advance(2 * day);
+    await Promise.all(Array.from({ length: 5 }, () => client.users.me()));
+    expect(paths().filter((path) => path === "/auth/refresh/")).toHaveLength(1);
+    const next = await client.auth.session();
+    expect(next?.token).not.toBe(token);
+    await open({ storage }).users.me();
+    expect(proxy.passed.at(-1)?.headers.authorization).toBe(`Bearer ${next?.user_id}:${next?.token}`);
+  });
+
+  test("a refresh that fails for now leaves the token in use", async () => {
+    const client = open({ retries: 0 });
+    const login = await createLogin();
+    await client.auth.login(login);
+    advance(25 * day);
+    proxy.faults.push("cut");
+    expect((await client.users.me()).email).toBe(login.email);
+    await client.users.me();
+    expect(paths().slice(1)).toEqual(["/auth/refresh/", "/users/me/", "/users/me/"]);
+    advance(120_000);
+    await client.users.me();
+    expect(paths().slice(-2)).toEqual(["/auth/refresh/", "/users/me/"]);
+  });
+
+  test("a call that was on its way while another page refreshed the token is sent again with the new one", async () => {
+    const storage = sharedStorage();
+    const login = await createLogin();
+    const client = open({ storage });
+    await client.auth.login(login);
+    let release = () => {};
+    proxy.hold = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const call = client.users.me();
+    await until("the call", () => proxy.passed.length === 2);
+    proxy.hold = Promise.resolve();
+    await open({ storage }).auth.refresh();
+    release();
+    expect((await call).email).toBe(login.email);
+  });
+
+  test("a session that was ended elsewhere is dropped, and the caller is told", async () => {
+    const sessions: (Session | null)[] = [];
+    const login = await createLogin();
+    const client = open({ onSession: (session) => sessions.push(session) });
+    await client.auth.login(login);
+    await open().auth.login(login);
+    expect((await failure(client.users.me())).code).toBe(5207);
+    expect([await client.auth.session(), sessions.at(-1)]).toEqual([null, null]);
+  });
+
+  test("a session that ended while the page was closed is dropped at the first call", async () => {
+    const client = open();
+    await client.auth.login(await createLogin());
+    advance(40 * day);
+    expect((await failure(client.users.me())).code).toBe(5214);
+    expect(await client.auth.session()).toBeNull();
+  });
+
+  test("somebody who signs out without a connection is signed out here", async () => {
+    const client = open({ retries: 0 });
+    await client.auth.login(await createLogin());
+    proxy.faults.push("cut");
+    expect((await failure(client.auth.logout())).code).toBe("network");
+    expect(await client.auth.session()).toBeNull();
+  });
+
+  test("reads of the catalogue have the key also while somebody is signed in, unless the call says otherwise", async () => {
+    const client = open();
+    const { user_id, token } = await client.auth.login(await createLogin());
+    await client.products.list().page();
+    await client.products.list({}, { as: "user" }).page();
+    const sent = proxy.passed.slice(1).map(({ headers }) => headers.authorization);
+    expect(sent).toEqual([shop.auth, `Bearer ${user_id}:${token}`]);
+  });
+
+  test("a new password signs the user in anew", async () => {
+    const client = open();
+    const login = await createLogin();
+    await client.auth.login(login);
+    await client.auth.changePassword({ current_password: login.password, password: "Cobalt-Teapot-9032!" });
+    expect((await client.users.me()).email).toBe(login.email);
+  });
+
+  test("first likes and views at once are one visitor's, whose likes become the user's with the sign-in", async () => {
+    const storage = sharedStorage();
+    const client = open({ storage, app: undefined });
+    const ids = await Promise.all([1, 2, 3].map(async () => (await shop.createProduct()).id));
+    const resources = ids.map((resource_id) => ({ resource_type: "product", resource_id }));
+    await Promise.all(resources.map((resource) => client.likes.add(resource)));
+    await Promise.all(resources.map((resource) => client.views.add(resource)));
+    expect([...storage.items.keys()]).toEqual([expect.stringMatching(/ visitor$/)]);
+    const again = open({ storage });
+    const states = await again.likes.get({ resource_type: "product", resource_id: ids });
+    expect(states.map(({ active, count }) => [active, count])).toEqual([
+      [true, 1],
+      [true, 1],
+      [true, 1],
+    ]);
+    await again.likes.remove(resources[0] as (typeof resources)[0]);
+    await again.auth.login(await createLogin());
+    const liked: string[] = [];
+    for await (const { resource_id } of again.likes.list()) liked.push(resource_id);
+    expect(liked.toSorted()).toEqual(ids.slice(1).toSorted());
+  });
+});

@@ -1,0 +1,64 @@
+import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import type { WebhookMessage } from "../../src/client/client.ts";
+import { onDatabase } from "../support/suite.ts";
+import { closeReceivers, openHook } from "../support/webhooks.ts";
+import { loadBuiltClient } from "./built-client.ts";
+
+onDatabase("file", (suite) => {
+  let verify: Awaited<ReturnType<typeof loadBuiltClient>>["verifyWebhook"];
+  beforeAll(async () => {
+    verify = (await loadBuiltClient()).verifyWebhook;
+  });
+  afterEach(() => void setSystemTime());
+  afterAll(closeReceivers);
+
+  /** A message as a receiver got it, at the time at which it was sent. */
+  async function receive(): Promise<WebhookMessage & { secret: string; now: number; headers: Record<string, string> }> {
+    const hook = await openHook(suite);
+    await hook.record("product.updated", "prod_1");
+    await hook.sender.runUntilIdle();
+    const { id, timestamp, signature, text } = hook.receiver.received[0] ?? expect.unreachable();
+    const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
+    setSystemTime(hook.clock.now());
+    return { headers, body: text, secret: hook.webhook.secret, now: hook.clock.now() };
+  }
+
+  test("a delivered message is accepted, as headers and body and as a request, with one of several secrets", async () => {
+    const { secret, ...message } = await receive();
+    const event = await verify(message, secret);
+    expect([event?.type, event?.subject]).toEqual(["product.updated", "prod_1"]);
+    expect(await verify({ ...message, headers: new Headers(message.headers) }, secret)).toEqual(event);
+    const request = () => new Request("http://127.0.0.1/hooks", { ...message, method: "POST" });
+    expect(await verify(request(), secret)).toEqual(event);
+    expect(await verify(request(), ["whsec_b3RoZXI=", secret])).toEqual(event);
+    const rotated = { ...message.headers, "webhook-signature": `v1,b3RoZXI= ${message.headers["webhook-signature"]}` };
+    expect(await verify({ ...message, headers: rotated }, secret)).toEqual(event);
+  });
+
+  test("a message that was changed, is old, or has another signature is refused", async () => {
+    const { secret, now, ...message } = await receive();
+    const withHeader = (name: string, value: string) => ({
+      ...message,
+      headers: { ...message.headers, [name]: value },
+    });
+    const refused = [
+      { ...message, body: message.body.replace("prod_1", "prod_2") },
+      { ...message, headers: {} },
+      withHeader("webhook-id", "evt_1"),
+      withHeader("webhook-timestamp", String(Math.floor(now / 1000) + 1)),
+      withHeader("webhook-timestamp", "NaN"),
+      withHeader("webhook-signature", ""),
+      withHeader("webhook-signature", "v1,"),
+      withHeader("webhook-signature", "v1,%%%"),
+      withHeader("webhook-signature", message.headers["webhook-signature"]?.replace("v1,", "v2,") ?? ""),
+    ];
+    for (const one of refused) expect(await verify(one, secret)).toBeNull();
+    for (const other of ["whsec_b3RoZXI=", "whsec_", "", "whsec_%", []])
+      expect(await verify(message, other)).toBeNull();
+    expect(await verify(message, secret)).not.toBeNull();
+    setSystemTime(now + 301_000);
+    expect(await verify(message, secret)).toBeNull();
+    setSystemTime(now - 301_000);
+    expect(await verify(message, secret)).toBeNull();
+  });
+});
