@@ -1,0 +1,1 @@
+// Keeps the shop readable without a connection.
