@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
 const built = join(root, "dist", "bodega");
-const sources = ["src", "drizzle", "scripts", "package.json", "bun.lock"];
+const sources = ["src", "examples", "drizzle", "scripts", "package.json", "bun.lock"];
 
 /**
  * Puts the built executable at `path`, and builds it first where it is missing or older than its source.

@@ -1,7 +1,13 @@
 import type { seedDemo } from "../../server/admin/demo.ts";
+import { integer } from "../../server/config/environment.ts";
+import type { ServerProcess } from "../../server/runtime/serve.ts";
+import { quoteWord } from "../../server/values/shell-quote.ts";
 import { readCliConfig } from "../context/read-config.ts";
+import { valueArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
-import { printJson } from "../terminal/output.ts";
+import { isExecutable } from "../terminal/build-info.ts";
+import { programName } from "../terminal/command-line.ts";
+import { info, printJson } from "../terminal/output.ts";
 import { describeServerProcess, serverFlags } from "./serve/server-process.ts";
 
 type DemoStore = Awaited<ReturnType<typeof seedDemo>>;
@@ -9,11 +15,19 @@ type DemoStore = Awaited<ReturnType<typeof seedDemo>>;
 const defaultDataDir = "bodega-demo";
 
 export default defineCommand({
-  description: "Serve a demo store with sample data",
+  description: "Serve a demo store with sample data, and an example shop for browsers",
   longRunning: true,
-  args: serverFlags,
+  args: {
+    ...serverFlags,
+    "shop-port": {
+      ...valueArg("number", "Port of the shop; 0 picks a free one (default: the port after --port, or a free one)"),
+      parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535),
+    },
+  },
   examples: ["bodega demo", "bodega demo --port 9000 --data-dir /tmp/bodega-demo"],
   notes: [
+    "The shop is the example in examples/storefront. It has its own port because the pages of a shop usually have another origin than " +
+      "the API, with which a storefront key must agree.",
     `It has its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another. ` +
       "Changes are kept there, and so is the secret of its key, so that the printed requests work after a restart.",
   ],
@@ -23,30 +37,39 @@ export default defineCommand({
     const config = readCliConfig({ ...args, "data-dir": dataDir }, console);
     const { runServer } = await import("../../server/runtime/serve.ts");
     const demo = await import("../../server/admin/demo.ts");
+    const { openDemoShop } = await import("../../server/runtime/demo-shop.ts");
+    const self = describeServerProcess(console);
+    const mail = `${ownName()} mail list -n ${demo.demoNamespace} --data-dir ${quoteWord(config.dataDir)}`;
+    const shop = openDemoShop(config, args["shop-port"]);
     let store: DemoStore;
-    // Serves plain HTTP: a configured certificate is for a real store.
-    return runServer(
-      { ...config, tls: undefined },
-      {
-        ...describeServerProcess(console),
-        prepare: async (db, vault) => {
-          store = await demo.seedDemo(db, vault, Date.now, config.dataDir);
-        },
-        onReady: async (url) => {
-          const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
-          const page = { page_app_id: store.pageId, page_app_secret: store.pageSecret };
-          const keys = { app_id, app_secret, ...page };
-          const answer = { url, data_dir: config.dataDir, namespace, ...keys, product_id, email, password };
-          if (console.json) await printJson(console, answer);
-          else await console.write(formatGuide(store, url, config.dataDir));
-        },
-      },
-    );
+    const onReady = async (url: string) => {
+      const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
+      const page = { page_app_id: store.pageId, page_app_secret: store.pageSecret };
+      shop.present({ api: url, namespace, key: { id: store.pageId, secret: store.pageSecret }, mail });
+      const where = { shop_url: shop.url, url, data_dir: config.dataDir, namespace };
+      if (shop.portInUse) await info(console, `Port ${shop.portInUse} is in use, so the shop has another one.`);
+      if (console.json)
+        await printJson(console, { ...where, app_id, app_secret, ...page, product_id, email, password });
+      else await console.write(formatGuide(store, url, mail));
+    };
+    const print = (text: string) => self.print(`The shop is at ${shop.url}\n${text}`);
+    const prepare: ServerProcess["prepare"] = async (db, vault) => {
+      store = await demo.seedDemo(db, vault, Date.now, config.dataDir);
+    };
+    try {
+      // Serves plain HTTP: a configured certificate is for a real store.
+      return await runServer({ ...config, tls: undefined }, { ...self, print, prepare, onReady });
+    } finally {
+      await shop.stop();
+    }
   },
 });
 
+/** The words that call this program in a shell; those of a checkout need no installation. */
+const ownName = () => (isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts");
+
 /** Requests on the demo store that work when pasted into a shell. */
-function formatGuide(store: DemoStore, url: string, dataDir: string): string {
+function formatGuide(store: DemoStore, url: string, mail: string): string {
   const { namespace, appId, appSecret, productId: product_id, email, password } = store;
   const curl = `curl -H 'Authorization: Bearer ${appId}:${appSecret}'`;
   const address = (path: string) => `'${url}${path}?namespace=${namespace}'`;
@@ -72,6 +95,6 @@ function formatGuide(store: DemoStore, url: string, dataDir: string): string {
     ["Send them a password reset code", `curl ${send({ email })} ${address("/auth/password/forgot/")}`],
   ];
   const lines = steps.map(([title, command]) => `# ${title}\n${command}\n`);
-  const mail = `# The demo sends no mail; this command lists the code\nbodega mail list -n ${namespace} --data-dir '${dataDir}'\n`;
-  return `\nThe demo store is the namespace ${namespace}. Paste these into another terminal:\n\n${lines.join("\n")}\n${mail}\n`;
+  const codes = `# The demo sends no mail; this command lists the codes\n${mail}\n`;
+  return `\nThe demo store is the namespace ${namespace}. Paste these into another terminal:\n\n${lines.join("\n")}\n${codes}\n`;
 }

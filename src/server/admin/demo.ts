@@ -35,7 +35,7 @@ const pageKey = {
   name: "Demo pages",
   publish: true,
   scopes: [...keyPurposes.storefront],
-  origins: ["localhost", "127.0.0.1"],
+  origins: ["localhost", "127.0.0.1", "[::1]"],
   allowNoOrigin: true,
 };
 /** Drawn in `tools/demo-pictures`, by file name, in base64. */

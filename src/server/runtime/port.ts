@@ -110,7 +110,12 @@ export async function reservePort(config: Config): Promise<number> {
   return port;
 }
 
-function bindPort<T>(config: Config, bind: () => T): T {
+/**
+ * Runs `bind`, which listens on a port that `flag` chooses.
+ * @throws unavailable as `openPort`.
+ */
+export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: string }, bind: () => T): T {
+  const { flag = "--port" } = config;
   try {
     return bind();
   } catch (cause) {
@@ -118,13 +123,13 @@ function bindPort<T>(config: Config, bind: () => T): T {
     // For a name that does not resolve, Bun reports the code of any earlier error.
     const isAddress = isIP(config.host) !== 0 || config.host === "localhost";
     if (isAddress && errnoOf(cause) === "EADDRINUSE") {
-      throw unavailable(`${where} is in use by another program. Choose another port with --port.`, { cause });
+      throw unavailable(`${where} is in use by another program. Choose another port with ${flag}.`, { cause });
     }
     if (isAddress && errnoOf(cause) === "EACCES") {
-      throw unavailable(`This account may not listen on ${where}. Choose a --port of 1024 or above.`, { cause });
+      throw unavailable(`This account may not listen on ${where}. Choose a ${flag} of 1024 or above.`, { cause });
     }
     const reason = "The port is in use, or the host is not an address of this machine.";
-    throw unavailable(`Cannot listen on ${where}. ${reason} Check --host and --port.`, { cause });
+    throw unavailable(`Cannot listen on ${where}. ${reason} Check --host and ${flag}.`, { cause });
   }
 }
 

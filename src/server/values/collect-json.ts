@@ -14,12 +14,10 @@ export function collectJson(folder: string): Record<string, unknown> {
   );
 }
 
-/** The files of a folder in base64, by file name. A macro, as `collectJson`. */
+/** The files of a folder and those below it in base64, by path. A macro, as `collectJson`. */
 export function collectFiles(folder: string): Record<string, string> {
   const path = join(import.meta.dir, "..", folder);
   return Object.fromEntries(
-    readdirSync(path)
-      .sort()
-      .map((name) => [name, readFileSync(join(path, name), "base64")]),
+    [...new Bun.Glob("**/*").scanSync(path)].sort().map((name) => [name, readFileSync(join(path, name), "base64")]),
   );
 }

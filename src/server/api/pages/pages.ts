@@ -7,6 +7,8 @@ import { type Coding, chooseCoding, compress } from "../compression.ts";
 /** Makes the response, once the headers of all replies are known. */
 export type Answer = (headers: Record<string, string>, requestId: string) => Response;
 
+type Content = string | Uint8Array<ArrayBuffer>;
+
 const files = collectFiles("api/pages/files") as Record<string, string>;
 const textOf = (name: string) => Buffer.from(files[name] as string, "base64").toString();
 const html = "text/html; charset=utf-8";
@@ -18,10 +20,10 @@ const policy =
 const safety = { "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer" };
 
 /**
- * Creates the answer with a text that stays the same while the process runs, compressed where the client allows it.
- * Clients keep it and ask whether it has changed.
+ * Creates the answer with a text or file that stays the same while the process runs. A text is compressed where the client allows
+ * it. Clients keep it and ask whether it has changed.
  */
-export function fixedPage(type: string, read: () => string | Promise<string>, more: Record<string, string> = {}) {
+export function fixedPage(type: string, read: () => Content | Promise<Content>, more: Record<string, string> = {}) {
   const compressions: Partial<Record<Coding, ReturnType<typeof compress>>> = {};
   const prepare = async () => {
     const whole = await read();
@@ -31,8 +33,8 @@ export function fixedPage(type: string, read: () => string | Promise<string>, mo
   return async (request: Request): Promise<Answer> => {
     prepared ??= prepare();
     const { whole, tag } = await prepared;
-    const coding = chooseCoding(request.headers.get("accept-encoding"), whole);
-    if (coding) compressions[coding] ??= compress(whole, coding);
+    const coding = typeof whole === "string" ? chooseCoding(request.headers.get("accept-encoding"), whole) : undefined;
+    if (coding) compressions[coding] ??= compress(whole as string, coding);
     const body = coding ? await compressions[coding] : whole;
     return (headers) => {
       Object.assign(headers, more, {

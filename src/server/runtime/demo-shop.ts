@@ -1,0 +1,102 @@
+import { extname } from "node:path";
+import { fixedPage, script } from "../api/pages/pages.ts";
+import type { Config } from "../config/config.ts";
+import { AppError } from "../errors.ts";
+import { collectFiles } from "../values/collect-json.ts" with { type: "macro" };
+import { addressOf, bindPort } from "./port.ts";
+
+/** The content of `/config.json`, from which the shop's pages learn where the API is. */
+interface ShopConfig {
+  /** The origin of the API. */
+  api: string;
+  namespace: string;
+  /** A storefront key. */
+  key: { id: string; secret: string };
+  /** The command that lists the mail of the store, which is not sent. */
+  mail: string;
+}
+
+/** `examples/storefront`, by path, in base64. */
+const files = collectFiles("../../examples/storefront") as Record<string, string>;
+const json = "application/json; charset=utf-8";
+const text = /^(?:text|image\/svg|application)/;
+const types: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".js": script,
+  ".json": json,
+  ".webmanifest": "application/manifest+json",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".webp": "image/webp",
+};
+
+/**
+ * Opens a port of its own for the example shop, so that its pages have another origin than the API. Requests wait until
+ * `present` says where the API is.
+ * @param port undefined takes the port after that of the API, or any free one if that is in use.
+ * @throws unavailable when the port is in use or the host is not an address of this machine.
+ */
+export function openDemoShop(config: Config, port: number | undefined) {
+  const ready = Promise.withResolvers<(request: Request) => Promise<Response>>();
+  const open = (on: number) =>
+    bindPort({ ...config, port: on, flag: "--shop-port" }, () =>
+      Bun.serve({
+        hostname: config.host,
+        port: on,
+        reusePort: false,
+        development: false,
+        fetch: async (request) => (await ready.promise)(request),
+      }),
+    );
+  const usual = config.port === 0 ? 0 : config.port + 1;
+  const openUsual = () => {
+    try {
+      return open(usual);
+    } catch (error) {
+      if (error instanceof AppError) return open(0);
+      throw error;
+    }
+  };
+  const server = port === undefined ? openUsual() : open(port);
+  const taken = server.port ?? usual;
+  return {
+    url: addressOf({ ...config, tls: undefined, port: taken }),
+    /** The usual port, if another program has it. */
+    portInUse: port === undefined && usual !== 0 && usual !== taken ? usual : undefined,
+    present: (shop: ShopConfig) => ready.resolve(answerShop(shop)),
+    stop: () => server.stop(true),
+  };
+}
+
+function answerShop(shop: ShopConfig) {
+  const pages = new Map([["/config.json", fixedPage(json, () => JSON.stringify(shop))]]);
+  for (const [name, content] of Object.entries(files)) {
+    const type = types[extname(name)];
+    const bytes = Buffer.from(content, "base64");
+    if (type)
+      pages.set(
+        `/${name}`,
+        fixedPage(type, () => (text.test(type) ? bytes.toString() : bytes)),
+      );
+  }
+  const safety = {
+    "Content-Security-Policy":
+      `default-src 'none'; script-src 'self' ${shop.api}; style-src 'self'; img-src 'self' ${shop.api} data:; ` +
+      `connect-src 'self' ${shop.api}; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; ` +
+      "frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+  };
+  return async (request: Request): Promise<Response> => {
+    const refuse = (status: number, words: string, more = {}) =>
+      new Response(`${words}\n`, {
+        status,
+        headers: { ...safety, "Content-Type": "text/plain; charset=utf-8", ...more },
+      });
+    if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "Method not allowed", { Allow: "GET, HEAD" });
+    const { pathname } = new URL(request.url);
+    const page = pages.get(extname(pathname) === "" ? "/index.html" : pathname);
+    return page ? (await page(request))({ ...safety }, "") : refuse(404, "Not found");
+  };
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { useBinaries } from "../support/binary.ts";
+import { root } from "./lone-executable.ts";
+
+const { installBinary } = useBinaries();
+const folder = join(root, "examples/storefront");
+
+/** A server on a port whose predecessor is free. */
+function occupyPort() {
+  const open = (port: number) => Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response() });
+  for (;;) {
+    const server = open(0);
+    try {
+      void open((server.port ?? 0) - 1).stop(true);
+      return server;
+    } catch {
+      void server.stop(true);
+    }
+  }
+}
+
+type Printed = Record<"shop_url" | "page_app_id" | "page_app_secret", string>;
+
+/** Starts the demo with an executable that is alone in its directory. */
+async function startDemo(...flags: string[]) {
+  const binary = installBinary();
+  const server = await binary.serveBy([binary.path, "demo", "--json", ...flags]);
+  return { server, printed: JSON.parse(server.stdout()) as Printed, dir: binary.dir };
+}
+
+describe("the shop of the demo", () => {
+  test("has an origin of its own, with every file of the example, under a strict policy, and ends with the server", async () => {
+    const { server, printed } = await startDemo("--port", "0");
+    const shop = printed.shop_url;
+    expect(Object.keys(printed)[0]).toBe("shop_url");
+    expect(new URL(shop).origin).not.toBe(new URL(server.url).origin);
+    const served = /\.(?:html|css|js|json|webmanifest|svg|png|webp)$/;
+    const names = [...new Bun.Glob("**/*").scanSync(folder)].filter((name) => served.test(name));
+    expect(names).toContain("index.html");
+    for (const name of names) {
+      const reply = await fetch(`${shop}/${name}`);
+      const { status, headers } = reply;
+      expect({ name, status }).toEqual({ name, status: 200 });
+      expect(Buffer.from(await reply.arrayBuffer()).equals(readFileSync(join(folder, name)))).toBe(true);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      const policy = headers.get("content-security-policy");
+      expect(policy).toContain(`script-src 'self' ${server.url};`);
+      expect(policy).not.toContain("unsafe");
+      const again = await fetch(`${shop}/${name}`, { headers: { "if-none-match": headers.get("etag") ?? "" } });
+      expect({ name, status: again.status }).toEqual({ name, status: 304 });
+    }
+    await server.end();
+    expect(await fetch(shop).catch(() => "gone")).toBe("gone");
+  }, 30_000);
+
+  test("answers the address of each of its views with its page, and nothing for files that it does not have", async () => {
+    const { server, printed } = await startDemo("--port", "0");
+    const ask = (path: string, init?: RequestInit) => fetch(`${printed.shop_url}${path}`, init);
+    const page = readFileSync(join(folder, "index.html"), "utf8");
+    for (const path of ["/", "/orders", "/products/mug"]) expect(await (await ask(path)).text()).toBe(page);
+    for (const path of ["/none.js", "/README.md", "/..%2fpackage.json"]) expect((await ask(path)).status).toBe(404);
+    const head = await ask("/", { method: "HEAD" });
+    expect({ status: head.status, type: head.headers.get("content-type"), body: await head.text() }).toEqual({
+      status: 200,
+      type: "text/html; charset=utf-8",
+      body: "",
+    });
+    expect((await ask("/", { method: "POST" })).headers.get("allow")).toBe("GET, HEAD");
+    await server.end();
+  }, 30_000);
+
+  test("tells its pages a key that serves their origin and no other site's, and the command that lists mail", async () => {
+    const { server, printed, dir } = await startDemo("--port", "0");
+    const config = (await (await fetch(`${printed.shop_url}/config.json`)).json()) as {
+      api: string;
+      namespace: string;
+      key: { id: string; secret: string };
+      mail: string;
+    };
+    expect(config).toEqual({
+      api: server.url,
+      namespace: "demo",
+      key: { id: printed.page_app_id, secret: printed.page_app_secret },
+      mail: `./bodega mail list -n demo --data-dir ${join(dir, "bodega-demo")}`,
+    });
+    const query = `namespace=demo&app_id=${config.key.id}&app_secret=${config.key.secret}`;
+    const list = (origin: string) => fetch(`${server.url}/products/?${query}`, { headers: { origin } });
+    expect((await list(printed.shop_url)).status).toBe(200);
+    expect(await (await list("https://shop.example.com")).json()).toMatchObject({ error: { code: 5203 } });
+    const client = await fetch(`${server.url}/client.js`, { headers: { origin: printed.shop_url } });
+    expect(Object.fromEntries(client.headers)).toMatchObject({
+      "access-control-allow-origin": "*",
+      "content-type": "text/javascript; charset=utf-8",
+    });
+    await server.end();
+  }, 30_000);
+
+  test("has the port after that of the API, or says in one line that this is in use and takes another", async () => {
+    const occupier = occupyPort();
+    const taken = occupier.port ?? 0;
+    const binary = installBinary();
+    const command = [binary.path, "demo", "--port", String(taken - 1)];
+    const first = await binary.serveBy(command);
+    const [line = "", next] = first.stdout().split("\n");
+    expect(line).toMatch(/^The shop is at http:\/\/127\.0\.0\.1:\d+$/);
+    expect(line).not.toEndWith(`:${taken}`);
+    expect(next).toContain(`listens on ${first.url}`);
+    await first.end();
+    expect(first.log()).toContain(`Port ${taken} is in use, so the shop has another one.\n`);
+    const refused = await binary.run(...command.slice(1), "--shop-port", String(taken));
+    expect(refused).toMatchObject({ code: 4, stdout: "" });
+    expect(refused.stderr).toContain(
+      `127.0.0.1:${taken} is in use by another program. Choose another port with --shop-port.`,
+    );
+    await occupier.stop(true);
+    const second = await binary.serveBy(command);
+    expect(second.stdout()).toStartWith(`The shop is at http://127.0.0.1:${taken}\n`);
+    await second.end();
+  }, 30_000);
+});
