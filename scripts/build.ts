@@ -20,13 +20,22 @@ function readCommit(): string {
   return exitCode === 0 ? stdout.toString().trim() : "unknown";
 }
 
+interface Program {
+  entry: string;
+  version: string;
+  commit: string;
+  /** Undefined means its usual place in dist. */
+  outfile: string | undefined;
+}
+
 /** Builds the executable of one platform. `name` undefined means this machine's, from the running Bun. */
-async function buildExecutable(name: string | undefined, entry: string, commit: string): Promise<string> {
+async function buildExecutable(name: string | undefined, program: Program): Promise<string> {
+  const { entry, version, commit } = program;
   const host = hostTargetName();
   const target = targets[name ?? host ?? ""];
   if (!target) throw new Error(`There is no libSQL add-on for ${name ?? "this machine"}.\n${usage}`);
   const modules = join(name === undefined ? root : fetchTarget(name, target), "node_modules");
-  const outfile = join(root, "dist", name === undefined ? "bodega" : `bodega-${name}`);
+  const outfile = program.outfile ?? join(root, "dist", name === undefined ? "bodega" : `bodega-${name}`);
   const runtime = name === undefined ? process.execPath : join(modules, target.runtime, "bin", "bun");
   rmSync(outfile, { force: true });
   await Bun.build({
@@ -37,7 +46,7 @@ async function buildExecutable(name: string | undefined, entry: string, commit: 
     bytecode: true,
     define: {
       "process.env.NODE_ENV": JSON.stringify("production"),
-      BODEGA_VERSION: JSON.stringify(manifest.version),
+      BODEGA_VERSION: JSON.stringify(version),
       BODEGA_COMMIT: JSON.stringify(commit),
       BODEGA_CLIENT_MODULE: JSON.stringify(await bundleClient()),
       BODEGA_CLIENT_TYPES: JSON.stringify(await bundleClientTypes()),
@@ -63,16 +72,19 @@ async function main(): Promise<void> {
       target: { type: "string", multiple: true, default: [] },
       all: { type: "boolean", default: false },
       entry: { type: "string", default: join(root, "src", "cli", "main.ts") },
+      version: { type: "string", default: manifest.version },
+      outfile: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return console.log(usage);
   mkdirSync(join(root, "dist"), { recursive: true });
+  const { entry, version } = values;
   const commit = readCommit();
   const names = values.all ? Object.keys(targets) : values.target.length > 0 ? values.target : [undefined];
   for (const name of names) {
     const started = performance.now();
-    const outfile = await buildExecutable(name, values.entry, commit);
+    const outfile = await buildExecutable(name, { entry, version, commit, outfile: values.outfile });
     const size = (statSync(outfile).size / 1e6).toFixed(1);
     console.log(`${relative(root, outfile)}  ${size} MB  ${Math.round(performance.now() - started)} ms`);
   }

@@ -1,6 +1,9 @@
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { quoteWords } from "../../src/cli/terminal/command-line.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
-import type { Step } from "./run-bodega.ts";
+import { command as program, type Step } from "./run-bodega.ts";
 
 /** A password that satisfies every rule. */
 export const typedSecret = "Marmalade-Teapot-73";
@@ -65,6 +68,14 @@ const newShop = [
   "--key-name",
   "web",
 ].concat("--no-origins", "--no-mail", "--no-serve");
+
+/** Writes an executable that is this version of the program, and returns it with its checksum as arguments. */
+function makeProgram(dir: string): string[] {
+  const path = join(dir, "next-bodega");
+  const text = `#!/bin/sh\nexec ${quoteWords(...program)} "$@"\n`;
+  writeFileSync(path, text, { mode: 0o755 });
+  return [path, "--sha256", createHash("sha256").update(text).digest("hex")];
+}
 
 /** Every command by its path. A missing command fails the tests that run all of them. */
 export const commandCalls: Record<string, CommandCall> = {
@@ -239,6 +250,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "db rehearse": record(({ backupFile }) => [backupFile], { alone: true, needsNoShop: true }),
   "db check": record(() => [], { quiet: /^$/ }),
   "db rekey": record(() => [], { asks: () => confirmed("Replace the secret key?"), instead: yes, quiet: /^$/ }),
+  upgrade: record(({ dir }) => [...makeProgram(dir), "--allow-older", "--dry-run"]),
   version: record(() => [], { needsNoShop: true }),
   completion: record(() => ["bash"], { quiet: /completion/, needsNoShop: true }),
 };

@@ -23,8 +23,9 @@ export function linkOrCopy(from: string, to: string): void {
   }
 }
 
-function build(): void {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, join(root, "scripts", "build.ts")], {
+/** Builds the executable, or another version of it with `flags` of the builder. Throws with the builder's message. */
+export function build(...flags: string[]): void {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, join(root, "scripts", "build.ts"), ...flags], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
   });

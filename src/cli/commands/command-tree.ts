@@ -96,6 +96,7 @@ export const commandTree: CommandTree = {
       rekey: () => import("./db/rekey.ts"),
     },
   },
+  upgrade: () => import("./upgrade/upgrade.ts"),
   version: () => import("./version.ts"),
   completion: () => import("./completion.ts"),
 };

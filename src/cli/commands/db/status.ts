@@ -13,7 +13,7 @@ export default defineCommand({
     const { migrationStatus } = await import("../../../server/db/migrate.ts");
     requireDatabase(args, console);
     const status = await withDatabase(args, console, (db) => migrationStatus(db));
-    const migrations = status.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt }));
+    const migrations = status.map(({ name, appliedAt, isKnown }) => ({ name, applied_at: appliedAt, known: isKnown }));
     const pending = migrations.filter(({ applied_at }) => applied_at === null).length;
     const isNewer = status.some(({ isKnown }) => !isKnown);
     const isUpToDate = pending === 0 && !isNewer;

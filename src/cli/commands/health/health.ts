@@ -76,7 +76,7 @@ async function findServer(args: DatabaseFlags & { host?: string; port?: string }
  * Checks a server over http, then over https if its port closes http connections: `serve` may have got a certificate
  * by a flag. The certificate of this machine's own server is for its public name, so it is not verified.
  */
-async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
+export async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
   const { isCut, health } = await askReady(base, timeoutMs, isOwn);
   if (!isCut || !/^http:/i.test(base)) return health;
   // For another server this only finds out whether the port speaks TLS, so the certificate does not matter.

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import manifest from "../package.json" with { type: "json" };
+import { targets } from "./build-targets.ts";
+import { describeMaterials } from "./sbom.ts";
+
+const root = join(import.meta.dir, "..");
+const { version } = manifest;
+const usage = `usage: npm run release [-- --target <name>]...\n\ntargets: ${Object.keys(targets).join(", ")} (all)`;
+
+function run(...command: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  if (exitCode === 0) return stdout.toString().trim();
+  throw new Error(`${command.join(" ")} failed: ${stderr.toString().trim()}`);
+}
+
+/** The section of this version in CHANGELOG.md, with a warning on standard error while it says "unreleased". */
+function readNotes(): string {
+  const sections = readFileSync(join(root, "CHANGELOG.md"), "utf8").split(/^## /m);
+  const section = sections.find((text) => text.startsWith(`${version} `) || text.startsWith(`${version}\n`));
+  if (section === undefined) {
+    throw new Error(`CHANGELOG.md has no section "## ${version}". Write it and commit it: git commit CHANGELOG.md`);
+  }
+  if (/^.*\(unreleased\)/.test(section)) console.error(`warning: CHANGELOG.md calls version ${version} unreleased`);
+  return section.slice(section.indexOf("\n")).trim();
+}
+
+/** The text with which people install a release on Linux: the block "Install" of the guide with the version filled in. */
+function readInstallText(): string {
+  const guide = readFileSync(join(root, "docs", "OPERATION.md"), "utf8");
+  const block = /## Install\n[\s\S]*?```sh\n([\s\S]*?)```/.exec(guide)?.[1];
+  if (block === undefined) throw new Error('docs/OPERATION.md has no section "## Install" with a block of sh.');
+  return block.replace(/(?<=version=)\S+/, version);
+}
+
+function requireCleanTree(): void {
+  const changed = run("git", "status", "--porcelain");
+  if (changed === "") return;
+  throw new Error(`The tree has changes that no commit has. Commit them or put them away: git stash -u\n${changed}`);
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { target: { type: "string", multiple: true }, help: { type: "boolean", short: "h" } },
+  });
+  if (values.help) return console.log(usage);
+  requireCleanTree();
+  const notes = readNotes();
+  const install = readInstallText();
+  const names = values.target ?? Object.keys(targets);
+  const flags = names.flatMap((name) => ["--target", name]);
+  console.log(run(process.execPath, join(root, "scripts", "build.ts"), ...flags));
+  const folder = join(root, "dist", "release");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const files = names.map((name) => `bodega-${version}-${name}`);
+  for (const [index, name] of names.entries()) {
+    renameSync(join(root, "dist", `bodega-${name}`), join(folder, files[index] as string));
+  }
+  const sbom = `bodega-${version}.cdx.json`;
+  const madeAt = new Date(run("git", "log", "-1", "--format=%cI")).toISOString();
+  writeFileSync(join(folder, sbom), `${JSON.stringify(describeMaterials(version, madeAt), null, 2)}\n`);
+  writeFileSync(join(folder, "install.sh"), `set -e\n${install}`);
+  writeFileSync(
+    join(folder, "NOTES.md"),
+    `# Bodega ${version}\n\n${notes}\n\n## Install\n\n\`\`\`sh\n${install}\`\`\`\n`,
+  );
+  const sums = [...files, sbom, "install.sh"].map((name) => {
+    const sum = createHash("sha256").update(readFileSync(join(folder, name)));
+    return `${sum.digest("hex")}  ${name}\n`;
+  });
+  writeFileSync(join(folder, "SHA256SUMS"), sums.join(""));
+  console.log(`dist/release has version ${version} for ${names.join(", ")}`);
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`release: ${error instanceof Error ? error.message : error}`);
+  process.exit(1);
+}

@@ -1,0 +1,144 @@
+import { chmodSync, chownSync, copyFileSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { runSystemctl } from "../../../server/admin/systemctl.ts";
+import type { DatabaseConfig } from "../../../server/config/config.ts";
+import { syncFile } from "../../../server/db/local/sync-file.ts";
+import { AppError, attempt, errnoOf, unavailable, wrongState } from "../../../server/errors.ts";
+import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
+import { quoteWord } from "../../../server/values/shell-quote.ts";
+import { findReason } from "../../framework/report-error.ts";
+import { probeHealth } from "../health/health.ts";
+import { findCopyBefore, inspectVersion, runProgram } from "./other-version.ts";
+
+const probeMs = 2000;
+const everyMs = 200;
+
+export interface Change {
+  /** The executable to replace. */
+  installed: string;
+  /** Its version, and the next one. */
+  from: string;
+  to: string;
+  /** The copy of the database that the next version needs; null keeps the database. */
+  restores: string | null;
+  config: DatabaseConfig;
+  /** The systemd unit of the running server; null where none runs. */
+  unit: string | null;
+  /** How long a server may take until it is ready. */
+  timeoutMs: number;
+}
+
+/** Where the version is kept that the last change replaced. */
+export function previousOf(installed: string): string {
+  return `${installed}.previous`;
+}
+
+/** Copies an executable beside the installed one, with its owner and mode; returns its path. Errors: unavailable. */
+export function placeBeside(file: string, installed: string): string {
+  const placed = `${installed}.next`;
+  try {
+    const { mode, uid, gid } = statSync(installed);
+    copyFileSync(file, placed);
+    chownSync(placed, uid, gid);
+    chmodSync(placed, mode);
+    syncFile(placed);
+    return placed;
+  } catch (cause) {
+    attempt(() => rmSync(placed, { force: true }));
+    const remedy = `Repeat the command as root: sudo ${quoteWord(installed)} upgrade ${quoteWord(file)}`;
+    throw unavailable(`${placed} cannot be written (${errnoOf(cause)}).`, { cause, remedy });
+  }
+}
+
+/** Puts an executable in the place of the installed one, which exists at any moment, and keeps that as the previous. */
+function exchange(installed: string, next: string): void {
+  const aside = `${installed}.replaced`;
+  rmSync(aside, { force: true });
+  linkSync(installed, aside);
+  renameSync(next, installed);
+  renameSync(aside, previousOf(installed));
+  syncFile(dirname(installed));
+}
+
+/**
+ * Installs another version and has the server run it. If that fails, the version before runs again, with the database
+ * from before a migration.
+ * @param next its executable, beside the installed one.
+ * @returns where a database that was replaced is kept; null where none was.
+ * @throws unavailable when the other version failed.
+ */
+export async function changeVersion(change: Change, next: string): Promise<string | null> {
+  const { installed, unit, restores, from, to, config } = change;
+  let kept: string | null = null;
+  exchange(installed, next);
+  try {
+    if (unit !== null) runSystemctl("stop", unit);
+    if (restores !== null) kept = await restore(change, restores);
+    if (unit !== null) await startServer(unit, to, change);
+    return kept;
+  } catch (error) {
+    const options = { exit: 1, cause: error, remedy: unit ? `See its log: journalctl -u ${unit}` : undefined } as const;
+    try {
+      exchange(installed, previousOf(installed));
+      if (next !== previousOf(installed)) rmSync(previousOf(installed));
+      // Where systemd refused to stop the server, it still runs.
+      if (unit !== null) attempt(() => runSystemctl("stop", unit));
+      const { unknown } = await inspectVersion(installed, config);
+      const copy = kept ?? (unknown[0] && findCopyBefore(unknown[0], config));
+      if (copy) kept = await restore(change, copy);
+      if (unit !== null) await startServer(unit, from, change);
+    } catch (second) {
+      const failure = `Going back to version ${from} failed, too: ${reasonOf(second)}`;
+      throw unavailable(`Version ${to} failed: ${reasonOf(error)} ${failure}`, options);
+    }
+    const restored = kept ? ` The database is the one from before; that of version ${to} is ${kept}.` : "";
+    throw unavailable(`Version ${to} failed, and version ${from} is back: ${reasonOf(error)}${restored}`, options);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof AppError ? error.message : findReason(error);
+}
+
+/** Restores a copy with the installed version; returns where the database that it replaced is kept. */
+async function restore({ installed, config }: Change, copy: string): Promise<string> {
+  return (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
+}
+
+/** Starts the unit and waits until its server is ready. Errors: unavailable when it ends or takes too long. */
+async function startServer(unit: string, version: string, { config, timeoutMs }: Change): Promise<void> {
+  runSystemctl("start", unit);
+  const pid = findMainProcess(unit);
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const status = await readServerStatus(config.dataDir, AbortSignal.timeout(probeMs));
+    const isRunning = status?.pid === pid && status.version === version;
+    if (isRunning && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
+    // systemd starts a server that ends again and again.
+    if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
+    if (performance.now() > deadline) throw unavailable(`It was not ready within ${timeoutMs / 1000} s.`);
+    await Bun.sleep(everyMs);
+  }
+}
+
+/** The process of a unit; 0 where it does not run. */
+function findMainProcess(unit: string): number {
+  return Number(attempt(() => runSystemctl("show", "--property=MainPID", "--value", unit)) ?? 0);
+}
+
+/**
+ * The unit, if it runs the server of the data directory; null where no server runs.
+ * @throws wrongState for a server that runs otherwise, or another version.
+ */
+export async function requireUnit({ dataDir }: DatabaseConfig, unit: string, version: string): Promise<string | null> {
+  const status = await readServerStatus(dataDir);
+  if (status === null) return null;
+  if (findMainProcess(unit) !== status.pid) {
+    const remedy = `Name its unit with --unit, or stop it, upgrade, and start it again: kill ${status.pid}`;
+    const server = `The server on ${dataDir} (process ${status.pid})`;
+    throw wrongState(`${server} is not run by the systemd unit ${unit}.`, { remedy });
+  }
+  if (status.version === version) return unit;
+  const remedy = `Upgrade with the executable of the server, or restart it first: systemctl restart ${unit}`;
+  throw wrongState(`The server runs version ${status.version}, and this is version ${version}.`, { remedy });
+}

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { backupsFolder } from "../../../server/backup/location.ts";
+import type { DatabaseConfig } from "../../../server/config/config.ts";
+import { attempt, errnoOf, notFound, unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
+import { quoteWord } from "../../../server/values/shell-quote.ts";
+import { buildInfo } from "../../terminal/build-info.ts";
+
+/** Runs a command of an executable and returns what it prints. Errors: unavailable with its message. */
+export async function runProgram<T>(program: string, words: string[], config?: DatabaseConfig): Promise<T> {
+  const url = config?.databaseUrl === undefined ? [] : ["--database-url", config.databaseUrl];
+  const flags = config === undefined ? [] : ["--data-dir", config.dataDir, ...url];
+  // Detached, because Ctrl-C must not end a restore.
+  const child = Bun.spawn([program, ...words, ...flags, "--json"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const answer: unknown = attempt(() => JSON.parse(stdout));
+  if (answer !== undefined) return answer as T;
+  const { message = stderr.trim(), remedy } = attempt(() => JSON.parse(stderr).error) ?? {};
+  throw unavailable(message, { remedy });
+}
+
+/**
+ * Asks an executable for its version, for the migrations that it would apply to a database, and for those that the
+ * database has and it does not know.
+ * @throws validationFailed for a file that is not this program or not for this machine; as `runProgram`.
+ */
+export async function inspectVersion(program: string, config: DatabaseConfig) {
+  const { version, platform } = await runProgram<Partial<typeof buildInfo>>(program, ["version"]).catch((cause) => {
+    if (errnoOf(cause) !== "EACCES") return { version: undefined, platform: undefined };
+    const remedy = `Allow it: chmod +x ${quoteWord(program)}`;
+    throw validationFailed(`${program} must not be executed.`, { remedy, cause });
+  });
+  if (version === undefined || platform !== buildInfo.platform) {
+    const remedy = `See what it is: file ${quoteWord(program)}`;
+    throw validationFailed(`${program} is not a Bodega executable for this machine (${buildInfo.platform}).`, {
+      remedy,
+    });
+  }
+  type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
+  const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
+  const pending = migrations.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
+  return { version, pending, unknown: migrations.filter(({ known }) => !known).map(({ name }) => name) };
+}
+
+/**
+ * Compares the SHA-256 of a file with a given one, or with its line in SHA256SUMS beside it.
+ * @throws notFound without the file or its checksum, validationFailed for another one.
+ */
+export async function verifyChecksum(file: string, given: string | undefined): Promise<void> {
+  if (!attempt(() => statSync(file).isFile())) throw notFound("file", file, { remedy: "Check the path." });
+  const expected = given?.toLowerCase() ?? readChecksum(file);
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const chunk of Bun.file(file).stream()) hash.update(chunk);
+  if (hash.digest("hex") === expected) return;
+  const remedy = `Get the file again, then compare its checksum: sha256sum ${quoteWord(file)}`;
+  throw validationFailed(`The checksum of ${file} is not ${expected}.`, { remedy });
+}
+
+function readChecksum(file: string): string {
+  const sums = join(dirname(file), "SHA256SUMS");
+  const lines = (attempt(() => readFileSync(sums, "utf8")) ?? "").split("\n").map((line) => line.split(/ [ *]/));
+  const sum = lines.find(([, name]) => name === basename(file))?.[0];
+  if (sum !== undefined) return sum;
+  const remedy = `Give the checksum of the release: bodega upgrade ${quoteWord(file)} --sha256 <hex>`;
+  throw notFound("checksum", basename(file), { in: sums, remedy });
+}
+
+/** The newest copy of a database from before a migration. Errors: wrongState without one. */
+export function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): string {
+  const folder = backupsFolder(dataDir);
+  const names = attempt(() => readdirSync(folder).sort()) ?? [];
+  const name = names.findLast((one) => one.startsWith(`before-${migration}-`) && one.endsWith(".db"));
+  if (name !== undefined) return join(folder, name);
+  const remedy = "Install the earlier version and restore a backup of it: bodega db restore <backup>";
+  throw wrongState(`The database has migration ${migration}, and ${folder} has no copy from before it.`, { remedy });
+}

@@ -1,0 +1,103 @@
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { unitName } from "../../../server/admin/systemd-unit.ts";
+import type { DatabaseConfig } from "../../../server/config/config.ts";
+import { notFound, wrongState } from "../../../server/errors.ts";
+import { quoteWord } from "../../../server/values/shell-quote.ts";
+import { requireDatabase } from "../../context/context.ts";
+import { readCliConfig } from "../../context/read-config.ts";
+import { durationArg, valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { buildInfo, isExecutable, ownCommand } from "../../terminal/build-info.ts";
+import { info, printRecord, warn } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+
+const { version: from } = buildInfo;
+
+export default defineCommand({
+  description: "Install another version and restart the server",
+  args: {
+    file: { type: "positional", required: false, completes: "file", description: "Executable of the new version" },
+    back: { type: "boolean", description: "Go back to the version before the last upgrade" },
+    sha256: valueArg("hex", "SHA-256 of the file (default: its line in SHA256SUMS beside it)"),
+    "allow-older": { type: "boolean", description: "Also install an older version, or the same one again" },
+    unit: { ...valueArg("name", "Unit with which systemd runs the server"), default: unitName },
+    timeout: { ...durationArg("Time limit for the server to migrate and be ready"), default: "5m" },
+    "dry-run": { type: "boolean", description: "Check the file and show the plan; change nothing" },
+  },
+  oneOf: {
+    question: "Which version should be installed?",
+    ways: { file: "that of a file", back: "the one before the last upgrade" },
+  },
+  examples: [
+    "bodega upgrade ./bodega-0.2.0-linux-x64 --dry-run",
+    "bodega upgrade ./bodega-0.2.0-linux-x64 --data-dir /var/lib/bodega",
+    "bodega upgrade --back --data-dir /var/lib/bodega",
+  ],
+  notes: [
+    "It checks the file, makes a backup, replaces this executable, and restarts the unit. If the new version does not get " +
+      "ready, the old one runs again. Without a running server it only makes the backup and replaces the executable.",
+    "The version before is kept beside the executable as bodega.previous. If the new version has migrated the database, " +
+      "--back restores the copy from before the migration; the database that it replaces is kept in backups.",
+  ],
+  async run(args, console) {
+    const config = readCliConfig(args, console);
+    requireDatabase(args, console);
+    const { file: given, back: isBack, "dry-run": isDryRun } = args;
+    if (!isExecutable && !isDryRun) {
+      throw wrongState("Bodega runs from source here. Run this command of the installed executable: bodega upgrade -h");
+    }
+    const { changeVersion, placeBeside, previousOf, requireUnit } = await import("./change-version.ts");
+    const { inspectVersion, runProgram, verifyChecksum } = await import("./other-version.ts");
+    const installed = ownCommand.at(-1) as string;
+    const file = given === undefined ? previousOf(installed) : resolve(given);
+    if (given !== undefined) await verifyChecksum(file, args.sha256);
+    else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
+    const { version: to, pending, unknown } = await inspectVersion(file, config);
+    if (!isBack && !args["allow-older"] && Bun.semver.order(to, from) <= 0) {
+      const remedy = `Install it nevertheless: bodega upgrade ${quoteWord(file)} --allow-older`;
+      throw wrongState(`${file} is version ${to}, which is not newer than version ${from}.`, { remedy });
+    }
+    const restores = await checkSchema({ pending, unknown, isBack }, config);
+    const unit = await requireUnit(config, args.unit, from);
+    const plan = { from, to, executable: installed, migrations: pending, restores, unit };
+    await info(console, `Version ${to} replaces version ${from} in ${installed}.`);
+    if (pending.length > 0) await info(console, `It migrates the database: ${pending.join(", ")}.`);
+    if (restores !== null && !console.json) {
+      await warn(console, `Orders, users and changes since ${statSync(restores).mtime.toISOString()} will be lost.`);
+    }
+    await info(console, unit === null ? "No server is running." : `The unit ${unit} will be restarted.`);
+    if (isDryRun) return printRecord(console, { installed: false, ...plan, backup: null, kept: null }, "to");
+    await confirmAction(console, `Install version ${to}?`);
+    const placed = isBack ? file : placeBeside(file, installed);
+    await info(console, "Backing up the database.");
+    const { backup } = await runProgram<{ backup: string }>(installed, ["db", "backup"], config);
+    const release = console.holdSignals();
+    const change = { installed, from, to, restores, config, unit, timeoutMs: args.timeout };
+    const kept = await changeVersion(change, placed).finally(release);
+    await printRecord(console, { installed: true, ...plan, backup, kept }, "to");
+    if (unit === null) await info(console, "Start the server: bodega serve");
+    else if (!isBack) await info(console, "To go back: bodega upgrade --back");
+  },
+});
+
+/**
+ * The copy of the database that an earlier version needs; null where the version can use the database as it is.
+ * @throws wrongState where the database cannot be migrated or restored for it.
+ */
+async function checkSchema(
+  { pending, unknown, isBack }: { pending: string[]; unknown: string[]; isBack: boolean },
+  config: DatabaseConfig,
+): Promise<string | null> {
+  const [newest] = unknown;
+  if (newest !== undefined && isBack) return (await import("./other-version.ts")).findCopyBefore(newest, config);
+  if (newest !== undefined) {
+    const remedy = "Go back to the version that you upgraded, with its database: bodega upgrade --back";
+    throw wrongState(`This version does not know migration ${newest} of the database.`, { remedy });
+  }
+  if (pending.length === 0 || config.databaseUrl === undefined) return null;
+  const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
+  throw wrongState(`This version migrates the database, which several servers may use: ${pending.join(", ")}.`, {
+    remedy,
+  });
+}

@@ -1,0 +1,8 @@
+import { attempt, unavailable } from "../errors.ts";
+
+/** Runs `systemctl` and returns its output. Errors: unavailable with its message. */
+export function runSystemctl(...words: readonly string[]): string {
+  const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio: ["ignore", "pipe", "pipe"] }));
+  if (done?.exitCode === 0) return done.stdout.toString().trim();
+  throw unavailable(`systemctl ${words.join(" ")} failed: ${done?.stderr.toString().trim() ?? "it is not installed."}`);
+}

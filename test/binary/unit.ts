@@ -1,0 +1,50 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Binary } from "../support/binary.ts";
+
+/** A program `systemctl` on the path of a binary, for machines that systemd does not run: it starts and stops one server. */
+export interface Unit {
+  url: string;
+  /** Everything that its servers logged. */
+  log: () => string;
+  start: () => void;
+  stop: () => void;
+}
+
+export function installUnit(binary: Binary, tools: string): Unit {
+  const port = findPort();
+  const [pid, log] = [join(tools, "pid"), join(tools, "log")];
+  const script = `#!/bin/sh
+runs() { [ -s ${pid} ] && grep -qs '^State:.*[RSDT]' "/proc/$(cat ${pid})/status"; }
+case $1 in
+show) if runs; then cat ${pid}; else echo 0; fi ;;
+start)
+  runs && exit 0
+  setsid ${binary.path} serve --data-dir ${join(binary.dir, "bodega-data")} --port ${port} > ${log} 2>&1 < /dev/null &
+  echo $! > ${pid} ;;
+stop)
+  runs && kill "$(cat ${pid})"
+  while runs; do sleep 0.02; done ;;
+esac
+`;
+  writeFileSync(join(tools, "systemctl"), script);
+  chmodSync(join(tools, "systemctl"), 0o755);
+  binary.env.PATH = `${tools}:${binary.env.PATH}`;
+  const control = (verb: string) => {
+    const { exitCode } = Bun.spawnSync(["systemctl", verb], { env: binary.env, stdio: ["ignore", "ignore", "ignore"] });
+    if (exitCode !== 0) throw new Error(`systemctl ${verb} failed`);
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    log: () => (existsSync(log) ? readFileSync(log, "utf8") : ""),
+    start: () => control("start"),
+    stop: () => control("stop"),
+  };
+}
+
+function findPort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port } = server;
+  server.stop(true);
+  return port as number;
+}

@@ -1,0 +1,201 @@
+import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { readServerStatus } from "../../src/server/monitoring/control-socket.ts";
+import { type Binary, openShop, useBinaries } from "../support/binary.ts";
+import { build } from "../support/executable.ts";
+import { until } from "../support/until.ts";
+import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
+import { installUnit, type Unit } from "./unit.ts";
+
+const { installBinary, makeDir } = useBinaries();
+const { version: present } = manifest;
+const next = "99.0.0";
+const timeoutMs = 60_000;
+/** A later version, with its checksum beside it. */
+let file: string;
+let binary: Binary;
+let unit: Unit;
+
+beforeAll(() => {
+  file = join(makeDir(), `bodega-${next}`);
+  build("--entry", join(import.meta.dir, "../support/next-executable.ts"), "--version", next, "--outfile", file);
+  writeFileSync(join(dirname(file), "SHA256SUMS"), `${hashOf(file)}  bodega-${next}\n`);
+}, timeoutMs);
+
+beforeEach(() => {
+  binary = installBinary();
+  unit = installUnit(binary, makeDir());
+});
+
+afterEach(() => unit.stop());
+
+function hashOf(path: string): string {
+  return new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
+}
+
+/** Opens a shop and serves it by the unit. */
+async function serveShop() {
+  const shop = await openShop(binary);
+  unit.start();
+  await until("the server", () => unit.log().includes("listens on"));
+  return shop;
+}
+
+/** The version of the executable, that of its running server, and the status of the server's health check. */
+async function readVersions() {
+  const { version } = await binary.json("version");
+  const status = await readServerStatus(defaultDataDir(binary.dir));
+  const health = await fetch(`${unit.url}/health/ready`, { keepalive: false }).catch(() => undefined);
+  return [version, status?.version, health?.status];
+}
+
+/** Writes products while a command runs, and for a moment before and after it. */
+async function underLoad(work: () => ReturnType<Binary["run"]>) {
+  const { namespace, auth } = await serveShop();
+  const load = startLoad({ url: unit.url, namespace, auth, clients: 8, persistent: true });
+  await until("some products", () => load.created.length > 100);
+  const outcome = await work();
+  const before = load.created.length;
+  await until("more products", () => load.created.length > before + 100);
+  await load.stop();
+  return { outcome, load };
+}
+
+test(
+  "an upgrade that migrates loses no acknowledged product; going back restores the database from before, and keeps the other",
+  async () => {
+    binary.env.NEXT_SCHEMA = "1";
+    const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes", "--json"));
+    expect(outcome).toMatchObject({ code: 0, stderr: "" });
+    const report = JSON.parse(outcome.stdout);
+    expect(report).toMatchObject({ installed: true, from: present, to: next, migrations: ["0001_next"], kept: null });
+    expect(existsSync(report.backup)).toBe(true);
+    expect(await readVersions()).toEqual([next, next, 200]);
+    const { products } = await inspectDatabase(defaultDataDir(binary.dir));
+    expect(load.created.filter((id) => !products.has(id))).toEqual([]);
+
+    const back = await binary.json<{ kept: string }>("upgrade", "--back", "--yes");
+    expect(await readVersions()).toEqual([present, present, 200]);
+    const { products: earlier } = await inspectDatabase(defaultDataDir(binary.dir));
+    const lost = load.created.filter((id) => !earlier.has(id));
+    expect(lost.length).toBeGreaterThan(0);
+    // Those that were written before the migration are there.
+    expect(lost.length).toBeLessThan(load.created.length - 100);
+    expect(existsSync(back.kept)).toBe(true);
+  },
+  timeoutMs,
+);
+
+test(
+  "an upgrade without a migration can be taken back without losing anything",
+  async () => {
+    const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes"));
+    expect(outcome).toMatchObject({ code: 0 });
+    expect(await readVersions()).toEqual([next, next, 200]);
+    const { code, stderr } = await binary.run("upgrade", "--back", "--yes", "-q");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await readVersions()).toEqual([present, present, 200]);
+    const { products } = await inspectDatabase(defaultDataDir(binary.dir));
+    expect(load.created.filter((id) => !products.has(id))).toEqual([]);
+  },
+  timeoutMs,
+);
+
+test.each(["0", "1"])(
+  "a version that ends at its start, after %s migrations, is replaced by the one before, and no acknowledged product is lost",
+  async (migrations) => {
+    Object.assign(binary.env, { NEXT_FAILS: "1", NEXT_SCHEMA: migrations });
+    const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes"));
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toContain(`version ${present} is back: Its server ended.`);
+    expect(outcome.stderr).toContain("journalctl -u bodega.service");
+    expect(await readVersions()).toEqual([present, present, 200]);
+    const { products } = await inspectDatabase(defaultDataDir(binary.dir));
+    expect(load.created.filter((id) => !products.has(id))).toEqual([]);
+    expect(existsSync(`${binary.path}.previous`)).toBe(false);
+  },
+  timeoutMs,
+);
+
+test(
+  "an older version is refused, unless it is wanted and knows the schema",
+  async () => {
+    await openShop(binary);
+    const old = join(makeDir(), "bodega");
+    copyFileSync(binary.path, old);
+    const install = ["upgrade", old, "--sha256", hashOf(old), "--yes"];
+    expect(await binary.run("upgrade", file, "--yes")).toMatchObject({ code: 0 });
+    expect(await binary.run(...install)).toMatchObject({ code: 4, stderr: expect.stringContaining("is not newer") });
+    expect(await binary.run(...install, "--allow-older")).toMatchObject({ code: 0 });
+    expect(await binary.json("version")).toMatchObject({ version: present });
+    binary.env.NEXT_SCHEMA = "1";
+    expect(await binary.run("upgrade", file, "--yes")).toMatchObject({ code: 0 });
+    expect(await binary.run("db", "migrate")).toMatchObject({ code: 0 });
+    const refused = await binary.run(...install, "--allow-older");
+    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("does not know migration 0001_next") });
+    expect(await binary.json("version")).toMatchObject({ version: next });
+  },
+  timeoutMs,
+);
+
+test(
+  "a file that cannot be the next version is refused, and the server goes on",
+  async () => {
+    await serveShop();
+    const dir = makeDir();
+    const make = (name: string, change: (bytes: Buffer) => Buffer) => {
+      writeFileSync(join(dir, name), change(readFileSync(file)), { mode: 0o755 });
+      return ["upgrade", join(dir, name), "--sha256", hashOf(join(dir, name))];
+    };
+    const otherMachine = make("other-machine", (bytes) => {
+      // The machine's number in the header of the executable: that of ARM or, on ARM, of x64.
+      bytes.writeUInt16LE(process.arch === "x64" ? 183 : 62, 18);
+      return bytes;
+    });
+    const locked = make("locked", (bytes) => bytes);
+    chmodSync(join(dir, "locked"), 0o644);
+    for (const [line, message] of [
+      [["upgrade", join(dir, "none")], "not found"],
+      [["upgrade", file, "--sha256", "0".repeat(64)], "The checksum of"],
+      [["upgrade", join(dir, "locked")], "SHA256SUMS"],
+      [locked, "chmod +x"],
+      [otherMachine, "is not a Bodega executable for this machine"],
+      [make("text", () => Buffer.from("Dear reader")), "is not a Bodega executable for this machine"],
+      [make("script", () => Buffer.from("#!/bin/sh\necho '{}'\n")), "is not a Bodega executable for this machine"],
+      [["upgrade", "--back"], "not found"],
+      [["upgrade", file], "--yes"],
+    ] as const) {
+      const { code, stdout, stderr } = await binary.run(...line);
+      expect({ line, code: code > 0, stdout, stderr }).toEqual({
+        ...{ line: [...line], code: true, stdout: "" },
+        stderr: expect.stringContaining(message),
+      });
+    }
+    expect(await binary.json("upgrade", file, "--dry-run")).toMatchObject({ installed: false, to: next });
+    expect(await readVersions()).toEqual([present, present, 200]);
+    expect(existsSync(`${binary.path}.next`)).toBe(false);
+  },
+  timeoutMs,
+);
+
+test(
+  "a server that systemd does not run is not touched; without a server the executable is replaced, with its mode",
+  async () => {
+    await openShop(binary);
+    chmodSync(binary.path, 0o750);
+    const server = await binary.serve();
+    const refused = await binary.run("upgrade", file, "--yes");
+    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(`kill ${server.pid}`) });
+    expect(await binary.json("version")).toMatchObject({ version: present });
+    expect(await server.end()).toBe(0);
+    expect((await binary.run("upgrade", file, "--yes")).stderr).toContain("Start the server: ./bodega serve");
+    expect(statSync(binary.path).mode & 0o777).toBe(0o750);
+    const second = await binary.serve();
+    expect(await binary.json("version")).toMatchObject({ version: next });
+    expect(await second.end()).toBe(0);
+    rmSync(`${binary.path}.previous`);
+  },
+  timeoutMs,
+);
