@@ -62,9 +62,9 @@ async function queueNotice({ queue, rows }: Opened, userId: string): Promise<voi
  * Polls as a server does, until it is done. Attempts that hang time out in real time, so a fixed number of polls would
  * not be enough.
  */
-async function lookUntil({ sender, clock }: Opened, isDone: () => boolean): Promise<void> {
+async function lookUntil({ sender, clock }: Opened, isDone: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 15_000;
-  while (!isDone()) {
+  while (!(await isDone())) {
     if (performance.now() > deadline) throw new Error("They have not heard of it in time.");
     await sender.poll();
     clock.advance(500);
@@ -95,6 +95,24 @@ describe("with many registrations of strangers that never answer", () => {
   });
 
   onDatabase("file", (suite) => {
+    test("a device that hangs counts as one that never received a message", async () => {
+      const { heard, providers } = openServices();
+      const opened = await openPushes(suite, { sender: { providers, timeoutMs: 50 } });
+      const { id: userId } = await createUser(opened.ctx, { email: "eve@example.com" });
+      for (let n = 0; n < 40; n++) {
+        const target = { endpoint: `https://junk${n}.example/`, keys };
+        await opened.register({ target, isProven: true, userId });
+      }
+      await registerGood(opened, "first", { isProven: true, userId });
+      await queueNotice(opened, userId);
+      await lookUntil(opened, async () => {
+        const reached = (await opened.registrations()).filter(({ is_proven }) => is_proven === 1);
+        return reached.length === 1;
+      });
+      expect(heard).toEqual(["first"]);
+      await opened.sender.stop(0);
+    });
+
     test("a new push service is tried too, because hanging ones get a lower priority", async () => {
       const { heard, providers } = openServices();
       const opened = await openPushes(suite, { sender: { providers, timeoutMs: 50 } });

@@ -23,6 +23,7 @@ import {
   pools,
   pushClaims,
   recordGone,
+  recordPostponed,
   recordSent,
 } from "./queue.ts";
 
@@ -79,7 +80,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
       return next < Date.parse(expires_at) ? next : null;
     },
     recordDelivered: (task, answer) => recordSent(deps, task, answer),
-    reschedule: (task, next, answer) => deps.db.execute(pushClaims.postponed(task, next, answer)),
+    reschedule: (task, next, answer) => recordPostponed(deps, task, next, answer),
     end: (task, answer) =>
       answer.isGone
         ? recordGone(deps, task, answer)

@@ -122,8 +122,8 @@ const read = statement<Omit<PushTask, "attempts" | "lease">>(sql`
   left join ${users} u on u.id = r.user_id and u.tenant_id = d.tenant_id
   where d.id in (select value from json_each(${param("ids")}))`);
 const markProven = statement(sql`
-  update ${pushRegistrations} set is_proven = 1
-  where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and is_proven = 0`);
+  update ${pushRegistrations} set is_proven = ${param("isProven")}
+  where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and is_proven <> ${param("isProven")}`);
 // A delivery without an answer gets the lowest priority.
 const onPostpone = sql`, priority = iif(${param("status")} is null and priority < ${sql.raw(String(pools.length))},
   priority + ${sql.raw(String(later))}, priority)`;
@@ -184,7 +184,19 @@ export function claimPushes(ctx: WorkCtx, { tenantId, pool }: Source, max: numbe
 /** Records that a message has arrived, and that its registration receives messages. */
 export function recordSent(ctx: WorkCtx, task: PushTask, answer: Answer): Promise<unknown> {
   const { tenant_id: tenantId, registration_id: registrationId } = task;
-  return ctx.db.batch([pushClaims.delivered(ctx, task, answer), bind(markProven, { tenantId, registrationId })]);
+  const proven = bind(markProven, { tenantId, registrationId, isProven: 1 });
+  return ctx.db.batch([pushClaims.delivered(ctx, task, answer), proven]);
+}
+
+/**
+ * Postpones a delivery until `next` (epoch milliseconds). An endpoint that did not answer waits with those that never did, until
+ * it receives a message: a customer's devices that hang must not hold up the others' orders again and again.
+ */
+export function recordPostponed(ctx: WorkCtx, task: PushTask, next: number, answer: Answer): Promise<unknown> {
+  const { tenant_id: tenantId, registration_id: registrationId } = task;
+  const postponed = pushClaims.postponed(task, next, answer);
+  if (answer.status !== null) return ctx.db.execute(postponed);
+  return ctx.db.batch([postponed, bind(markProven, { tenantId, registrationId, isProven: 0 })]);
 }
 
 /** Ends a delivery to a target that does not exist any more, and removes its registration. */
