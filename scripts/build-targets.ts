@@ -69,7 +69,11 @@ export function fetchTarget(name: string, target: Target): string {
     [process.execPath, "install", "--frozen-lockfile", "--ignore-scripts", "--backend=copyfile", ...platform],
     { cwd: dir, stdio: ["ignore", "inherit", "inherit"] },
   );
-  if (exitCode !== 0) throw new Error(`The runtime for ${name} could not be fetched from npm.`);
+  // Bun succeeds without optional packages that it could not fetch.
+  const missing = [target.addon, target.runtime].filter((one) => !existsSync(join(dir, "node_modules", one)));
+  if (exitCode !== 0 || missing.length > 0) {
+    throw new Error(`Packages for ${name} could not be fetched from npm: ${missing.join(", ")}`);
+  }
   writeFileSync(stamp, wanted);
   return dir;
 }

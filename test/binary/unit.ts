@@ -23,6 +23,7 @@ start)
   setsid ${binary.path} serve --data-dir ${join(binary.dir, "bodega-data")} --port ${port} > ${log} 2>&1 < /dev/null &
   echo $! > ${pid} ;;
 stop)
+  [ -z "$STOP_REFUSED" ] || { echo "Access denied" >&2; exit 1; }
   runs && kill "$(cat ${pid})"
   while runs; do sleep 0.02; done ;;
 esac

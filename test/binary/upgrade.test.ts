@@ -120,6 +120,20 @@ test.each(["0", "1"])(
 );
 
 test(
+  "a server that systemd does not stop goes on with its executable",
+  async () => {
+    await serveShop();
+    binary.env.STOP_REFUSED = "1";
+    const { code, stderr } = await binary.run("upgrade", file, "--yes");
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`version ${present} is back: systemctl stop`)]);
+    expect(stderr).toContain("Access denied");
+    delete binary.env.STOP_REFUSED;
+    expect(await readVersions()).toEqual([present, present, 200]);
+  },
+  timeoutMs,
+);
+
+test(
   "an older version is refused, unless it is wanted and knows the schema",
   async () => {
     await openShop(binary);

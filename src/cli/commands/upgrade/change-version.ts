@@ -81,7 +81,6 @@ export async function changeVersion(change: Change, next: string): Promise<strin
     try {
       exchange(installed, previousOf(installed));
       if (next !== previousOf(installed)) rmSync(previousOf(installed));
-      // Where systemd refused to stop the server, it still runs.
       if (unit !== null) attempt(() => runSystemctl("stop", unit));
       const { unknown } = await inspectVersion(installed, config);
       const copy = kept ?? (unknown[0] && findCopyBefore(unknown[0], config));
@@ -107,7 +106,8 @@ async function restore({ installed, config }: Change, copy: string): Promise<str
 
 /** Starts the unit and waits until its server is ready. Errors: unavailable when it ends or takes too long. */
 async function startServer(unit: string, version: string, { config, timeoutMs }: Change): Promise<void> {
-  runSystemctl("start", unit);
+  // Where systemd refused to stop the server, it still runs.
+  if (findMainProcess(unit) === 0) runSystemctl("start", unit);
   const pid = findMainProcess(unit);
   const deadline = performance.now() + timeoutMs;
   for (;;) {
