@@ -61,10 +61,11 @@ class Batch {
 }
 
 /**
- * Runs units in one exchange, in their order, those that have ended before the others, and answers each.
+ * Runs units in one exchange, in their order, those that have ended before the others.
+ * @returns a function that answers each of them.
  * @throws the error of the network or the server, and of a lock that another program holds; nothing is answered then.
  */
-export async function exchange(stream: HranaStream, units: readonly Unit[]): Promise<void> {
+export async function exchange(stream: HranaStream, units: readonly Unit[]): Promise<() => void> {
   const batch = new Batch();
   const byOrder = units.toSorted((a, b) => a.order - b.order);
   const ended = byOrder.filter(({ end }) => end !== undefined);
@@ -76,18 +77,20 @@ export async function exchange(stream: HranaStream, units: readonly Unit[]): Pro
 
   const first = outcomes[(committed ?? tried)?.begin as number];
   if (first instanceof LibsqlError) throw first;
-  if (committed) {
-    const end = outcomes[committed.end];
-    // Otherwise a fault has ended the transaction as a whole.
-    const fault = () =>
-      outcomes.find((outcome) => outcome instanceof Error) ?? new Error("The server ended the transaction.");
-    const loss = isResult(end) ? undefined : (end ?? fault());
-    for (const place of committed.places) answerEnded(place, outcomes, loss);
-  }
-  if (tried) {
-    const begun = outcomes[tried.begin];
-    for (const place of tried.places) answerTried(place, outcomes, begun);
-  }
+  return () => {
+    if (committed) {
+      const end = outcomes[committed.end];
+      // Otherwise a fault has ended the transaction as a whole.
+      const fault = () =>
+        outcomes.find((outcome) => outcome instanceof Error) ?? new Error("The server ended the transaction.");
+      const loss = isResult(end) ? undefined : (end ?? fault());
+      for (const place of committed.places) answerEnded(place, outcomes, loss);
+    }
+    if (tried) {
+      const begun = outcomes[tried.begin];
+      for (const place of tried.places) answerTried(place, outcomes, begun);
+    }
+  };
 }
 
 function answerEnded(place: Place, outcomes: Outcome[], loss: Error | undefined): void {

@@ -113,22 +113,35 @@ export class SharedWrites {
   }
 
   async #drive(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const units = this.#take();
-      try {
-        await retryWhileBusy(() => exchange(this.#stream, units), this.#lockDeadlineMs);
-      } catch (error) {
-        for (const unit of units) unit.lose(lostError(error));
-      }
-      for (const unit of units) if (unit.wanted.length > 0 && !unit.hasSettled) this.#waiting.add(unit);
-      // Callers that were answered join again.
-      await new Promise((resolve) => setImmediate(resolve));
+    let last: { units: Unit[]; answer: () => void } | undefined;
+    for (;;) {
+      const units = this.#take(last?.units);
+      const next = units.length > 0 ? this.#exchange(units) : undefined;
+      // While the server works on the next exchange, callers of the last are answered, and join again.
+      last?.answer();
+      last = await next;
+      if (next === undefined) await new Promise((resolve) => setImmediate(resolve));
+      if (next === undefined && this.#waiting.size === 0) break;
     }
     this.#isDriving = false;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  #take(): Unit[] {
+  async #exchange(units: Unit[]): Promise<{ units: Unit[]; answer: () => void }> {
+    const settle = await retryWhileBusy(() => exchange(this.#stream, units), this.#lockDeadlineMs).catch(
+      (error) => () => {
+        for (const unit of units) unit.lose(lostError(error));
+      },
+    );
+    const answer = () => {
+      settle();
+      for (const unit of units) if (unit.wanted.length > 0 && !unit.hasSettled) this.#waiting.add(unit);
+    };
+    return { units, answer };
+  }
+
+  /** The units of the next exchange. Those of the last are not answered yet, and wait even if they ask for more. */
+  #take(unanswered: readonly Unit[] = []): Unit[] {
     const taken: Unit[] = [];
     let weight = 0;
     let hasBegun = false;
@@ -138,6 +151,7 @@ export class SharedWrites {
       const isAgain = unit.isRetry && unit.seen.length === 0;
       if (isAgain && hasBegun) continue;
       hasBegun ||= isAgain;
+      if (unanswered.includes(unit)) continue;
       const own = weightOf(unit);
       if (taken.length > 0 && weight + own > maxWeight) break;
       weight += own;
