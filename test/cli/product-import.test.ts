@@ -220,3 +220,14 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s leaves nothing of an export that i
   expect(await child.exited).toBe(signal === "SIGINT" ? 130 : 143);
   expect(readdirSync(folder)).toEqual([]);
 });
+
+test("an export of another shop is recognised, and the terminal lists the columns and lines that are left out", async () => {
+  const text = "Handle,Title,Variant Price,Variant Grams,Gift Card\nmug,Mug,5,300,FALSE\ncard,Card,25,,TRUE\n";
+  const { code, stdout, stderr } = await importing(fileOf("products_export.csv", text), "--dry-run");
+  expect(stderr).toContain("line 2: creates Mug\n");
+  expect(stderr).toContain("The file is a product export of Shopify.\n");
+  expect(stderr).toContain("left out, because products have no such field: Variant Grams\n");
+  expect(stderr).toContain("left out, line 3: gift cards are not sold\n");
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/Created +1\n/)]);
+  expect((await importing(join(dir, "products_export.csv"), "--dry-run", "--quiet")).stderr).not.toContain("left out");
+});

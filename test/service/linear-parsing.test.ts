@@ -16,6 +16,7 @@ import { isSlug, slugFrom } from "../../src/server/modules/products/slug.ts";
 import { findColumn } from "../../src/server/modules/products/transfer/csv-columns.ts";
 import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
 import { decodeText } from "../../src/server/modules/products/transfer/decode-text.ts";
+import { htmlToText } from "../../src/server/modules/products/transfer/migration/html-text.ts";
 import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
 import { parseLanguage } from "../../src/server/modules/tenants/input.ts";
 import { isBot } from "../../src/server/modules/views/bots.ts";
@@ -137,6 +138,10 @@ const parsers: Record<string, Parse> = {
   "a CSV header": (text) => readAll(readCsv(decodeText(cut(`title,price,${text}`)))),
   "CSV rows": (text) => readAll(readCsv(decodeText(cut(`slug,title,price,option:size,option:colour\n${text}`)))),
   "a CSV cell": (text) => readAll(readCsv(decodeText(cut(`title,price\n"${text.replaceAll('"', '""')}`)))),
+  "a description in HTML": htmlToText,
+  "tags in a description": (text) => htmlToText(`<p>${text}<a "${text}<b '${text}`),
+  "a file of Shopify": (text) => readAll(readCsv(decodeText(cut(`handle,title,tags\n${text}`)))),
+  "a file of WooCommerce": (text) => readAll(readCsv(decodeText(cut(`type,name,regular price,images\n${text}`)))),
   "a cell for a number": read("price"),
   "a cell for a number with a decimal comma": read("price", true),
   "a cell for a list": read("tags"),

@@ -126,6 +126,7 @@ const importProduct = defineCommand({
   examples: [
     "bodega product import -n demo products.csv --dry-run",
     "bodega product import -n demo products.ndjson --on-error skip --json",
+    "bodega product import -n demo products_export.csv --dry-run",
     "bodega product import -n demo - --format csv < products.csv",
   ],
   notes: [
@@ -137,6 +138,8 @@ const importProduct = defineCommand({
       "may have a comma. Consecutive lines with the same id, slug, SKU or title are variants of one product. " +
       "The first line has the title and the other fields of the product.",
     "An empty cell leaves a field as it is. A hyphen (-) removes its value: no description, stock not counted, a variant at the product's price.",
+    "A product export of Shopify or WooCommerce is recognised by its columns and imported as it is: prices, sales, stock, variants, " +
+      "tags, pictures and status. Missing categories are created. The columns and lines that are left out are listed, with the reason.",
     "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these.",
     "Pictures are addresses, ids of uploaded pictures, or paths of files relative to the imported file, with | between " +
       "them. Files are uploaded. To add a folder of pictures named by SKU: bodega product image import <folder>",
@@ -150,6 +153,7 @@ const importProduct = defineCommand({
     const { decodeText } = await import("../../../server/modules/products/transfer/decode-text.ts");
     const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
     const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
+    const { newReport } = await import("../../../server/modules/products/transfer/migration/shop-table.ts");
     const { storePictures } = await import("../../../server/modules/products/transfer/store-pictures.ts");
     const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");
     let read = 0;
@@ -160,7 +164,9 @@ const importProduct = defineCommand({
       }
     }
     const text = decodeText(counted());
-    const items = format === "csv" ? readCsv(text, args.delimiter && delimiters[args.delimiter]) : readNdjson(text);
+    const report = newReport();
+    const delimiter = args.delimiter && delimiters[args.delimiter];
+    const items = format === "csv" ? readCsv(text, delimiter, report) : readNdjson(text);
     console.onInterrupt(() => stop.abort());
     const isDryRun = args["dry-run"];
     const folder = args.file === "-" ? "." : dirname(args.file);
@@ -176,10 +182,10 @@ const importProduct = defineCommand({
           }),
         ),
       );
-      return await printImport(console, result, isDryRun);
+      return await printImport(console, { ...result, ...report }, isDryRun);
     } catch (error) {
       if (!(error instanceof ImportFailure)) throw error;
-      await printImport(console, error.result, isDryRun);
+      await printImport(console, { ...error.result, ...report }, isDryRun);
       throw error.cause;
     } finally {
       source.close();

@@ -1,5 +1,6 @@
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import type { ImportResult } from "../../../server/modules/products/transfer/import.ts";
+import type { MigrationReport } from "../../../server/modules/products/transfer/migration/shop-table.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -59,9 +60,11 @@ const stopReasons = {
   failure: "Aborted",
 } as const;
 
+type Imported = ImportResult & MigrationReport;
+
 /** Prints the result of an import, its errors on standard error. Returns the exit code. */
-export async function printImport(console: Console, result: ImportResult, isDryRun: boolean): Promise<number> {
-  const { changes, errors, errors_omitted, stopped, last_line: line, ...counts } = result;
+export async function printImport(console: Console, result: Imported, isDryRun: boolean): Promise<number> {
+  const { changes, errors, errors_omitted, stopped, last_line: line, source, left_out, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : counts.failed > 0 ? 1 : 0;
   if (console.json) {
     await printJson(console, { ...result, dry_run: isDryRun });
@@ -75,6 +78,7 @@ export async function printImport(console: Console, result: ImportResult, isDryR
     const done = fields ? `updates ${fields.join(", ")} of ${title}` : `creates ${title}`;
     await console.writeError(`${escapeControls(`line ${line}: ${done}`)}\n`);
   }
+  if (source && !console.quiet) await printLeftOut(console, source, left_out);
   if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun }, "created");
   if (stopped !== null) {
     const done = isDryRun ? "checked" : "saved";
@@ -85,4 +89,15 @@ export async function printImport(console: Console, result: ImportResult, isDryR
   }
   if (isDryRun) await info(console, "Dry run: nothing was saved.");
   return code;
+}
+
+/** Prints what the export of another shop system is, and what of it is not imported. */
+async function printLeftOut(console: Console, source: string, { columns, rows }: Imported["left_out"]) {
+  const said = [`The file is a product export of ${source === "shopify" ? "Shopify" : "WooCommerce"}.`];
+  if (columns.length > 0) said.push(`left out, because products have no such field: ${columns.join(", ")}`);
+  for (const { reason, lines } of rows) {
+    const more = lines.length > 20 ? ` and ${lines.length - 20} more` : "";
+    said.push(`left out, line ${lines.slice(0, 20).join(", ")}${more}: ${reason}`);
+  }
+  await console.writeError(`${said.map(escapeControls).join("\n")}\n`);
 }

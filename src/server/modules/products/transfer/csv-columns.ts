@@ -120,7 +120,8 @@ function readWord(cell: string): string {
   );
 }
 
-function readNumber(cell: string, decimalComma: boolean): unknown {
+/** Errors: CellError. */
+export function readNumber(cell: string, decimalComma: boolean): unknown {
   const given = cell.trim();
   const ambiguous = decimalComma ? ambiguousAmount(given, true) : undefined;
   if (ambiguous !== undefined) throw new CellError(ambiguous);

@@ -1,19 +1,17 @@
 import { CsvError, parse } from "csv-parse";
 import { type AppError, validationFailed } from "../../../errors.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
-import { countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts";
-import { type ImportItem, type RowFault, rowsTogether, unreadableItem } from "./import-item.ts";
+import { checkRow, countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts";
+import { type ImportItem, type Row, type RowFault, rowsTogether, unreadableItem } from "./import-item.ts";
+import { columnsOf, type MigrationReport, newReport, readShop } from "./migration/shop-table.ts";
+import { shopify } from "./migration/shopify.ts";
+import { wooCommerce } from "./migration/woocommerce.ts";
 
 /** The columns that tell which product a row belongs to; the first that two rows have decides. */
 const keyColumns = ["id", "slug", "sku", "title"];
 const delimiters = [",", ";", "\t"] as const;
 /** More than any catalogue needs; columns are looked for in every row. */
 const maxColumns = 500;
-
-interface Row {
-  line: number;
-  cells: string[];
-}
 
 interface Table {
   columns: CsvColumn[];
@@ -32,18 +30,28 @@ class ParseError extends Error {
 
 /**
  * The products of a CSV file. Consecutive rows with the same id, slug, SKU or title are one product, with a variant each.
+ * The columns of an export of Shopify or WooCommerce are recognised, and what it leaves out is added to the report.
  * @throws validationFailed for a missing header, and for unknown or repeated columns.
  */
-export async function* readCsv(text: AsyncIterable<string>, delimiter?: string): AsyncGenerator<ImportItem> {
+export async function* readCsv(
+  text: AsyncIterable<string>,
+  delimiter?: string,
+  report: MigrationReport = newReport(),
+): AsyncGenerator<ImportItem> {
   const [header, whole] = await peekHeader(text);
   const separator = delimiter ?? detectDelimiter(header);
   let table: Table | undefined;
   let current: { item: ImportItem; cells: string[] } | undefined;
   try {
-    for await (const row of readRows(whole, separator)) {
+    const rows = readRows(whole, separator);
+    for await (const row of rows) {
       if (!table) {
         const bad = findBadText(row.cells, row.line);
         if (bad) return yield unreadableItem(bad, true);
+        const shop = [shopify, wooCommerce].find((one) =>
+          one.needs.every((name) => columnsOf(row, one).includes(name)),
+        );
+        if (shop) return yield* readShop(row, rows, shop, report);
         table = { columns: readHeader(row.cells), decimalComma: separator === ";" };
       } else if (row.cells.some((cell) => cell !== "")) {
         if (current && continuesProduct(table, current.cells, row.cells)) {
@@ -154,7 +162,7 @@ function headerError(message: string): AppError {
 function readProductRow(table: Table, row: Row): ImportItem {
   const { line } = row;
   const stray = { line, field: "title", message: `is empty. ${rowsTogether}` };
-  const fault = checkRow(table, row) ?? (lacksTitle(table, row.cells) ? stray : undefined);
+  const fault = checkRow(row, table.columns.length) ?? (lacksTitle(table, row.cells) ? stray : undefined);
   if (fault) return { line, document: {}, variants: [], faults: [fault], isCsv: true };
   const { document, faults } = readCells(table, row, "product");
   const item: ImportItem = { line, document, variants: [], faults, isCsv: true };
@@ -164,7 +172,7 @@ function readProductRow(table: Table, row: Row): ImportItem {
 
 /** Adds a further row of a product. Its product columns must be empty, or repeat those of the first row. */
 function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]): void {
-  const fault = checkRow(table, row);
+  const fault = checkRow(row, table.columns.length);
   if (fault) return void item.faults.push(fault);
   table.columns.forEach(({ of, name }, index) => {
     const cell = row.cells[index];
@@ -181,13 +189,6 @@ function pushVariant(table: Table, item: ImportItem, row: Row): void {
   const { document, faults } = readCells(table, row, "variant");
   item.variants.push({ line: row.line, document });
   item.faults.push(...faults);
-}
-
-function checkRow({ columns }: Table, { line, cells }: Row): RowFault | undefined {
-  const bad = findBadText(cells, line);
-  if (bad || cells.length === columns.length) return bad;
-  const message = `has ${cells.length} cells, but the header has ${columns.length} columns`;
-  return { line, field: null, message };
 }
 
 function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: CsvColumn["of"]) {

@@ -1,4 +1,4 @@
-import type { RowFault } from "./import-item.ts";
+import type { Row, RowFault } from "./import-item.ts";
 
 /** Longest line, or CSV record, of an import file in characters; more than any product can have. */
 export const maxRecordLength = 4 * 1024 * 1024;
@@ -45,4 +45,11 @@ export function findBadText(texts: readonly string[], line: number): RowFault | 
 /** How many line breaks a text has: LF, CR or CRLF. */
 export function countLineBreaks(text: string): number {
   return text.match(/\r\n?|\n/g)?.length ?? 0;
+}
+
+/** The fault of a row with bad text, or with another number of cells than the header has columns. */
+export function checkRow({ line, cells }: Row, columns: number): RowFault | undefined {
+  const bad = findBadText(cells, line);
+  if (bad || cells.length === columns) return bad;
+  return { line, field: null, message: `has ${cells.length} cells, but the header has ${columns} columns` };
 }

@@ -10,7 +10,7 @@ export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fi
   const changes: Fields = {};
   for (const [name, value] of Object.entries(given)) {
     const before = existing[name];
-    if (isSame(before, value) || (isCsv && value === null && before === "")) continue;
+    if (value === undefined || isSame(before, value) || (isCsv && value === null && before === "")) continue;
     if (name === "images" && isSame(comparable(before), comparable(value))) continue;
     // Stored JSON has no more digits than a double can represent.
     if (name === "metadata" && isSame(before, JSON.parse(JSON.stringify(value)))) continue;

@@ -14,6 +14,12 @@ export interface ImportItem {
   isLast?: boolean;
 }
 
+/** A row of a CSV file; line numbers count from 1. */
+export interface Row {
+  line: number;
+  cells: string[];
+}
+
 /** An error in a line; `field` is the column or the path in the document, null for the whole line. */
 export interface RowFault {
   line: number;

@@ -4,6 +4,8 @@ import { get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { isId } from "../../../values/ids.ts";
 import { validate } from "../../../values/validate.ts";
+import { createCategory } from "../../categories/service.ts";
+import { categories } from "../../categories/table.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { normalizeSku } from "../input.ts";
 import { maxTitle, ProductInput, ProductPatch } from "../model.ts";
@@ -27,6 +29,10 @@ const selectBySlug = selectBy(sql`slug = ${param("key")}`);
 const selectByVariantSku = selectBy(
   sql`id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`,
 );
+
+const selectCategory = statement<{ id: string }>(sql`
+  select id from ${categories} where tenant_id = ${param("tenantId")} and parent_id is ${param("id")}
+    and title = ${param("title")} order by position, id limit 1`);
 
 /** The title of a new product, or the old title and the changed fields, as `importVariants` names them, of an update. */
 export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
@@ -143,13 +149,26 @@ function isSearchable(text: unknown): text is string {
   return typeof text === "string" && text !== "" && !text.includes("\0") && text.isWellFormed();
 }
 
-/** The ids of the categories that a file names by their slugs. Errors: validationFailed naming the field. */
-async function withCategoryIds(tx: Ctx, { categories, ...fields }: Fields): Promise<Fields> {
-  if (categories === undefined) return fields;
-  if (!Array.isArray(categories) || !categories.every((name) => typeof name === "string")) {
-    throw invalidField("categories", "must be a list of the slugs of categories");
+/** The ids of the categories that a file names by slugs or paths. Errors: validationFailed naming the field. */
+async function withCategoryIds(tx: Ctx, { categories: named, ...fields }: Fields): Promise<Fields> {
+  if (named === undefined) return fields;
+  const isText = (name: unknown) => typeof name === "string";
+  if (!Array.isArray(named) || !named.every((name) => isText(name) || (Array.isArray(name) && name.every(isText)))) {
+    throw invalidField("categories", 'must be a list of slugs, or of paths such as ["Clothing", "Shirts"]');
   }
-  return { ...fields, category_ids: await findCategoryIds(tx, "categories", categories) };
+  const names: string[] = [];
+  for (const name of named) names.push(isText(name) ? name : await findOrCreateCategory(tx, name));
+  return { ...fields, category_ids: await findCategoryIds(tx, "categories", names) };
+}
+
+/** The id of the category with these titles on its way from the top; those that are missing are created. */
+async function findOrCreateCategory(tx: Ctx, path: string[]): Promise<string> {
+  let id: string | null = null;
+  for (const title of path) {
+    const found: { id: string } | undefined = await get(tx.db, selectCategory, { tenantId: tx.tenant.id, id, title });
+    id = found?.id ?? (JSON.parse((await createCategory(tx, { title, parent_id: id })).json) as { id: string }).id;
+  }
+  return id ?? "";
 }
 
 /** The fields in the form in which they are stored, so that equal ones are recognised. */

@@ -1,0 +1,117 @@
+import { attempt } from "../../../../errors.ts";
+import { readGuarded } from "../../../../values/csv-injection.ts";
+import { readNumber } from "../csv-columns.ts";
+import { checkRow } from "../decode-text.ts";
+import type { Fields } from "../import-changes.ts";
+import type { ImportItem, Row, RowFault } from "../import-item.ts";
+
+/** What an import recognised in a file, and what has no place in this service. */
+export interface MigrationReport {
+  /** The system whose export the file is; null for files with this service's own columns. */
+  source: ShopFormat["source"] | null;
+  left_out: { columns: string[]; rows: { reason: string; lines: number[] }[] };
+}
+
+export const newReport = (): MigrationReport => ({ source: null, left_out: { columns: [], rows: [] } });
+
+/** The format of another system's files, whose columns have their names in lower case. */
+export interface ShopFormat {
+  source: "shopify" | "woocommerce";
+  /** The columns that every file has. */
+  needs: string[];
+  /** Other names of columns. */
+  aliases: Record<string, string>;
+  isUsed: (column: string) => boolean;
+  /** What the rows of one product have in common; undefined for a row that is left out. */
+  keyOf: (table: ShopTable, row: Row) => string | undefined;
+  /** The product of these rows, and what of it can be bought; undefined if it is left out. */
+  readProduct: (
+    table: ShopTable,
+    rows: Row[],
+  ) => { line: number; fields: Fields; sold: ImportItem["variants"] } | undefined;
+}
+
+export type ShopTable = ReturnType<typeof openTable>;
+
+/** The columns of a header as the format names them. */
+export function columnsOf({ cells }: Row, { aliases }: ShopFormat): string[] {
+  return cells.map((cell) => cell.trim().toLowerCase()).map((name) => aliases[name] ?? name);
+}
+
+function openTable(header: Row, format: ShopFormat, { left_out }: MigrationReport) {
+  const { cells } = header;
+  const columns = columnsOf(header, format);
+  const unused = new Set(columns.flatMap((name, index) => (format.isUsed(name) ? [] : [index])));
+  /** The text of a cell; empty if there is no such column. */
+  const read = (row: Row, column: string) => readGuarded(row.cells[columns.indexOf(column)]?.trim() ?? "");
+  const leaveOut = (reason: string, { line }: Row): undefined => {
+    const found = left_out.rows.find((one) => one.reason === reason);
+    if (found) found.lines.push(line);
+    else left_out.rows.push({ reason, lines: [line] });
+  };
+  /** A price or stock; a cell that is none remains a text, which validation refuses. */
+  const amount = (row: Row, column: string): unknown => {
+    const text = read(row, column);
+    if (text === "" || /,\d{3}$/.test(text)) return text || undefined;
+    const value = attempt(() => readNumber(text, text.includes(","))) ?? text;
+    // More was ordered than there is.
+    return Number(value) < 0 ? (leaveOut("negative stock becomes 0", row) ?? 0) : value;
+  };
+  const noteUnused = (row: Row) => {
+    for (const index of unused) {
+      if (row.cells[index]?.trim() && unused.delete(index)) left_out.columns.push((cells[index] as string).trim());
+    }
+  };
+  return { columns, read, amount, leaveOut, noteUnused };
+}
+
+/** The products of another system's file, which is read as a whole: rows of one product can be anywhere in it. */
+export async function* readShop(
+  header: Row,
+  rows: AsyncIterable<Row>,
+  format: ShopFormat,
+  report: MigrationReport,
+): AsyncGenerator<ImportItem> {
+  report.source = format.source;
+  const table = openTable(header, format, report);
+  const groups = new Map<string, { rows: Row[]; faults: RowFault[] }>();
+  for await (const row of rows) {
+    if (row.cells.every((cell) => cell === "")) continue;
+    const key = format.keyOf(table, row);
+    if (key === undefined) continue;
+    const fault = checkRow(row, header.cells.length);
+    const group = groups.get(key) ?? { rows: [], faults: [] };
+    group.rows.push(row);
+    if (fault) group.faults.push(fault);
+    else table.noteUnused(row);
+    groups.set(key, group);
+  }
+  for (const { rows, faults } of groups.values()) {
+    const [{ line }] = rows as [Row];
+    const product = faults.length > 0 ? { line, fields: {}, sold: [] } : format.readProduct(table, rows);
+    if (product) yield itemOf(product.line, product.fields, product.sold, faults);
+  }
+}
+
+/** A product whose variants are what can be bought, unless that is one thing without options: the product itself. */
+function itemOf(line: number, fields: Fields, sold: ImportItem["variants"], faults: RowFault[]): ImportItem {
+  const { options = {}, title, price, compare_at_price, ...whole } = sold[0]?.document ?? {};
+  const document = { ...fields, price, compare_at_price };
+  const isWhole = sold.length === 1 && title === undefined && Object.keys(options as Fields).length === 0;
+  if (isWhole) return { line, document: { ...whole, ...document }, variants: [], faults, isCsv: true };
+  const variants = sold.map(({ line, document: own }) => {
+    const isOwn = own.price !== price || own.compare_at_price !== compare_at_price;
+    return { line, document: { ...own, has_own_price: isOwn } };
+  });
+  return { line, document, variants, faults, isCsv: true };
+}
+
+/** The price, and the former one if that is higher. */
+export function prices(price: unknown, former: unknown): Fields {
+  return { price, compare_at_price: Number(former) > Number(price) ? former : null };
+}
+
+/** Trimmed texts in their order, without empty ones and repetitions. */
+export function listOf(texts: readonly string[]): string[] {
+  return [...new Set(texts.map((text) => text.trim()).filter(Boolean))];
+}
