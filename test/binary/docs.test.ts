@@ -52,6 +52,8 @@ function readBlocks(markdown: string, languages: Block["language"][] = ["sh"]): 
 interface Reader {
   binary: Binary;
   port: string;
+  /** Of the reader's own server. */
+  receiverPort: string;
   /** Contains the variables that earlier blocks exported. */
   stateFile: string;
   /** All that was printed so far. */
@@ -67,10 +69,12 @@ async function openReader(): Promise<Reader> {
   writeFileSync(stateFile, "");
   // An error reply must fail the command.
   writeFileSync(join(tools, "curl"), `#!/bin/sh\nexec ${curl} --fail-with-body --silent --show-error "$@"\n`);
-  chmodSync(join(tools, "curl"), 0o755);
-  const port = await findPort();
+  // Every machine that runs the tests has Bun.
+  writeFileSync(join(tools, "node"), `#!/bin/sh\nexec ${process.execPath} "$@"\n`);
+  for (const tool of ["curl", "node"]) chmodSync(join(tools, tool), 0o755);
+  const [port, receiverPort] = [await findPort(), await findPort()];
   Object.assign(binary.env, { PATH: `${tools}:${binary.dir}:${binary.env.PATH}`, BODEGA_PORT: port });
-  return { binary, port, stateFile, printed: "" };
+  return { binary, port, receiverPort, stateFile, printed: "" };
 }
 
 /** Runs blocks one after another, those for a page in it, and ends the servers among them. */
@@ -111,7 +115,7 @@ test.skipIf(!curl)(
   60_000,
 );
 
-test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION"])(
+test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION", "MIGRATION", "WEBHOOKS", "STORES"])(
   "the tasks of docs/%s.md work, pasted one after another by a reader of the README",
   async (name) => {
     const text = readFileSync(join(import.meta.dir, `../../docs/${name}.md`), "utf8");
@@ -219,11 +223,14 @@ async function paste(block: string, { binary, stateFile }: Reader): Promise<{ co
   return { code, output: (await printed.text()) + stderr };
 }
 
-/** The block with the latest values of its placeholders, and the port of this test. */
-function fillIn(block: string, { port, printed, addresses = {} }: Reader): string {
+/** The block with the latest values of its placeholders, and the ports of this test. */
+function fillIn(block: string, { port, receiverPort, printed, addresses = {} }: Reader): string {
   const [said, own] = [Object.keys(addresses), Object.values(addresses)];
   const addressed = said.reduce((text, address, index) => text.replaceAll(address, own[index] as string), block);
-  return addressed.replaceAll("8080", port).replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
+  const reachable = addressed.replaceAll("8080", port).replaceAll("9000", receiverPort);
+  return reachable.replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
+    // Elements of HTML are no placeholders.
+    if (block.includes(`</${name}>`)) return whole;
     const value = latest(name, printed);
     if (value === undefined) throw new Error(`Nothing that was printed so far is ${whole} of:\n${block}`);
     return value;

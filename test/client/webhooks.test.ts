@@ -1,4 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { WebhookMessage } from "../../src/client/client.ts";
 import { onDatabase } from "../support/suite.ts";
 import { closeReceivers, openHook } from "../support/webhooks.ts";
@@ -33,6 +36,36 @@ onDatabase("file", (suite) => {
     expect(await verify(request(), ["whsec_b3RoZXI=", secret])).toEqual(event);
     const rotated = { ...message.headers, "webhook-signature": `v1,b3RoZXI= ${message.headers["webhook-signature"]}` };
     expect(await verify({ ...message, headers: rotated }, secret)).toEqual(event);
+  });
+
+  test("the functions of docs/WEBHOOKS.md for Node and Python accept signed messages only", async () => {
+    const guide = readFileSync(join(import.meta.dir, "../../docs/WEBHOOKS.md"), "utf8");
+    const blockIn = (language: string) => guide.match(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``))?.[1] as string;
+    const { secret, now, headers, body } = await receive();
+    const path = join(mkdtempSync(join(tmpdir(), "bodega-guide-")), "verify.mjs");
+    writeFileSync(path, blockIn("js"));
+    const { isFromBodega } = await import(path).finally(() => rmSync(dirname(path), { recursive: true }));
+    const messages = [
+      { headers, body },
+      { headers, body: `${body} ` },
+      { headers: {}, body },
+      { headers: { ...headers, "webhook-timestamp": String(Math.floor(now / 1000) - 301) }, body },
+      { headers: { ...headers, "webhook-signature": `v1,b3RoZXI= ${headers["webhook-signature"]}` }, body },
+    ];
+    const expected = [true, false, false, false, true];
+    expect(messages.map((message) => isFromBodega(secret, message.headers, message.body))).toEqual(expected);
+    const python = Bun.which("python3");
+    if (!python) return;
+    const program = `${blockIn("python")}
+import json, sys
+time.time = lambda: ${now / 1000}
+for message in json.load(sys.stdin):
+    print(is_from_bodega(${JSON.stringify(secret)}, message["headers"], message["body"].encode()))`;
+    const child = Bun.spawn([python, "-c", program], {
+      stdin: Buffer.from(JSON.stringify(messages)),
+      stderr: "inherit",
+    });
+    expect((await child.stdout.text()).trim().toLowerCase().split("\n")).toEqual(expected.map(String));
   });
 
   test("a message that was changed, is old, or has another signature is refused", async () => {
