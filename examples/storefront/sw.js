@@ -1,1 +1,85 @@
-// Keeps the shop readable without a connection.
+/** Keeps the shop readable on slow networks and without one, and shows notifications. */
+
+const shellCache = "shop shell 1";
+const goodsCache = "shop goods 1";
+const pictureCache = "shop pictures 1";
+/** A page waits so long for the network before it shows what was kept. */
+const patienceMs = 4000;
+const mostKept = { [goodsCache]: 60, [pictureCache]: 200 };
+
+addEventListener("install", (event) => event.waitUntil(keepShell().then(skipWaiting)));
+
+addEventListener("activate", (event) => event.waitUntil(tidyUp().then(() => clients.claim())));
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET") return;
+  const { origin, pathname } = new URL(request.url);
+  if (origin === location.origin) event.respondWith(freshOrKept(event, shellCache));
+  else if (pathname.startsWith("/media/") && request.mode === "cors") event.respondWith(keptPicture(request));
+  // Replies about customers are never kept.
+  else if (/^\/(client\.js$|products\/|categories\/)/.test(pathname)) event.respondWith(freshOrKept(event, goodsCache));
+});
+
+/** Pages that nobody has opened yet must open offline, too. */
+async function keepShell() {
+  const [cache, files] = await Promise.all([caches.open(shellCache), fetch("shell.json")]);
+  await cache.addAll(await files.json());
+}
+
+/** The reply of the network, or the one that was kept if there is no network, or it takes too long. */
+async function freshOrKept(event, name) {
+  const { request } = event;
+  const live = fetch(request).then((response) => keep(name, request, response));
+  const cache = await caches.open(name);
+  const kept = await cache.match(request, { ignoreVary: true });
+  if (!kept) return live;
+  const slow = new Promise((resolve) => setTimeout(resolve, patienceMs, null));
+  const fresh = await Promise.race([live.catch(() => null), slow]);
+  if (name === goodsCache) await tell(event.clientId, fresh ? "live" : "kept");
+  return fresh ?? kept;
+}
+
+/** The content of a picture's address never changes. */
+async function keptPicture(request) {
+  const kept = await caches.match(request, { ignoreVary: true });
+  return kept ?? keep(pictureCache, request, await fetch(request));
+}
+
+async function keep(name, request, response) {
+  if (!response.ok) return response;
+  const cache = await caches.open(name);
+  await cache.put(request, response.clone());
+  const kept = await cache.keys();
+  for (const old of kept.slice(0, Math.max(0, kept.length - (mostKept[name] ?? kept.length)))) await cache.delete(old);
+  return response;
+}
+
+async function tell(clientId, state) {
+  const client = await clients.get(clientId);
+  client?.postMessage(state);
+}
+
+async function tidyUp() {
+  const known = [shellCache, goodsCache, pictureCache];
+  for (const name of await caches.keys())
+    if (name.startsWith("shop ") && !known.includes(name)) await caches.delete(name);
+}
+
+addEventListener("push", (event) => {
+  const { title, body, tag, url, data } = event.data.json();
+  const page = url ?? (data?.order_id ? `#/order/${data.order_id}` : "#/");
+  event.waitUntil(registration.showNotification(title, { body, tag, icon: "icon.svg", data: { page } }));
+});
+
+addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(openPage(new URL(event.notification.data.page, registration.scope).href));
+});
+
+async function openPage(url) {
+  const [open] = await clients.matchAll({ type: "window" });
+  if (!open) return clients.openWindow(url);
+  await open.focus();
+  return open.navigate(url);
+}

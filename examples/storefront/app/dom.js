@@ -1,34 +1,57 @@
+import { t } from "./words.js";
+
 /**
- * Makes an element: `h("a", { href: "#/" }, "Home")`. Attributes that are false, null or undefined are left out, `onclick` and the
- * like are listeners, and children may be nested lists with gaps. Texts never become markup.
+ * A copy of a template of `index.html` in the words of the page, with its slots filled. A slot's value is its new content, an object
+ * with attributes and listeners, or nothing, which removes the element. Texts never become markup.
  */
-export function h(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : value);
+export function take(id, slots = {}) {
+  const root = document.getElementById(id).content.firstElementChild.cloneNode(true);
+  translate(root);
+  for (const [name, value] of Object.entries(slots)) fill(slot(root, name), value);
+  return root;
+}
+
+export const slot = (root, name) => root.querySelector(`[data-slot="${name}"]`);
+
+function fill(element, value) {
+  if (value === null || value === undefined || value === false) element.remove();
+  else if (Object.getPrototypeOf(value) === Object.prototype) set(element, value);
+  else element.replaceChildren(...[value].flat(Infinity).filter((child) => child || child === 0));
+}
+
+/** Sets attributes; `text` is the content, `onclick` and the like are listeners, and what is false or missing is left out. */
+export function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "text") element.textContent = value;
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value || value === 0 || value === "") element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child || child === 0));
   return element;
 }
 
-/** A drawing from the symbols at the end of `index.html`. It is for the eye only: the control beside it has a name. */
-export function icon(name) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("class", "icon");
-  svg.setAttribute("aria-hidden", "true");
-  const use = svg.appendChild(document.createElementNS(svg.namespaceURI, "use"));
-  use.setAttribute("href", `#icon-${name}`);
-  return svg;
+/** Makes an element: `h("a", { href: "#/" }, "Home")`. */
+export function h(tag, attributes, ...children) {
+  const element = set(document.createElement(tag), attributes);
+  fill(element, children);
+  return element;
+}
+
+/** Puts the words of the page into a part of it. */
+export function translate(root) {
+  for (const element of [root, ...root.querySelectorAll("[data-word], [data-label], [data-placeholder]")]) {
+    const { word, label, placeholder } = element.dataset;
+    if (word) element.textContent = t(word);
+    if (label) element.ariaLabel = t(label);
+    if (placeholder) element.placeholder = t(placeholder);
+  }
 }
 
 let fading;
 
 /** Shows a short message at the edge of the page, which screen readers speak. */
-export function toast(...children) {
+export function toast(text, action = "") {
   const box = document.querySelector("#toast");
-  box.replaceChildren(h("p", null, children));
+  box.replaceChildren(h("p", {}, text, " ", action));
   clearTimeout(fading);
   fading = setTimeout(() => box.replaceChildren(), 6000);
 }

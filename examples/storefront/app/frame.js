@@ -1,6 +1,6 @@
 import { address, go, parse } from "./address.js";
 import { countPieces, onBasket } from "./basket/basket.js";
-import { h, toast } from "./dom.js";
+import { h, toast, translate } from "./dom.js";
 import { render } from "./router.js";
 import { config, isSignedIn, onSession } from "./shop.js";
 import { language, loadWords, t } from "./words.js";
@@ -11,9 +11,7 @@ const all = (selector) => document.querySelectorAll(selector);
 /** Brings the header and the footer of `index.html` to life. */
 export function startFrame(name) {
   for (const element of all("[data-shop-name]")) element.textContent = name;
-  const docs = find("[data-docs]");
-  docs.href = new URL("/docs", config.api).href;
-  docs.hidden = false;
+  find("[data-docs]").href = new URL("/docs", config.api).href;
   for (const button of all(".languages button")) button.addEventListener("click", () => changeLanguage(button.value));
   find(".search").addEventListener("submit", search);
   addEventListener("hashchange", markPlace);
@@ -29,9 +27,7 @@ export function startFrame(name) {
 
 /** Fills in the words of the current language. */
 export function drawFrame() {
-  for (const element of all("[data-word]")) element.textContent = t(element.dataset.word);
-  for (const element of all("[data-label]")) element.setAttribute("aria-label", t(element.dataset.label));
-  for (const element of all("[data-placeholder]")) element.placeholder = t(element.dataset.placeholder);
+  translate(document.body);
   for (const button of all(".languages button")) button.ariaPressed = String(button.value === language());
   drawBasketCount();
   void drawAccount();
@@ -56,10 +52,7 @@ function search(event) {
 
 function markPlace() {
   const { name, query } = parse(location.hash);
-  for (const link of all(".places a")) {
-    if (link.getAttribute("href") === address(name)) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
+  for (const link of all(".places a")) link.ariaCurrent = link.hash === address(name) ? "page" : null;
   if (name === "") find("#search").value = query.get("q") ?? "";
 }
 
@@ -68,25 +61,26 @@ function drawBasketCount() {
   const badge = find("[data-basket-count]");
   badge.hidden = count === 0;
   badge.textContent = count;
-  find(".to-basket").setAttribute("aria-label", t("frame.basketOf", { count }));
+  find(".to-basket").ariaLabel = t("frame.basketOf", { count });
 }
 
 async function drawAccount() {
   find("[data-account] span").textContent = t((await isSignedIn()) ? "frame.account" : "frame.signIn");
 }
 
-/** Says when the connection is lost, and reads the page again when it is back. */
+/** Says when the connection is lost, and reads again what failed or is old when it is back. */
 function watchConnection() {
-  const notice = find("#notice");
-  const say = (text) => notice.replaceChildren(text ? h("p", null, text) : "");
-  addEventListener("offline", () => say(t("notice.offline")));
+  let isKept = false;
+  const say = (word) => find("#notice").replaceChildren(word ? h("p", {}, t(word)) : "");
+  addEventListener("offline", () => say("notice.offline"));
   addEventListener("online", () => {
     say();
-    void render({ fresh: true });
+    if (find(".apology") || isKept) void render({ fresh: true });
   });
   navigator.serviceWorker?.addEventListener("message", ({ data }) => {
-    if (data === "kept") say(t("notice.kept"));
-    if (data === "live" && navigator.onLine) say();
+    isKept = data === "kept";
+    if (isKept) say("notice.kept");
+    else if (navigator.onLine) say();
   });
-  if (!navigator.onLine) say(t("notice.offline"));
+  if (!navigator.onLine) say("notice.offline");
 }

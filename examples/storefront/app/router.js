@@ -2,12 +2,10 @@ import { address, go, parse } from "./address.js";
 import { focusOn } from "./dom.js";
 import { apology } from "./errors.js";
 import { isSignedIn } from "./shop.js";
-import { t } from "./words.js";
 
 /**
- * The pages by the first part of the address behind `#/`. A page exports `show(route)`, which returns its title and content, and
- * where it can follow a change of its own address (a filter), `update(route)`, which returns the new title. `placeholder()` is shown until then;
- * `forCustomers` sends visitors to sign in first.
+ * The pages by the first part of the address behind `#/`. A page exports `show(route)`, which returns its content; or `content` and
+ * `update(route)`, with which it follows changes of its own address, such as a filter. Its heading is its title.
  */
 const pages = {
   "": () => import("./catalogue/page.js"),
@@ -22,13 +20,13 @@ const pages = {
   "sign-up": () => import("./account/sign-up.js"),
   reset: () => import("./account/reset.js"),
 };
+const forCustomers = ["checkout", "orders", "order", "wishlist", "account"];
 
 const main = document.querySelector("#main");
 const scrolled = new Map();
 let shopName = "";
 let controller = new AbortController();
 let current = {};
-let visits = 0;
 
 export function startRouter(name) {
   shopName = name;
@@ -40,48 +38,51 @@ export function startRouter(name) {
 
 /** Shows the page of the current address; `fresh` builds it anew. */
 export async function render({ fresh = false } = {}) {
-  const route = parse(location.hash);
   controller.abort();
   controller = new AbortController();
   const { signal } = controller;
+  const route = { ...parse(location.hash), signal };
   const isUpdate = !fresh && current.update && current.name === route.name && current.id === route.id;
   try {
-    if (isUpdate) entitle(await current.update({ ...route, signal }));
-    else await open({ ...route, signal }, fresh);
+    if (isUpdate) await current.update(route);
+    else await open(route, fresh);
+    entitle();
   } catch (error) {
     if (signal.aborted) return;
     current = {};
-    put({ title: t("error.title"), content: apology(error, () => render({ fresh: true })) });
+    main.ariaBusy = null;
+    main.replaceChildren(apology(error, () => render({ fresh: true })));
+    entitle();
     focusOn(main.querySelector("h1"));
   }
 }
 
 async function open(route, fresh) {
-  const page = await (pages[route.name] ?? pages[""])();
-  if (page.forCustomers && !(await isSignedIn())) {
+  const { name, signal } = route;
+  if (forCustomers.includes(name) && !(await isSignedIn())) {
     return go(address("sign-in", { next: location.hash }), { replace: true });
   }
-  if (!fresh) main.replaceChildren(page.placeholder?.() ?? "");
-  main.setAttribute("aria-busy", "true");
+  const waiting = document.getElementById(`wait-${name}`);
+  if (!fresh && waiting) main.replaceChildren(waiting.content.cloneNode(true));
+  main.ariaBusy = "true";
+  const page = await (pages[name] ?? pages[""])();
   const shown = await page.show(route);
-  if (route.signal.aborted) return;
-  put(shown);
-  const isFirst = !current.name;
-  current = { ...route, update: shown.update };
+  // A page without content has sent its visitor elsewhere.
+  if (signal.aborted || !shown) return;
+  const { content = shown, update } = shown;
+  const isFirst = current.name === undefined;
+  main.ariaBusy = null;
+  main.replaceChildren(content);
+  current = { ...route, update };
   if (fresh) return;
   // A visit that has a number is returned to, and is shown where it was left.
   const visit = history.state?.visit;
-  if (visit === undefined) history.replaceState({ visit: `${Date.now()}.${visits++}` }, "");
+  if (visit === undefined) history.replaceState({ visit: Date.now() }, "");
   scrollTo(0, scrolled.get(visit) ?? 0);
   if (!isFirst) focusOn(main.querySelector("h1"));
 }
 
-function entitle(title) {
-  document.title = `${title} · ${shopName}`;
-}
-
-function put({ title, content }) {
-  entitle(title);
-  main.removeAttribute("aria-busy");
-  main.replaceChildren(...[content].flat().filter(Boolean));
+function entitle() {
+  const heading = main.querySelector("h1")?.textContent;
+  document.title = heading ? `${heading} · ${shopName}` : shopName;
 }

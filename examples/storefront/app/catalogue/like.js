@@ -1,4 +1,4 @@
-import { h, icon, toast } from "../dom.js";
+import { slot, take, toast } from "../dom.js";
 import { explain } from "../errors.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
@@ -7,27 +7,23 @@ const resource_type = "product";
 
 /** A heart with the number of likes. Nobody needs an account to like something. */
 export function likeButton({ id, title, likes_count: count }) {
-  const button = h(
-    "button",
-    { type: "button", class: "like", "data-like": id, "aria-label": t("like.add", { title }) },
-    icon("heart"),
-    h("span", { class: "like-count" }),
-  );
+  const button = take("like");
+  button.ariaLabel = t("like.add", { title });
+  button.dataset.like = id;
   draw(button, { active: false, count });
   button.addEventListener("click", () => toggle(button));
   return button;
 }
 
-/** Marks what this visitor likes, for all hearts in one call. Hearts are no reason for an error page. */
+/** Marks what this visitor likes, in one call for all hearts. If it fails, the hearts stay empty, and the goods stay. */
 export async function markLikes(root, signal) {
   const buttons = [...root.querySelectorAll("[data-like]:not([data-known])")];
   if (buttons.length === 0) return;
-  const ids = buttons.map((button) => button.dataset.like);
+  const resource_id = buttons.map(({ dataset }) => dataset.like);
   try {
-    const states = await shop.likes.get({ resource_type, resource_id: ids }, { signal });
-    for (const state of [states].flat()) {
-      const button = buttons.find(({ dataset }) => ids.length === 1 || dataset.like === state.resource_id);
-      if (!button) continue;
+    for (const state of [await shop.likes.get({ resource_type, resource_id }, { signal })].flat()) {
+      const id = state.resource_id ?? resource_id[0];
+      const button = buttons.find(({ dataset }) => dataset.like === id);
       button.dataset.known = "";
       draw(button, state);
     }
@@ -36,14 +32,13 @@ export async function markLikes(root, signal) {
   }
 }
 
+/** The heart answers at once, and takes it back if the store refuses. */
 async function toggle(button) {
-  const isLiked = button.ariaPressed === "true";
-  const before = { active: isLiked, count: Number(button.dataset.count) };
+  const before = { active: button.ariaPressed === "true", count: Number(button.dataset.count) };
   const resource = { resource_type, resource_id: button.dataset.like };
-  // The heart answers at once, and takes it back if the store refuses.
-  draw(button, { active: !isLiked, count: before.count + (isLiked ? -1 : 1) });
+  draw(button, { active: !before.active, count: before.count + (before.active ? -1 : 1) });
   try {
-    draw(button, await (isLiked ? shop.likes.remove(resource) : shop.likes.add(resource)));
+    draw(button, await (before.active ? shop.likes.remove(resource) : shop.likes.add(resource)));
   } catch (error) {
     draw(button, before);
     toast(explain(error));
@@ -53,5 +48,5 @@ async function toggle(button) {
 function draw(button, { active, count }) {
   button.ariaPressed = String(active);
   button.dataset.count = count;
-  button.querySelector(".like-count").textContent = count || "";
+  slot(button, "count").textContent = count || "";
 }

@@ -1,35 +1,24 @@
-import { h } from "../dom.js";
+import { take } from "../dom.js";
 import { formatMoney } from "../money.js";
 import { t } from "../words.js";
 
 /** The price of a product or variant, with its former price while it is on sale. */
-export function price({ price: amount, compare_at_price: former, currency, variants = [] }) {
+export function price({ price: own, compare_at_price: former, currency, variants = [] }) {
   const prices = variants.map((variant) => variant.price);
-  const lowest = prices.length > 0 ? Math.min(...prices) : amount;
-  const isFrom = prices.some((one) => one !== lowest);
+  const lowest = prices.length > 0 ? Math.min(...prices) : own;
   const text = formatMoney(lowest, currency);
-  const now = isFrom ? t("price.from", { price: text }) : text;
-  if (!isOnSale({ price: lowest, compare_at_price: former })) return h("span", { class: "price" }, now);
-  return h(
-    "span",
-    { class: "price is-sale" },
-    h("span", { class: "visually-hidden" }, t("price.now")),
-    h("ins", null, now),
-    h("span", { class: "visually-hidden" }, t("price.before")),
-    h("del", null, formatMoney(former, currency)),
-  );
+  const now = prices.some((one) => one !== lowest) ? t("price.from", { price: text }) : text;
+  const isSale = isOnSale({ price: lowest, compare_at_price: former });
+  return isSale ? take("sale-price", { now, before: formatMoney(former, currency) }) : take("price", { now });
 }
 
-export function isOnSale({ price: amount, compare_at_price: former }) {
-  return former !== null && former !== undefined && former > amount;
-}
+export const isOnSale = ({ price: now, compare_at_price: former }) => Boolean(former) && former > now;
 
 /** Whether somebody can order it now; `available` is null where stock is not counted. */
-export function isAvailable({ available, allow_backorder: canWait }) {
-  return available === null || available > 0 || Boolean(canWait);
-}
+export const isAvailable = ({ available, allow_backorder: canWait }) =>
+  available === null || available > 0 || Boolean(canWait);
 
-/** A word about the stock, where there is something to say; the store tells visitors of ten pieces at most. */
+/** A word about the stock; the store tells visitors of ten pieces at most. */
 export function availability(item) {
   const { available } = item;
   if (!isAvailable(item)) return t("stock.none");

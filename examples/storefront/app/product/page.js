@@ -1,119 +1,79 @@
 import { address } from "../address.js";
 import { addLine } from "../basket/basket.js";
 import { quantityField } from "../basket/quantity.js";
-import { card, cardFields, cardPlaceholders } from "../catalogue/card.js";
+import { card, cardFields } from "../catalogue/card.js";
 import { readCategories } from "../catalogue/categories.js";
 import { likeButton, markLikes } from "../catalogue/like.js";
 import { picture } from "../catalogue/picture.js";
 import { availability, isAvailable, price } from "../catalogue/price.js";
-import { h, toast } from "../dom.js";
+import { h, slot, take, toast } from "../dom.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 import { variantChooser } from "./variants.js";
 import { wishButton } from "./wish.js";
 
-export function placeholder() {
-  return h(
-    "div",
-    { class: "product is-waiting", "aria-hidden": "true" },
-    h("div", { class: "product-pictures" }, h("div", { class: "picture" })),
-    h("div", { class: "product-text" }, h("h1"), h("p"), h("p")),
-  );
-}
+const sizes = "(min-width: 64rem) 36rem, (min-width: 48rem) 50vw, 100vw";
 
 /** One product: pictures, price, its variants, and how to get it. */
 export async function show({ id, query, signal }) {
   const [product, categories] = await Promise.all([shop.products.get(id, {}, { signal }), readCategories()]);
-  const own = product.category_ids.map((one) => categories.get(one)).filter(Boolean);
-  const views = h("p", { class: "views" });
-  void countView(product, views);
-  const like = likeButton(product);
-  const text = h(
-    "div",
-    { class: "product-text" },
-    trail(own, categories),
-    h("h1", null, product.title),
-    buyingForm(product, query.get("variant")),
-    h("p", { class: "description" }, product.description),
-    product.tags.length > 0 &&
-      h("ul", { class: "tag-list", "aria-label": t("filter.tags") }, product.tags.map(tagLink)),
-    h("div", { class: "product-actions" }, wishButton(product), like),
-    views,
-  );
-  const alike = h("section", { class: "alike" });
-  void drawAlike(alike, product, own, signal);
-  const content = [h("article", { class: "product" }, pictures(product), text), alike];
-  void markLikes(text, signal);
-  return { title: product.title, content };
+  const category = product.category_ids.map((one) => categories.get(one)).find(Boolean);
+  const images = product.images.length > 0 ? product.images : [null];
+  const content = take("product", {
+    pictures: images.map((image, index) => picture(image, sizes, { isFirst: index === 0, alt: image?.alt ?? "" })),
+    trail: trail(category, categories),
+    title: product.title,
+    description: product.description,
+    tags: product.tags.length > 0 && product.tags.map((tag) => link(address("", { tag }), tag)),
+    actions: [wishButton(product), likeButton(product)],
+  });
+  startBuying(content, product, query.get("variant"));
+  void countView(product, slot(content, "views"));
+  void drawAlike(slot(content, "alike"), product, category, signal);
+  void markLikes(content, signal);
+  return content;
 }
 
-function pictures({ images }) {
-  const sizes = "(min-width: 64rem) 36rem, (min-width: 48rem) 50vw, 100vw";
-  const shown = images.length > 0 ? images : [null];
-  return h(
-    "div",
-    { class: "product-pictures" },
-    shown.map((image, index) => picture(image, { sizes, isFirst: index === 0 })),
-  );
-}
+const link = (href, text) => h("li", {}, h("a", { href }, text));
 
 /** From the top category down to the product's own. */
-function trail(own, categories) {
-  const path = [];
-  for (let one = own[0]; one; one = categories.get(one.parent_id)) path.unshift(one);
-  const links = path.map(({ slug, title }) => h("li", null, h("a", { href: address("", { category: slug }) }, title)));
-  const all = h("li", null, h("a", { href: "#/" }, t("frame.goods")));
-  return h("nav", { class: "trail", "aria-label": t("product.trail") }, h("ol", null, all, links));
+function trail(category, categories) {
+  const links = [];
+  for (let one = category; one; one = categories.get(one.parent_id)) {
+    links.unshift(link(address("", { category: one.slug }), one.title));
+  }
+  return [link("#/", t("frame.goods")), ...links];
 }
 
-const tagLink = (tag) => h("li", null, h("a", { href: address("", { tag }) }, tag));
-
-function buyingForm(product, variantId) {
+function startBuying(content, product, variantId) {
+  const [cost, stock, button] = ["cost", "stock", "add"].map((name) => slot(content, name));
   const quantity = quantityField({ value: 1, label: t("basket.quantity") });
-  const cost = h("p", { class: "cost", "data-test": "price" });
-  const stock = h("p", { class: "stock", role: "status" });
-  const button = h("button", { type: "submit", class: "button" }, t("product.add"));
-  let item = product;
+  slot(content, "quantity").replaceWith(quantity.field);
+  let item;
   const choose = (chosen) => {
     item = chosen;
-    cost.replaceChildren(price({ ...(chosen ?? product), variants: chosen ? [] : product.variants }));
-    const canBuy = chosen !== null && isAvailable({ ...chosen, allow_backorder: product.allow_backorder });
-    stock.textContent = chosen
-      ? availability({ ...chosen, allow_backorder: product.allow_backorder })
-      : t("stock.unmade");
-    stock.classList.toggle("is-out", !canBuy);
-    button.disabled = !canBuy;
+    const offer = { ...chosen, allow_backorder: product.allow_backorder };
+    cost.replaceChildren(price(chosen ? { ...chosen, variants: [] } : product));
+    stock.textContent = chosen ? availability(offer) : t("stock.unmade");
+    button.disabled = !chosen || !isAvailable(offer);
+    stock.classList.toggle("is-out", button.disabled);
   };
-  const chooser = product.variants.length > 0 && variantChooser(product, variantId, choose);
-  if (!chooser) choose(product);
-  const submit = (event) => {
+  const hasVariants = product.variants.length > 0;
+  slot(content, "options").replaceWith(hasVariants ? variantChooser(product, variantId, choose) : "");
+  if (!hasVariants) choose(product);
+  slot(content, "buying").addEventListener("submit", (event) => {
     event.preventDefault();
     addLine(toLine(product, item, quantity.read()));
-    toast(t("product.added", { title: product.title }), " ", h("a", { href: "#/basket" }, t("product.toBasket")));
-  };
-  return h(
-    "form",
-    { class: "buying", onsubmit: submit },
-    cost,
-    chooser,
-    stock,
-    h("div", { class: "buying-row" }, quantity.field, button),
-  );
+    toast(t("product.added", { title: product.title }), h("a", { href: "#/basket" }, t("product.toBasket")));
+  });
 }
 
 /** What the basket keeps of a product. */
 function toLine(product, item, quantity) {
-  const isVariant = item !== product;
-  return {
-    product_id: product.id,
-    ...(isVariant && { variant_id: item.id, variant_title: item.title }),
-    slug: product.slug,
-    title: product.title,
-    image: item.images[0] ?? product.images[0] ?? null,
-    price_minor: item.price_minor,
-    currency: product.currency,
-    quantity,
-  };
+  const { id: product_id, slug, title, currency } = product;
+  const variant = item !== product && { variant_id: item.id, variant_title: item.title };
+  const image = item.images[0] ?? product.images[0] ?? null;
+  return { product_id, ...variant, slug, title, image, currency, price_minor: item.price_minor, quantity };
 }
 
 /** Counts the view, once a day for each visitor, and says how many there are. */
@@ -126,20 +86,25 @@ async function countView({ id }, line) {
   }
 }
 
-/** Other goods of the same category. */
-async function drawAlike(section, product, [category], signal) {
+/** Other goods of the same category; without them, the page is as good. */
+async function drawAlike(section, { id }, category, signal) {
   if (!category) return;
-  const goods = h("ul", { class: "goods is-row" }, cardPlaceholders(4));
-  section.append(h("h2", null, t("product.alike", { category: category.title })), goods);
   try {
     const query = { category: category.slug, limit: 5, fields: cardFields, sort: "popular" };
     const { data } = await shop.products.list(query, { signal }).page();
-    const others = data.filter(({ id }) => id !== product.id).slice(0, 4);
-    if (others.length === 0) return section.replaceChildren();
-    goods.replaceChildren(...others.map((one) => card(one)));
-    void markLikes(goods, signal);
+    const others = data.filter((one) => one.id !== id).slice(0, 4);
+    if (others.length === 0) return;
+    const title = h("h2", {}, t("product.alike", { category: category.title }));
+    section.append(
+      title,
+      h(
+        "ul",
+        { class: "goods is-row" },
+        others.map((one) => card(one)),
+      ),
+    );
+    await markLikes(section, signal);
   } catch (error) {
-    section.replaceChildren();
     if (!signal.aborted) console.warn(error);
   }
 }

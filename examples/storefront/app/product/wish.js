@@ -1,21 +1,15 @@
 import { address, go } from "../address.js";
-import { h, icon, toast } from "../dom.js";
+import { h, slot, take, toast } from "../dom.js";
 import { explain } from "../errors.js";
 import { isSignedIn, shop } from "../shop.js";
 import { t } from "../words.js";
 
 /** Puts a product on the customer's wishlist, or takes it off. A visitor signs in first. */
 export function wishButton({ id, title }) {
-  const label = h("span");
-  const button = h(
-    "button",
-    { type: "button", class: "button is-quiet wish", "aria-pressed": "false" },
-    icon("bookmark"),
-    label,
-  );
+  const button = take("wish-button");
   const draw = (isOn) => {
     button.ariaPressed = String(isOn);
-    label.textContent = t(isOn ? "wish.added" : "wish.add");
+    slot(button, "label").textContent = t(isOn ? "wish.added" : "wish.add");
   };
   draw(false);
   void isWished(id).then(draw);
@@ -25,11 +19,8 @@ export function wishButton({ id, title }) {
     try {
       await (isOn ? shop.wishlist.remove(id) : shop.wishlist.add({ product_id: id }));
       draw(!isOn);
-      toast(
-        t(isOn ? "wish.removed" : "wish.done", { title }),
-        " ",
-        !isOn && h("a", { href: "#/wishlist" }, t("frame.wishlist")),
-      );
+      if (isOn) toast(t("wish.removed", { title }));
+      else toast(t("wish.done", { title }), h("a", { href: "#/wishlist" }, t("frame.wishlist")));
     } catch (error) {
       toast(explain(error));
     }
@@ -37,12 +28,12 @@ export function wishButton({ id, title }) {
   return button;
 }
 
+/** Asks the list, because asking for one item that is not on it is an error. */
 async function isWished(id) {
   if (!(await isSignedIn())) return false;
-  try {
-    await shop.wishlist.get(id);
-    return true;
-  } catch {
-    return false;
-  }
+  const { data } = await shop.wishlist
+    .list({ limit: 100 })
+    .page()
+    .catch(() => ({ data: [] }));
+  return data.some(({ product_id }) => product_id === id);
 }

@@ -1,0 +1,22 @@
+import { go } from "../address.js";
+import { take } from "../dom.js";
+import { shop } from "../shop.js";
+import { t } from "../words.js";
+import { drawPush } from "./push.js";
+import { drawTwoFactor } from "./two-factor.js";
+
+/** The customer's own page. */
+export async function show({ signal }) {
+  const reads = [shop.users.me({}, { signal }), shop.account.twoFactor({}, { signal }), drawPush()];
+  const [me, twoFactor, push] = await Promise.all(reads);
+  const signOut = async () => {
+    await shop.auth.logout().catch(console.warn);
+    go("#/");
+  };
+  return take("account", {
+    title: me.name ? t("account.hello", { name: me.name }) : t("account.title"),
+    email: me.email,
+    "sign-out": { onclick: signOut },
+    panels: [drawTwoFactor(twoFactor), push],
+  });
+}

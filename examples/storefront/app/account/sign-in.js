@@ -1,0 +1,30 @@
+import { address, go } from "../address.js";
+import { slot, take } from "../dom.js";
+import { onSubmit } from "../form.js";
+import { shop } from "../shop.js";
+
+/** Signs a customer in. With two-factor on, the store asks for the code after the right password. */
+export async function show({ query }) {
+  const next = query.get("next");
+  const content = take("sign-in", {
+    first: next && {},
+    email: { value: query.get("email") },
+    "sign-up": { href: address("sign-up", next ? { next } : {}) },
+  });
+  onSubmit(slot(content, "form"), async (values) => {
+    try {
+      await shop.auth.login(values);
+      goOn(next);
+    } catch (error) {
+      if (error.code !== 5211) throw error;
+      slot(content, "otp").replaceChildren(take("otp"));
+      content.querySelector("[name=otp]").focus();
+    }
+  });
+  return content;
+}
+
+/** Goes where the customer was about to go; an address elsewhere is none of this shop's. */
+export function goOn(next) {
+  go(next?.startsWith("#/") ? next : "#/account", { replace: true });
+}

@@ -1,0 +1,46 @@
+import { h, slot, take } from "../dom.js";
+import { nextStep, onSubmit } from "../form.js";
+import { shop } from "../shop.js";
+import { t } from "../words.js";
+
+/** Turns the second factor on and off. */
+export function drawTwoFactor(state) {
+  return state.enabled ? whenOn(state.recovery_codes_left) : whenOff();
+}
+
+function whenOff() {
+  const panel = take("two-factor-off");
+  onSubmit(slot(panel, "form"), async ({ password }) => {
+    nextStep(panel, confirmStep(await shop.account.beginTwoFactor({ password })));
+  });
+  return panel;
+}
+
+function confirmStep({ qr_svg, secret }) {
+  // The QR code is an image, so that nothing of the reply becomes a part of the page.
+  const panel = take("two-factor-confirm", { qr: { src: `data:image/svg+xml,${encodeURIComponent(qr_svg)}` }, secret });
+  onSubmit(slot(panel, "form"), async ({ otp }) => {
+    const { recovery_codes: codes } = await shop.account.confirmTwoFactor({ otp });
+    nextStep(panel, codesStep(codes));
+  });
+  return panel;
+}
+
+function codesStep(codes) {
+  const panel = take("two-factor-codes", { codes: codes.map((code) => h("li", {}, h("code", {}, code))) });
+  slot(panel, "done").addEventListener("click", () => nextStep(panel, whenOn(codes.length)));
+  return panel;
+}
+
+function whenOn(count) {
+  const panel = take("two-factor-on", { state: t("twoFactor.on", { count }) });
+  onSubmit(slot(panel, "form"), async ({ change, ...proof }) => {
+    if (change === "off") {
+      await shop.account.disableTwoFactor(proof);
+      return nextStep(panel, whenOff());
+    }
+    const { recovery_codes: codes } = await shop.account.renewRecoveryCodes(proof);
+    nextStep(panel, codesStep(codes));
+  });
+  return panel;
+}

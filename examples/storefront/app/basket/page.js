@@ -1,0 +1,98 @@
+import { address } from "../address.js";
+import { picture } from "../catalogue/picture.js";
+import { isAvailable } from "../catalogue/price.js";
+import { h, slot, take, toast } from "../dom.js";
+import { formatMinor } from "../money.js";
+import { shop } from "../shop.js";
+import { t } from "../words.js";
+import { addLine, readBasket, setQuantity, updateLines } from "./basket.js";
+import { quantityField } from "./quantity.js";
+
+const fields = "title,slug,price_minor,currency,images,available,allow_backorder,variants";
+
+/** The basket, with the prices and the stock of now. */
+export async function show({ signal }) {
+  const content = take("basket");
+  await refreshLines(signal);
+  draw(slot(content, "body"));
+  return content;
+}
+
+/** Reads the goods again. Without a connection, the basket shows what it kept. */
+async function refreshLines(signal) {
+  const { lines } = readBasket();
+  if (lines.length === 0) return;
+  const ids = [...new Set(lines.map(({ product_id }) => product_id))].join();
+  try {
+    const { data } = await shop.products.list({ ids, fields, limit: 100 }, { signal }).page();
+    updateLines(
+      lines.map((line) =>
+        refreshLine(
+          line,
+          data.find(({ id }) => id === line.product_id),
+        ),
+      ),
+    );
+  } catch (error) {
+    if (error.code !== "network") throw error;
+  }
+}
+
+function refreshLine(line, product) {
+  const item = line.variant_id ? product?.variants.find(({ id }) => id === line.variant_id) : product;
+  if (!item) return { ...line, note: "gone" };
+  const { price_minor, available } = item;
+  const { title, slug, currency, allow_backorder } = product;
+  // The store tells of ten pieces at most, so that ten may be more.
+  const isShort = available !== null && available < 10 && line.quantity > available && !allow_backorder;
+  const isChanged = price_minor !== line.price_minor && "price";
+  const note = isAvailable({ available, allow_backorder }) ? (isShort ? "short" : isChanged) : "none";
+  return { ...line, title, slug, currency, price_minor, available, note };
+}
+
+function draw(body) {
+  const { lines } = readBasket();
+  if (lines.length === 0) return body.replaceChildren(take("nothing", { text: t("basket.empty") }));
+  const sum = take("basket-sum");
+  const count = () => {
+    const minor = readBasket().lines.reduce((all, { price_minor, quantity }) => all + price_minor * quantity, 0);
+    slot(sum, "total").textContent = formatMinor(minor, lines[0].currency);
+  };
+  count();
+  const rows = lines.map((line) => drawLine(line, count, () => draw(body)));
+  body.replaceChildren(h("ul", { class: "lines" }, rows), sum);
+}
+
+function drawLine(line, count, drawAgain) {
+  const { title, variant_id: variant, price_minor, currency } = line;
+  const cost = (quantity) => formatMinor(price_minor * quantity, currency);
+  const onchange = (quantity) => {
+    setQuantity(line, quantity);
+    slot(row, "cost").textContent = cost(quantity);
+    count();
+  };
+  const button = (text, attributes) => h("button", { type: "button", class: "link-button", ...attributes }, t(text));
+  const remove = () => {
+    setQuantity(line, 0);
+    drawAgain();
+    const putBack = () => {
+      addLine(line);
+      drawAgain();
+      toast(t("product.added", { title }));
+    };
+    toast(t("basket.removed", { title }), button("basket.undo", { onclick: putBack }));
+    document.querySelector("#main").focus();
+  };
+  const row = take("line", {
+    picture: picture(line.image, "7rem"),
+    title: h("a", { href: address("p", line.slug, variant ? { variant } : {}) }, title),
+    variant: line.variant_title,
+    note: line.note && t(`basket.note.${line.note}`, { count: line.available }),
+    row: [
+      quantityField({ value: line.quantity, label: t("basket.quantityOf", { title }), onchange }).field,
+      button("basket.remove", { "aria-label": t("basket.removeOf", { title }), onclick: remove }),
+    ],
+    cost: cost(line.quantity),
+  });
+  return row;
+}
