@@ -1,15 +1,16 @@
 /** Keeps the shop readable on slow networks and without one, and shows notifications. */
 
-const shellCache = "shop shell 1";
-const goodsCache = "shop goods 1";
-const pictureCache = "shop pictures 1";
+const shellCache = "shop shell";
+const goodsCache = "shop goods";
+const pictureCache = "shop pictures";
 /** A page waits so long for the network before it shows what was kept. */
 const patienceMs = 4000;
-const mostKept = { [goodsCache]: 60, [pictureCache]: 200 };
+/** Replies in each cache. */
+const maxKept = 200;
 
 addEventListener("install", (event) => event.waitUntil(keepShell().then(skipWaiting)));
 
-addEventListener("activate", (event) => event.waitUntil(tidyUp().then(() => clients.claim())));
+addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 
 addEventListener("fetch", (event) => {
   const { request } = event;
@@ -51,19 +52,14 @@ async function keep(name, request, response) {
   const cache = await caches.open(name);
   await cache.put(request, response.clone());
   const kept = await cache.keys();
-  for (const old of kept.slice(0, Math.max(0, kept.length - (mostKept[name] ?? kept.length)))) await cache.delete(old);
+  // The oldest come first.
+  if (kept.length > maxKept) await cache.delete(kept[0]);
   return response;
 }
 
 async function tell(clientId, state) {
   const client = await clients.get(clientId);
   client?.postMessage(state);
-}
-
-async function tidyUp() {
-  const known = [shellCache, goodsCache, pictureCache];
-  for (const name of await caches.keys())
-    if (name.startsWith("shop ") && !known.includes(name)) await caches.delete(name);
 }
 
 addEventListener("push", (event) => {

@@ -1,17 +1,13 @@
-import { take } from "./dom.js";
+import { take, toast } from "./dom.js";
 import { BodegaError } from "./shop.js";
 import { hasWords, t } from "./words.js";
-
-/** Errors that mean the same to a customer. */
-const sameAs = { 5001: 5107, 5202: 5203, 5204: 5207, 5205: 5207, 5206: 5207, 5209: 5213, 5214: 5207, 5215: 5203 };
 
 /** An error in the words of the page. Codes are for programs: people read what happened, and what they can do. */
 export function explain(error) {
   if (!(error instanceof BodegaError)) return t("error.unknown");
-  const name = `error.${sameAs[error.code] ?? error.code}`;
-  const minutes = Math.ceil((error.retryAfter ?? 60) / 60);
-  if (hasWords(name)) return t(name, { count: minutes });
-  return `${t("error.unknown")} ${error.requestId ? t("error.quote", { id: error.requestId }) : ""}`;
+  const name = `error.${error.code}`;
+  if (hasWords(name)) return t(name, { count: Math.ceil((error.retryAfter ?? 60) / 60) });
+  return `${t("error.unknown")} ${t("error.quote", { id: error.requestId })}`;
 }
 
 /** A page's worth of apology, with a way to try again. */
@@ -23,4 +19,27 @@ export function apology(error, retry) {
     goods: isMissing && {},
     retry: !isMissing && { onclick: retry },
   });
+}
+
+/** Does what a button is for, once at a time, and says what went wrong. */
+export async function act(button, action) {
+  if (button.ariaBusy) return;
+  button.ariaBusy = "true";
+  try {
+    await action();
+  } catch (error) {
+    toast(explain(error));
+  } finally {
+    button.ariaBusy = null;
+  }
+}
+
+/** Does what the page can be read without, such as counting a view. */
+export async function optionally(action) {
+  if (!navigator.onLine) return;
+  try {
+    await action();
+  } catch (error) {
+    if (error.name !== "AbortError") console.warn(error);
+  }
 }

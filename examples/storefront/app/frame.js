@@ -1,8 +1,8 @@
 import { address, go, parse } from "./address.js";
-import { countPieces, onBasket } from "./basket/basket.js";
+import { readBasket } from "./basket/basket.js";
 import { h, toast, translate } from "./dom.js";
 import { render } from "./router.js";
-import { config, isSignedIn, onSession } from "./shop.js";
+import { config, isSignedIn } from "./shop.js";
 import { language, loadWords, t } from "./words.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -20,8 +20,8 @@ export function startFrame(name) {
     event.preventDefault();
     find("#main").focus();
   });
-  onBasket(drawBasketCount);
-  onSession(drawAccount);
+  addEventListener("basket", drawBasketCount);
+  addEventListener("session", drawAccount);
   watchConnection();
 }
 
@@ -53,15 +53,15 @@ function search(event) {
 function markPlace() {
   const { name, query } = parse(location.hash);
   for (const link of all(".places a")) link.ariaCurrent = link.hash === address(name) ? "page" : null;
-  if (name === "") find("#search").value = query.get("q") ?? "";
+  find("#search").value = query.get("q") ?? "";
 }
 
 function drawBasketCount() {
-  const count = countPieces();
+  const count = readBasket().lines.reduce((sum, { quantity }) => sum + quantity, 0);
   const badge = find("[data-basket-count]");
   badge.hidden = count === 0;
   badge.textContent = count;
-  find(".to-basket").ariaLabel = t("frame.basketOf", { count });
+  find("[data-basket-words]").textContent = t("frame.pieces", { count });
 }
 
 async function drawAccount() {

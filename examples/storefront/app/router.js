@@ -8,17 +8,17 @@ import { isSignedIn } from "./shop.js";
  * `update(route)`, with which it follows changes of its own address, such as a filter. Its heading is its title.
  */
 const pages = {
-  "": () => import("./catalogue/page.js"),
-  p: () => import("./product/page.js"),
-  basket: () => import("./basket/page.js"),
-  checkout: () => import("./basket/checkout.js"),
-  orders: () => import("./orders/page.js"),
-  order: () => import("./orders/order.js"),
-  wishlist: () => import("./orders/wishlist.js"),
-  account: () => import("./account/page.js"),
-  "sign-in": () => import("./account/sign-in.js"),
-  "sign-up": () => import("./account/sign-up.js"),
-  reset: () => import("./account/reset.js"),
+  "": "catalogue/page",
+  p: "product/page",
+  basket: "basket/page",
+  checkout: "basket/checkout",
+  orders: "orders/page",
+  order: "orders/order",
+  wishlist: "orders/wishlist",
+  account: "account/page",
+  "sign-in": "account/sign-in",
+  "sign-up": "account/sign-up",
+  reset: "account/reset",
 };
 const forCustomers = ["checkout", "orders", "order", "wishlist", "account"];
 
@@ -27,6 +27,7 @@ const scrolled = new Map();
 let shopName = "";
 let controller = new AbortController();
 let current = {};
+let isFirst = true;
 
 export function startRouter(name) {
   shopName = name;
@@ -46,7 +47,10 @@ export async function render({ fresh = false } = {}) {
   try {
     if (isUpdate) await current.update(route);
     else await open(route, fresh);
+    if (signal.aborted) return;
     entitle();
+    if (!isFirst && document.activeElement === document.body) focusOn(main.querySelector("h1"));
+    isFirst = false;
   } catch (error) {
     if (signal.aborted) return;
     current = {};
@@ -65,12 +69,11 @@ async function open(route, fresh) {
   const waiting = document.getElementById(`wait-${name}`);
   if (!fresh && waiting) main.replaceChildren(waiting.content.cloneNode(true));
   main.ariaBusy = "true";
-  const page = await (pages[name] ?? pages[""])();
+  const page = await import(`./${pages[name] ?? pages[""]}.js`);
   const shown = await page.show(route);
   // A page without content has sent its visitor elsewhere.
   if (signal.aborted || !shown) return;
   const { content = shown, update } = shown;
-  const isFirst = current.name === undefined;
   main.ariaBusy = null;
   main.replaceChildren(content);
   current = { ...route, update };
@@ -79,7 +82,6 @@ async function open(route, fresh) {
   const visit = history.state?.visit;
   if (visit === undefined) history.replaceState({ visit: Date.now() }, "");
   scrollTo(0, scrolled.get(visit) ?? 0);
-  if (!isFirst) focusOn(main.querySelector("h1"));
 }
 
 function entitle() {

@@ -1,7 +1,7 @@
-import { followSession } from "./account/push.js";
+import "./account/push.js";
 import { drawFrame, startFrame } from "./frame.js";
 import { startRouter } from "./router.js";
-import { config, onSession } from "./shop.js";
+import { config } from "./shop.js";
 import { loadWords } from "./words.js";
 
 const name = config.name ?? "Larder & Loom";
@@ -9,7 +9,6 @@ const name = config.name ?? "Larder & Loom";
 await loadWords();
 startFrame(name);
 drawFrame();
-onSession(followSession);
 // The pages may ask for the worker; its cache fills meanwhile.
 await navigator.serviceWorker?.register("sw.js").catch(console.warn);
 await startRouter(name);

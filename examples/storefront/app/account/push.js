@@ -1,46 +1,41 @@
-import { slot, take } from "../dom.js";
-import { explain } from "../errors.js";
+import { slot, take, toast } from "../dom.js";
+import { act, optionally } from "../errors.js";
 import { shop } from "../shop.js";
 import { language, t } from "../words.js";
 
 /** The id and the secret of this browser's registration, with which it is removed. */
 const kept = "shop notifications";
-
-const findWorker = () => navigator.serviceWorker?.getRegistration();
-const subscriptionOf = (worker) => worker?.pushManager?.getSubscription();
+const isOn = () => localStorage.getItem(kept) !== null;
 
 /** Notifications about orders and news; nothing where the browser or the store has none. */
 export async function drawPush() {
-  const worker = await findWorker();
-  const { vapid_public_key: key, platforms = [] } = await shop.notifications.offer().catch(() => ({}));
-  const isOffered = key && platforms.some(({ platform, delivery }) => platform === "web" && delivery === "on");
+  const worker = await navigator.serviceWorker?.getRegistration();
+  const { vapid_public_key: key, platforms } = await shop.notifications.offer();
+  const isOffered = platforms.some(({ platform, delivery }) => platform === "web" && delivery === "on");
   if (!isOffered || !worker?.pushManager) return null;
   const panel = take("push");
-  const button = slot(panel, "button");
-  let isOn = localStorage.getItem(kept) !== null && (await subscriptionOf(worker)) !== null;
+  const button = slot(panel, "switch");
   const draw = () => {
-    button.textContent = t(isOn ? "push.turnOff" : "push.turnOn");
+    button.textContent = t(isOn() ? "push.turnOff" : "push.turnOn");
   };
-  button.addEventListener("click", async () => {
-    button.disabled = true;
-    slot(panel, "said").textContent = await (isOn ? unsubscribe(worker) : subscribe(worker, key)).catch(explainPush);
-    isOn = localStorage.getItem(kept) !== null;
-    button.disabled = false;
+  const change = async () => {
+    toast(t(isOn() ? await unsubscribe(worker) : await subscribe(worker, key)));
     draw();
-  });
+  };
+  button.addEventListener("click", () => act(button, change));
   draw();
   return panel;
 }
 
-/** Browsers have errors of their own: somebody said no, or the browser has no push service. */
-function explainPush(error) {
-  if (error.name === "NotAllowedError") return t("push.refused");
-  return error.name === "AbortError" ? t("push.none") : explain(error);
-}
-
 async function subscribe(worker, applicationServerKey) {
-  await register(await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey }));
-  return t("push.on");
+  if ((await Notification.requestPermission()) !== "granted") return "push.refused";
+  // Browsers without a push service refuse.
+  const subscription = await worker.pushManager
+    .subscribe({ userVisibleOnly: true, applicationServerKey })
+    .catch(() => null);
+  if (!subscription) return "push.none";
+  await register(subscription);
+  return "push.on";
 }
 
 async function register(subscription) {
@@ -53,13 +48,16 @@ async function unsubscribe(worker) {
   const { id, ...body } = JSON.parse(localStorage.getItem(kept));
   await shop.call("DELETE /notifications/register/{id}/", { path: { id }, body });
   localStorage.removeItem(kept);
-  await (await subscriptionOf(worker))?.unsubscribe();
-  return t("push.off");
+  const subscription = await worker.pushManager.getSubscription();
+  await subscription?.unsubscribe();
+  return "push.off";
 }
 
 /** Registers again after a sign-in or sign-out, so that the notices about orders follow the customer. */
-export async function followSession() {
-  if (localStorage.getItem(kept) === null) return;
-  const subscription = await subscriptionOf(await findWorker());
-  if (subscription) await register(subscription).catch(console.warn);
-}
+addEventListener("session", () =>
+  optionally(async () => {
+    const worker = isOn() && (await navigator.serviceWorker.getRegistration());
+    const subscription = await worker?.pushManager?.getSubscription();
+    if (subscription) await register(subscription);
+  }),
+);

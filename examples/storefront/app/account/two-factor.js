@@ -27,8 +27,8 @@ function confirmStep({ qr_svg, secret }) {
 }
 
 function codesStep(codes) {
-  const panel = take("two-factor-codes", { codes: codes.map((code) => h("li", {}, h("code", {}, code))) });
-  slot(panel, "done").addEventListener("click", () => nextStep(panel, whenOn(codes.length)));
+  const done = { onclick: () => nextStep(panel, whenOn(codes.length)) };
+  const panel = take("two-factor-codes", { codes: codes.map((code) => h("li", {}, h("code", {}, code))), done });
   return panel;
 }
 

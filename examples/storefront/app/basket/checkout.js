@@ -5,7 +5,7 @@ import { onSubmit } from "../form.js";
 import { formatMinor } from "../money.js";
 import { shop } from "../shop.js";
 import { countryName, language, t } from "../words.js";
-import { emptyBasket, readBasket, renewBasket } from "./basket.js";
+import { readBasket, renewBasket } from "./basket.js";
 import { totals } from "./totals.js";
 
 /** Where this shop would send its goods, as ISO 3166-1 codes; the browser knows their names. */
@@ -66,12 +66,12 @@ async function placeOrder({ note, remember, ...shipping_address }, me, summary) 
   try {
     const body = { items: toItems(lines), shipping_address, ...(note && { note }) };
     const order = await shop.orders.place(body, { idempotencyKey: id });
-    emptyBasket();
+    renewBasket();
     if (remember) await rememberAddress(me, shipping_address);
     go(address("order", order.id, { placed: true }), { replace: true });
   } catch (error) {
     // The basket was ordered with another address or note: that order exists. A further try is a further order.
-    if (error.code === 5307) renewBasket();
+    if (error.code === 5307) renewBasket(lines);
     if (error.code !== 5304) throw error;
     drawSummary(summary, lines, { error });
     focusOn(summary.querySelector("h2"));

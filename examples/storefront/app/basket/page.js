@@ -5,7 +5,7 @@ import { h, slot, take, toast } from "../dom.js";
 import { formatMinor } from "../money.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
-import { addLine, readBasket, setQuantity, updateLines } from "./basket.js";
+import { addLine, changeLines, readBasket, setQuantity } from "./basket.js";
 import { quantityField } from "./quantity.js";
 
 const fields = "title,slug,price_minor,currency,images,available,allow_backorder,variants";
@@ -25,20 +25,14 @@ async function refreshLines(signal) {
   const ids = [...new Set(lines.map(({ product_id }) => product_id))].join();
   try {
     const { data } = await shop.products.list({ ids, fields, limit: 100 }, { signal }).page();
-    updateLines(
-      lines.map((line) =>
-        refreshLine(
-          line,
-          data.find(({ id }) => id === line.product_id),
-        ),
-      ),
-    );
+    changeLines((all) => all.map((line) => refreshLine(line, data)));
   } catch (error) {
     if (error.code !== "network") throw error;
   }
 }
 
-function refreshLine(line, product) {
+function refreshLine(line, products) {
+  const product = products.find(({ id }) => id === line.product_id);
   const item = line.variant_id ? product?.variants.find(({ id }) => id === line.variant_id) : product;
   if (!item) return { ...line, note: "gone" };
   const { price_minor, available } = item;

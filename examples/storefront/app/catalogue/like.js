@@ -1,5 +1,5 @@
 import { slot, take, toast } from "../dom.js";
-import { explain } from "../errors.js";
+import { explain, optionally } from "../errors.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 
@@ -7,30 +7,28 @@ const resource_type = "product";
 
 /** A heart with the number of likes. Nobody needs an account to like something. */
 export function likeButton({ id, title, likes_count: count }) {
-  const button = take("like");
-  button.ariaLabel = t("like.add", { title });
+  const button = take("like", { title: t("like.add", { title }) });
   button.dataset.like = id;
   draw(button, { active: false, count });
   button.addEventListener("click", () => toggle(button));
   return button;
 }
 
-/** Marks what this visitor likes, in one call for all hearts. If it fails, the hearts stay empty, and the goods stay. */
-export async function markLikes(root, signal) {
-  const buttons = [...root.querySelectorAll("[data-like]:not([data-known])")];
-  if (buttons.length === 0) return;
-  const resource_id = buttons.map(({ dataset }) => dataset.like);
-  try {
-    for (const state of [await shop.likes.get({ resource_type, resource_id }, { signal })].flat()) {
-      const id = state.resource_id ?? resource_id[0];
-      const button = buttons.find(({ dataset }) => dataset.like === id);
+/** Marks what this visitor likes, in one call for all hearts that are not marked yet. */
+export const markLikes = (root, signal) =>
+  optionally(async () => {
+    const buttons = new Map(
+      [...root.querySelectorAll("[data-like]:not([data-known])")].map((one) => [one.dataset.like, one]),
+    );
+    if (buttons.size === 0) return;
+    const resource_id = [...buttons.keys()];
+    const states = [await shop.likes.get({ resource_type, resource_id }, { signal })].flat();
+    for (const state of states) {
+      const button = buttons.get(state.resource_id ?? resource_id[0]);
       button.dataset.known = "";
       draw(button, state);
     }
-  } catch (error) {
-    if (!signal?.aborted) console.warn(error);
-  }
-}
+  });
 
 /** The heart answers at once, and takes it back if the store refuses. */
 async function toggle(button) {
@@ -48,5 +46,5 @@ async function toggle(button) {
 function draw(button, { active, count }) {
   button.ariaPressed = String(active);
   button.dataset.count = count;
-  slot(button, "count").textContent = count || "";
+  slot(button, "likes").textContent = count || "";
 }

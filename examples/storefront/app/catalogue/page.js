@@ -55,7 +55,7 @@ async function draw(content, filters, signal) {
   signal.throwIfAborted();
   results.ariaBusy = null;
   drawHead(content, filters, categories);
-  slot(content, "count").textContent = t("catalogue.count", { count: page.total ?? page.total_is_at_least });
+  slot(content, "summary").textContent = t("catalogue.count", { count: page.total ?? page.total_is_at_least });
   const known = { facets: page.facets, categories, currency: data[0]?.currency ?? "EUR" };
   keepFocus(slot(content, "form"), (form) => form.querySelector("form").replaceWith(drawFilters(filters, known)));
   if (data.length === 0) return results.replaceChildren(take("nothing", { text: t("catalogue.none") }));

@@ -1,7 +1,7 @@
 import { address } from "../address.js";
 import { picture } from "../catalogue/picture.js";
 import { h, slot, take, toast } from "../dom.js";
-import { explain } from "../errors.js";
+import { act } from "../errors.js";
 import { formatMoney } from "../money.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
@@ -22,15 +22,11 @@ export async function show({ signal }) {
 function wish({ product_id, product, price, price_at_add: before, currency, available }, draw) {
   const title = product?.title ?? t("wish.gone");
   const remove = async () => {
-    try {
-      await shop.wishlist.remove(product_id);
-      root.remove();
-      draw();
-      toast(t("wish.removed", { title }));
-      document.querySelector("#main").focus();
-    } catch (error) {
-      toast(explain(error));
-    }
+    await shop.wishlist.remove(product_id);
+    root.remove();
+    draw();
+    toast(t("wish.removed", { title }));
+    document.querySelector("#main").focus();
   };
   const root = take("wish", {
     picture: picture(product?.image && { url: product.image }, "25vw"),
@@ -38,7 +34,7 @@ function wish({ product_id, product, price, price_at_add: before, currency, avai
     sale: available && price !== null && price < before && t("wish.cheaper"),
     title: product ? h("a", { href: address("p", product.slug) }, title) : title,
     price: price !== null && formatMoney(price, currency),
-    remove: { "aria-label": t("basket.removeOf", { title }), onclick: remove },
+    remove: { "aria-label": t("basket.removeOf", { title }), onclick: ({ target }) => act(target, remove) },
   });
   return root;
 }

@@ -7,6 +7,7 @@ import { likeButton, markLikes } from "../catalogue/like.js";
 import { picture } from "../catalogue/picture.js";
 import { availability, isAvailable, price } from "../catalogue/price.js";
 import { h, slot, take, toast } from "../dom.js";
+import { optionally } from "../errors.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 import { variantChooser } from "./variants.js";
@@ -28,8 +29,8 @@ export async function show({ id, query, signal }) {
     actions: [wishButton(product), likeButton(product)],
   });
   startBuying(content, product, query.get("variant"));
-  void countView(product, slot(content, "views"));
-  void drawAlike(slot(content, "alike"), product, category, signal);
+  void optionally(() => countView(product, slot(content, "views")));
+  void optionally(() => drawAlike(slot(content, "alike"), product, category, signal));
   void markLikes(content, signal);
   return content;
 }
@@ -78,33 +79,22 @@ function toLine(product, item, quantity) {
 
 /** Counts the view, once a day for each visitor, and says how many there are. */
 async function countView({ id }, line) {
-  try {
-    const { count } = await shop.views.add({ resource_type: "product", resource_id: id });
-    if (count > 0) line.textContent = t("product.views", { count });
-  } catch (error) {
-    console.warn(error);
-  }
+  const { count } = await shop.views.add({ resource_type: "product", resource_id: id });
+  if (count > 0) line.textContent = t("product.views", { count });
 }
 
-/** Other goods of the same category; without them, the page is as good. */
+/** Other goods of the same category. */
 async function drawAlike(section, { id }, category, signal) {
   if (!category) return;
-  try {
-    const query = { category: category.slug, limit: 5, fields: cardFields, sort: "popular" };
-    const { data } = await shop.products.list(query, { signal }).page();
-    const others = data.filter((one) => one.id !== id).slice(0, 4);
-    if (others.length === 0) return;
-    const title = h("h2", {}, t("product.alike", { category: category.title }));
-    section.append(
-      title,
-      h(
-        "ul",
-        { class: "goods is-row" },
-        others.map((one) => card(one)),
-      ),
-    );
-    await markLikes(section, signal);
-  } catch (error) {
-    if (!signal.aborted) console.warn(error);
-  }
+  const query = { category: category.slug, limit: 5, fields: cardFields, sort: "popular" };
+  const { data } = await shop.products.list(query, { signal }).page();
+  const others = data.filter((one) => one.id !== id).slice(0, 4);
+  if (others.length === 0) return;
+  const goods = h(
+    "ul",
+    { class: "goods is-row" },
+    others.map((one) => card(one)),
+  );
+  section.append(h("h2", {}, t("product.alike", { category: category.title })), goods);
+  await markLikes(section, signal);
 }

@@ -1,39 +1,33 @@
 import { address, go } from "../address.js";
 import { h, slot, take, toast } from "../dom.js";
-import { explain } from "../errors.js";
+import { act, optionally } from "../errors.js";
 import { isSignedIn, shop } from "../shop.js";
 import { t } from "../words.js";
 
 /** Puts a product on the customer's wishlist, or takes it off. A visitor signs in first. */
 export function wishButton({ id, title }) {
   const button = take("wish-button");
-  const draw = (isOn) => {
+  let isOn = false;
+  const draw = () => {
     button.ariaPressed = String(isOn);
     slot(button, "label").textContent = t(isOn ? "wish.added" : "wish.add");
   };
-  draw(false);
-  void isWished(id).then(draw);
-  button.addEventListener("click", async () => {
-    const isOn = button.ariaPressed === "true";
+  const toggle = async () => {
     if (!(await isSignedIn())) return go(address("sign-in", { next: location.hash }));
-    try {
-      await (isOn ? shop.wishlist.remove(id) : shop.wishlist.add({ product_id: id }));
-      draw(!isOn);
-      if (isOn) toast(t("wish.removed", { title }));
-      else toast(t("wish.done", { title }), h("a", { href: "#/wishlist" }, t("frame.wishlist")));
-    } catch (error) {
-      toast(explain(error));
-    }
+    await (isOn ? shop.wishlist.remove(id) : shop.wishlist.add({ product_id: id }));
+    isOn = !isOn;
+    draw();
+    if (isOn) toast(t("wish.done", { title }), h("a", { href: "#/wishlist" }, t("frame.wishlist")));
+    else toast(t("wish.removed", { title }));
+  };
+  button.addEventListener("click", () => act(button, toggle));
+  draw();
+  // From the list, because reading one item that is not on it is an error.
+  void optionally(async () => {
+    if (!(await isSignedIn())) return;
+    const { data } = await shop.wishlist.list({ limit: 100 }).page();
+    isOn = data.some(({ product_id }) => product_id === id);
+    draw();
   });
   return button;
-}
-
-/** Asks the list, because asking for one item that is not on it is an error. */
-async function isWished(id) {
-  if (!(await isSignedIn())) return false;
-  const { data } = await shop.wishlist
-    .list({ limit: 100 })
-    .page()
-    .catch(() => ({ data: [] }));
-  return data.some(({ product_id }) => product_id === id);
 }
