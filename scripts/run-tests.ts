@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { installChromium } from "./install-chromium.ts";
 import { countTests, listFailures, listSuites, renderReport, type StepResult } from "./test-report.ts";
 
 const root = join(import.meta.dir, "..");
@@ -71,6 +72,7 @@ process.on("SIGTERM", () => {
 });
 
 console.log("Checking lint, types and migrations, and building the executable…");
+const browser = installChromium();
 const results = await Promise.all([
   runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off"]),
   // By default, several checkers each work out the types that files share; the other cores have the other checks to do.
@@ -79,6 +81,7 @@ const results = await Promise.all([
   runCheck("build", ["scripts/build.ts"]),
 ]);
 const isBuilt = results.at(-1)?.failed === 0;
+const missing = await browser;
 console.log("Running the tests…");
 results.push(
   await runTests(
@@ -86,5 +89,6 @@ results.push(
     isBuilt ? join(root, "dist", "bodega") : undefined,
   ),
 );
+if (missing !== null) console.log(`\n${missing}`);
 console.log(`\n${renderReport(results)}`);
 process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;

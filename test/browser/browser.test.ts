@@ -1,0 +1,22 @@
+import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
+import { describeCatalogue } from "./catalogue.ts";
+import { chromium } from "./chromium.ts";
+import { describeCustomer } from "./customer.ts";
+import { describeOrigins } from "./origins.ts";
+import { describeReference } from "./reference.ts";
+import { useStage } from "./stage.ts";
+
+// One file, so that all tests share one browser and one server.
+describe.skipIf(!chromium)("in Chromium,", () => {
+  const { stage, open, close } = useStage();
+  beforeAll(open, 60_000);
+  afterAll(close);
+  // Each test also shows that no page reports an error, and that no request leaves the machine.
+  afterEach(async () => expect(await stage.chromium.endVisits()).toEqual([]));
+
+  describeReference(stage);
+  describeCatalogue(stage);
+  describeCustomer(stage);
+  // The last one revokes the key.
+  describeOrigins(stage);
+});

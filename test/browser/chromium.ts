@@ -1,0 +1,142 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import axe, { type AxeResults } from "axe-core";
+import puppeteer, { type Browser, type BrowserContext, type ElementHandle, type Page } from "puppeteer-core";
+
+/** A busy machine gets time. */
+const timeout = 15_000;
+
+/** Debian's browser; undefined where it is not installed. */
+export const chromium = Bun.which("chromium") ?? undefined;
+
+/** The browser's own questions to its maker. Those of pages are collected at the pages, too. */
+const makers = /\b(?:google|googleapis)\.com\b/;
+
+/** A page of a new visitor, whose storage is empty. Its errors and requests are collected. */
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** Console errors that match are part of the test, such as the browser's report of a status 401. */
+  allow: (...errors: RegExp[]) => void;
+}
+
+/** A running browser. All tests share it, because its start takes a second of processor time. */
+export interface Chromium {
+  browser: Browser;
+  visit: (url: string, size?: { width: number; height: number }) => Promise<Visit>;
+  /** Ends the visits of a test, and returns each of their faults: errors of the console, and requests to elsewhere. */
+  endVisits: () => Promise<string[]>;
+  close: () => Promise<void>;
+}
+
+/**
+ * Starts the browser. Requests to other machines go to a proxy that refuses them, and are faults of the test, also
+ * those of service workers.
+ * @param own origins that pages may ask.
+ */
+export async function startChromium(own: () => readonly string[]): Promise<Chromium> {
+  const leaving: string[] = [];
+  const proxy = createServer(({ url }, response) => {
+    leaving.push(`left the machine: ${url}`);
+    response.writeHead(403).end();
+  });
+  proxy.on("connect", ({ url }, socket) => {
+    leaving.push(`left the machine: ${url}`);
+    socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const browser = await puppeteer.launch({
+    executablePath: chromium as string,
+    args: [
+      `--proxy-server=http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      "--disable-background-networking",
+      // The sandbox refuses to run as root.
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+    ],
+  });
+  const visits: { context: BrowserContext; faults: string[]; allowed: RegExp[] }[] = [];
+
+  async function visit(url: string, size = { width: 1280, height: 800 }): Promise<Visit> {
+    const context = await browser.createBrowserContext();
+    const page = await context.newPage();
+    const faults: string[] = [];
+    const allowed: RegExp[] = [];
+    visits.push({ context, faults, allowed });
+    page.on("console", (message) => {
+      if (message.type() === "error") faults.push(`${message.text()} ${message.location().url ?? ""}`);
+    });
+    page.on("pageerror", (error) => faults.push(String(error)));
+    page.on("request", (request) => {
+      const { protocol, origin } = new URL(request.url());
+      if (protocol.startsWith("http") && !own().includes(origin)) faults.push(`asked ${request.url()}`);
+    });
+    await page.setViewport(size);
+    await page.goto(url);
+    return { page, context, allow: (...errors) => allowed.push(...errors) };
+  }
+
+  return {
+    browser,
+    visit,
+    async endVisits() {
+      const faults = leaving.splice(0).filter((fault) => !makers.test(fault));
+      for (const { context, faults: own, allowed } of visits.splice(0)) {
+        faults.push(...own.filter((fault) => !allowed.some((pattern) => pattern.test(fault))));
+        await context.close();
+      }
+      return faults;
+    },
+    async close() {
+      await browser.close();
+      proxy.closeAllConnections();
+      proxy.close();
+    },
+  };
+}
+
+// The project's types are those of a server, so what runs in a page is text.
+
+/** Waits for a visible element with this text. */
+export async function find(page: Page, selector: string, text = ""): Promise<ElementHandle> {
+  const [where, what] = [selector, text].map((value) => JSON.stringify(value));
+  const probe = `[...document.querySelectorAll(${where})]
+    .find((one) => one.textContent.includes(${what}) && one.checkVisibility())`;
+  const found = await page.waitForFunction(probe, { polling: 50, timeout }).catch(async () => {
+    throw new Error(`No ${selector} with the text "${text}" in the page: ${await describe(page)}`);
+  });
+  return found as ElementHandle;
+}
+
+/** Clicks an element with this text, as soon as there is one. */
+export async function click(page: Page, selector: string, text = ""): Promise<void> {
+  await (await find(page, selector, text)).evaluate((one) => (one as unknown as { click: () => void }).click());
+}
+
+/** Waits until the page shows a text. */
+export async function see(page: Page, text: string): Promise<void> {
+  const probe = `document.body.innerText.includes(${JSON.stringify(text)})`;
+  await page.waitForFunction(probe, { polling: 50, timeout }).catch(async () => {
+    throw new Error(`"${text}" is not in the page: ${await describe(page)}`);
+  });
+}
+
+const describe = async (page: Page) => `${page.url()} ${(await readText(page)).slice(0, 1000)}`;
+
+/** The visible text of an element. */
+export const readText = (page: Page, selector = "body") =>
+  page.$eval(selector, (one) => (one as unknown as { innerText: string }).innerText);
+
+/** Whether parts of the page can be reached by scrolling to the side only. */
+export const isWiderThanScreen = (page: Page) =>
+  page.evaluate("document.documentElement.scrollWidth > innerWidth") as Promise<boolean>;
+
+/** What axe-core finds that keeps people from using the page: `rule: element`. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  // Colours in the middle of a change have no contrast yet.
+  await page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))");
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResults;
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
+}

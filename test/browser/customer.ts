@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import { Secret, TOTP } from "otpauth";
+import type { CDPSession, Page } from "puppeteer-core";
+import { startPushService } from "../support/push-service.ts";
+import { until } from "../support/until.ts";
+import { click, find, findBarriers, readText, see } from "./chromium.ts";
+import type { Stage } from "./stage.ts";
+
+/** Replaces what is in the fields of a form, by their names, and sends it. */
+async function submit(page: Page, form: string, values: Record<string, string>): Promise<void> {
+  for (const [name, value] of Object.entries(values)) {
+    const field = await find(page, `${form} [name=${name}]`);
+    await field.evaluate((one, text) => Object.assign(one, { value: text }), value);
+  }
+  await click(page, `${form} button[type=submit]`);
+}
+
+async function signIn(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
+  await submit(page, "main form", { email, password });
+}
+
+/** The service worker of a page, to which messages can be delivered. */
+async function findWorker(cdp: CDPSession): Promise<string> {
+  let id = "";
+  cdp.on("ServiceWorker.workerVersionUpdated", ({ versions }) => {
+    id = versions.find(({ status }) => status === "activated")?.registrationId ?? id;
+  });
+  await cdp.send("ServiceWorker.enable");
+  return until("the service worker", () => id !== "" && id);
+}
+
+export function describeCustomer(stage: Stage): void {
+  /** The newest code that `bodega mail list` shows. */
+  async function readCode(kind: string): Promise<string> {
+    const { mail } = (await (await fetch(`${stage.shop_url}/config.json`)).json()) as { mail: string };
+    const [, ...words] = mail.split(" ");
+    return until("the mailed code", async () => {
+      const mails = await stage.binary.json<{ kind: string; code?: string }[]>(...words);
+      return mails.find((one) => one.kind === kind)?.code;
+    });
+  }
+
+  describe("a customer", () => {
+    test("signs up with the mailed code, orders, sees the order and is notified when it is paid", async () => {
+      const service = await startPushService();
+      const subscriber = service.subscribe();
+      const visit = await stage.chromium.visit("about:blank");
+      const { page, context } = visit;
+      await context.overridePermissions(stage.shop_url, ["notifications"]);
+      // Chromium's own push service is on the internet. The page gets a subscription at a service of this machine.
+      await page.evaluateOnNewDocument(`{
+        const subscription = { toJSON: () => (${JSON.stringify(subscriber.subscription)}), unsubscribe: async () => true };
+        let current = null;
+        PushManager.prototype.subscribe = async () => (current = subscription);
+        PushManager.prototype.getSubscription = async () => current;
+      }`);
+      await page.goto(`${stage.shop_url}/#/p/enamel-mug`);
+      await click(page, ".buying button", "Add to basket");
+      await page.goto(`${stage.shop_url}/#/basket`);
+      await click(page, ".sum a", "Order");
+      await click(page, "main a", "Create an account");
+      const account = { email: "grace@example.com", password: "Vermilion-Kettle-4871" };
+      await submit(page, "main form", { name: "Grace", ...account });
+      await see(page, "Look into your mailbox");
+      expect(await findBarriers(page)).toEqual([]);
+      await submit(page, "main form", { code: await readCode("sign_up_code") });
+
+      await see(page, "Where shall it go?");
+      expect(await findBarriers(page)).toEqual([]);
+      await submit(page, "main form", { line1: "Quay 1", postal_code: "20457", city: "Hamburg", country: "DE" });
+      await see(page, "Thank you");
+      await see(page, "Your order has the number 1.");
+      const [, id] = /#\/order\/(ord_\w+)/.exec(page.url()) ?? [];
+      expect(await findBarriers(page)).toEqual([]);
+      await click(page, "main a", "Your orders");
+      await find(page, "[data-test=order]", "Order 1");
+
+      await page.goto(`${stage.shop_url}/#/account`);
+      await click(page, "main button", "Turn on in this browser");
+      await see(page, "You will hear from us.");
+      const cdp = await page.createCDPSession();
+      const registrationId = await findWorker(cdp);
+      await stage.call("POST", `/orders/${id}/pay/`, {});
+      const [message] = await until("the message", () => subscriber.messages().length > 0 && subscriber.messages());
+      await cdp.send("ServiceWorker.deliverPushMessage", {
+        origin: stage.shop_url,
+        registrationId,
+        data: JSON.stringify(message),
+      });
+      const shown =
+        "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then(([one]) => one?.body)";
+      expect(await until("the notification", () => page.evaluate(shown))).toBe(message?.body as string);
+      expect(message?.body).toContain("1");
+      await service.close();
+    }, 60_000);
+
+    test("turns two-factor on, signs in with its code, and is asked kindly to sign in again when the token has ended", async () => {
+      const visit = await stage.chromium.visit(`${stage.shop_url}/#/wishlist`);
+      const { page } = visit;
+      await signIn(page, stage);
+      await see(page, "Nothing is on it yet.");
+      await page.goto(`${stage.shop_url}/#/p/enamel-mug`);
+      await click(page, "main button", "Add to wishlist");
+      await see(page, "Enamel mug is on your wishlist.");
+      await page.goto(`${stage.shop_url}/#/wishlist`);
+      await find(page, "[data-test=wish]", "Enamel mug");
+
+      await page.goto(`${stage.shop_url}/#/account`);
+      expect(await findBarriers(page)).toEqual([]);
+      if (await page.$("details:not([open]) summary")) await click(page, "details summary", "Turn it on");
+      await submit(page, "main form", { password: stage.password });
+      await see(page, "Scan this with your app");
+      const secret = Secret.fromBase32(/[A-Z2-7]{32,}/.exec(await readText(page))?.[0] ?? "");
+      // A code is accepted once, so that each is that of another half minute.
+      const codeOf = (later: number) => new TOTP({ secret }).generate({ timestamp: Date.now() + later * 30_000 });
+      await submit(page, "main form", { otp: codeOf(0) });
+      await see(page, "Keep these recovery codes");
+      await click(page, "main button", "I have kept them");
+      await click(page, "main button", "Sign out");
+      await find(page, "[data-account]", "Sign in");
+      await page.goto(`${stage.shop_url}/#/account`);
+      visit.allow(/status of 401/);
+      await signIn(page, stage);
+      await submit(page, "main form", { otp: codeOf(1) });
+      await see(page, "Two-factor sign-in");
+
+      const revoke = ["token", "revoke", "-n", "demo", "--user", stage.email, "--yes", "--data-dir", "bodega-demo"];
+      expect(await stage.binary.run(...revoke)).toMatchObject({ code: 0 });
+      await page.goto(`${stage.shop_url}/#/orders`);
+      await see(page, "You have been signed out. Please sign in again.");
+      await click(page, "main button", "Try again");
+      await find(page, "main form [name=password]");
+    }, 60_000);
+  });
+}
