@@ -714,26 +714,28 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        FieldError: {
+            /** @description Path of the invalid field, such as `images.0.url`. */
+            field: string;
+            message: string;
+        };
+        ErrorBody: {
+            /**
+             * Format: int64
+             * @description Numeric code of the error; it never changes.
+             */
+            code: number;
+            /** @description Description of the error for people. Its text may change. */
+            message: string;
+            /** @description How to correct the request, or when to repeat it. */
+            remedy?: string;
+            /** @description The invalid fields. */
+            details?: components["schemas"]["FieldError"][];
+        };
         Error: {
             /** @description Id of the request, also in the server's log. Quote it in bug reports. */
             request_id: string;
-            error: {
-                /**
-                 * Format: int64
-                 * @description Numeric code of the error; it never changes.
-                 */
-                code: number;
-                /** @description Description of the error for people. Its text may change. */
-                message: string;
-                /** @description How to correct the request, or when to repeat it. */
-                remedy?: string;
-                /** @description The invalid fields. */
-                details?: {
-                    /** @description Path of the invalid field, such as `images.0.url`. */
-                    field: string;
-                    message: string;
-                }[];
-            };
+            error: components["schemas"]["ErrorBody"];
         };
         Page: {
             /** @description Send it as `cursor` for the next page. */
@@ -790,6 +792,10 @@ export interface components {
                 };
             };
         };
+        Translation: {
+            title?: string;
+            description?: string;
+        };
         Category: {
             /** @description `cat_…` */
             id: string;
@@ -811,10 +817,7 @@ export interface components {
             published: boolean;
             /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
             translations: {
-                [key: string]: {
-                    title?: string;
-                    description?: string;
-                };
+                [key: string]: components["schemas"]["Translation"];
             };
             /** @description Language of the title; of one category also sent as `Content-Language`. */
             lang: string;
@@ -856,11 +859,12 @@ export interface components {
             published: boolean;
             /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
             translations?: {
-                [key: string]: {
-                    title?: string;
-                    description?: string;
-                };
+                [key: string]: components["schemas"]["Translation"];
             };
+        };
+        TranslationPatch: {
+            title?: string | null;
+            description?: string | null;
         };
         CategoryPatch: {
             /** @description The category above, by its id; a write also accepts its slug. Null at the top. At most 8 levels. */
@@ -881,10 +885,7 @@ export interface components {
             published: boolean;
             /** @description Merged with existing translations; at most 50 languages. Null removes a text or a language. */
             translations?: {
-                [key: string]: {
-                    title?: string | null;
-                    description?: string | null;
-                } | null;
+                [key: string]: components["schemas"]["TranslationPatch"] | null;
             };
         };
         DeletedCategory: {
@@ -939,6 +940,90 @@ export interface components {
             /** Format: binary */
             file: string;
         };
+        OrderLine: {
+            /** @description `line_…` */
+            id: string;
+            /** @description `prod_…` */
+            product_id: string;
+            /** @description `var_…` */
+            variant_id: string | null;
+            /** @description Title in the order's language. A line keeps the product as it was when it was ordered. */
+            title: string;
+            variant_title: string | null;
+            sku: string | null;
+            options: {
+                [key: string]: string;
+            };
+            image: string | null;
+            /** Format: double */
+            price: number;
+            /** Format: int64 */
+            price_minor: number;
+            /** Format: int64 */
+            quantity: number;
+            /** Format: double */
+            subtotal: number;
+            /** Format: int64 */
+            subtotal_minor: number;
+            /** Format: double */
+            discount: number;
+            /** Format: int64 */
+            discount_minor: number;
+            /** Format: double */
+            tax: number;
+            /** Format: int64 */
+            tax_minor: number;
+            /** Format: double */
+            total: number;
+            /** Format: int64 */
+            total_minor: number;
+            /** Format: int64 */
+            refunded_quantity: number;
+            /** Format: double */
+            refunded: number;
+            /** Format: int64 */
+            refunded_minor: number;
+            /** Format: int64 */
+            restocked_quantity: number;
+        };
+        ShippingAddress: {
+            name?: string;
+            line1: string;
+            line2?: string;
+            city: string;
+            region?: string;
+            postal_code?: string;
+            /** @description ISO 3166-1 alpha-2, in capitals. */
+            country: string;
+            phone?: string;
+        };
+        RefundLine: {
+            /** @description `line_…` */
+            line_id: string;
+            /** Format: int64 */
+            quantity: number;
+            /** Format: double */
+            amount: number;
+            /** Format: int64 */
+            amount_minor: number;
+            restock: boolean;
+        };
+        OrderRefund: {
+            /** @description `ref_…` */
+            id: string;
+            /** Format: double */
+            amount: number;
+            /** Format: int64 */
+            amount_minor: number;
+            lines: components["schemas"]["RefundLine"][];
+            reason: string | null;
+            /** Format: int64 */
+            points_returned: number;
+            /** Format: int64 */
+            points_reversed: number;
+            /** Format: date-time */
+            created_at: string;
+        };
         Order: {
             /** @description `ord_…`; sorts by creation time. */
             id: string;
@@ -960,52 +1045,7 @@ export interface components {
             fulfillment_status: "unfulfilled" | "fulfilled";
             /** @description ISO 4217. */
             currency: string;
-            items: {
-                /** @description `line_…` */
-                id: string;
-                /** @description `prod_…` */
-                product_id: string;
-                /** @description `var_…` */
-                variant_id: string | null;
-                /** @description Title in the order's language. A line keeps the product as it was when it was ordered. */
-                title: string;
-                variant_title: string | null;
-                sku: string | null;
-                options: {
-                    [key: string]: string;
-                };
-                image: string | null;
-                /** Format: double */
-                price: number;
-                /** Format: int64 */
-                price_minor: number;
-                /** Format: int64 */
-                quantity: number;
-                /** Format: double */
-                subtotal: number;
-                /** Format: int64 */
-                subtotal_minor: number;
-                /** Format: double */
-                discount: number;
-                /** Format: int64 */
-                discount_minor: number;
-                /** Format: double */
-                tax: number;
-                /** Format: int64 */
-                tax_minor: number;
-                /** Format: double */
-                total: number;
-                /** Format: int64 */
-                total_minor: number;
-                /** Format: int64 */
-                refunded_quantity: number;
-                /** Format: double */
-                refunded: number;
-                /** Format: int64 */
-                refunded_minor: number;
-                /** Format: int64 */
-                restocked_quantity: number;
-            }[];
+            items: components["schemas"]["OrderLine"][];
             /** Format: double */
             subtotal: number;
             /** Format: int64 */
@@ -1048,46 +1088,11 @@ export interface components {
              */
             points_reversed: number;
             payment_reference: string | null;
-            shipping_address: {
-                name?: string;
-                line1: string;
-                line2?: string;
-                city: string;
-                region?: string;
-                postal_code?: string;
-                /** @description ISO 3166-1 alpha-2, in capitals. */
-                country: string;
-                phone?: string;
-            } | null;
+            shipping_address: components["schemas"]["ShippingAddress"] | null;
             note: string | null;
             /** @description Language of the titles of the lines. */
             lang: string;
-            refunds: {
-                /** @description `ref_…` */
-                id: string;
-                /** Format: double */
-                amount: number;
-                /** Format: int64 */
-                amount_minor: number;
-                lines: {
-                    /** @description `line_…` */
-                    line_id: string;
-                    /** Format: int64 */
-                    quantity: number;
-                    /** Format: double */
-                    amount: number;
-                    /** Format: int64 */
-                    amount_minor: number;
-                    restock: boolean;
-                }[];
-                reason: string | null;
-                /** Format: int64 */
-                points_returned: number;
-                /** Format: int64 */
-                points_reversed: number;
-                /** Format: date-time */
-                created_at: string;
-            }[];
+            refunds: components["schemas"]["OrderRefund"][];
             /**
              * Format: int64
              * @description Increases by one with every write; sent as `ETag`.
@@ -1118,26 +1123,17 @@ export interface components {
             request_id: string;
             data: components["schemas"]["Order"];
         };
+        OrderItem: {
+            /** @description Id of a product without variants. */
+            product_id?: string;
+            /** @description Id of a variant. Products with variants are ordered by variant. */
+            variant_id?: string;
+            /** Format: int64 */
+            quantity: number;
+        };
         OrderInput: {
-            items: {
-                /** @description Id of a product without variants. */
-                product_id?: string;
-                /** @description Id of a variant. Products with variants are ordered by variant. */
-                variant_id?: string;
-                /** Format: int64 */
-                quantity: number;
-            }[];
-            shipping_address?: {
-                name?: string;
-                line1: string;
-                line2?: string;
-                city: string;
-                region?: string;
-                postal_code?: string;
-                /** @description ISO 3166-1 alpha-2, in capitals. */
-                country: string;
-                phone?: string;
-            } | null;
+            items: components["schemas"]["OrderItem"][];
+            shipping_address?: components["schemas"]["ShippingAddress"] | null;
             note?: string | null;
             /**
              * Format: int64
@@ -1163,13 +1159,14 @@ export interface components {
             /** @description Id of the payment, unique in the store. Repeating it does not book the payment again. */
             payment_reference?: string;
         };
+        RefundLineInput: {
+            line_id: string;
+            /** Format: int64 */
+            quantity: number;
+        };
         RefundInput: {
             /** @description Default: everything that is not refunded yet, with shipping. */
-            lines?: {
-                line_id: string;
-                /** Format: int64 */
-                quantity: number;
-            }[];
+            lines?: components["schemas"]["RefundLineInput"][];
             /**
              * @description Whether the refunded items return to stock.
              * @default false
@@ -1203,10 +1200,26 @@ export interface components {
             /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
             password: string;
         };
+        Address: {
+            name?: string;
+            line1: string;
+            line2?: string;
+            city: string;
+            region?: string;
+            postal_code?: string;
+            /** @description ISO 3166-1 alpha-2, in capitals. */
+            country: string;
+            phone?: string;
+            /** @description At most one address is the default. */
+            is_default?: boolean;
+        };
         User: {
             /** @description `usr_…`; sorts by creation time. */
             id: string;
-            /** @description Unique in the store, ignoring case. */
+            /**
+             * Format: email
+             * @description Unique in the store, ignoring case.
+             */
             email: string;
             /** @description Replaces `email` once the user enters the code that was mailed to it. */
             pending_email: string | null;
@@ -1226,19 +1239,7 @@ export interface components {
             status: "active" | "disabled";
             /** @description Whether the user has proved that the email address is theirs. */
             email_verified: boolean;
-            addresses: {
-                name?: string;
-                line1: string;
-                line2?: string;
-                city: string;
-                region?: string;
-                postal_code?: string;
-                /** @description ISO 3166-1 alpha-2, in capitals. */
-                country: string;
-                phone?: string;
-                /** @description At most one address is the default. */
-                is_default?: boolean;
-            }[];
+            addresses: components["schemas"]["Address"][];
             /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
             metadata: {
                 [key: string]: unknown;
@@ -1308,6 +1309,16 @@ export interface components {
             /** @description Six digits from the authenticator or a recovery code; required if two-factor authentication is enabled. */
             otp?: string;
         };
+        Image: {
+            /** @description `med_…` of an uploaded picture. */
+            media_id?: string;
+            /** @description Of an uploaded picture, a path of this server, in which `original` can be replaced by a width. */
+            url: string;
+            /** @description Text for people who cannot see the picture. */
+            alt: string;
+            /** Format: int64 */
+            position: number;
+        };
         Variant: {
             /** @description `var_…` */
             id: string;
@@ -1334,16 +1345,7 @@ export interface components {
              * @description Stock on hand; null if not counted. Not shown to customers and storefront keys.
              */
             stock?: number | null;
-            images: {
-                /** @description `med_…` of an uploaded picture. */
-                media_id?: string;
-                /** @description Of an uploaded picture, a path of this server, in which `original` can be replaced by a width. */
-                url: string;
-                /** @description Text for people who cannot see the picture. */
-                alt: string;
-                /** Format: int64 */
-                position: number;
-            }[];
+            images: components["schemas"]["Image"][];
             /**
              * Format: int64
              * @description Place among the variants. Default: last.
@@ -1401,16 +1403,7 @@ export interface components {
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
             allow_backorder: boolean;
-            images: {
-                /** @description `med_…` of an uploaded picture. */
-                media_id?: string;
-                /** @description Of an uploaded picture, a path of this server, in which `original` can be replaced by a width. */
-                url: string;
-                /** @description Text for people who cannot see the picture. */
-                alt: string;
-                /** Format: int64 */
-                position: number;
-            }[];
+            images: components["schemas"]["Image"][];
             /** @description No tag may be repeated. */
             tags: string[];
             /** @description Categories of the product, by their ids; a write also accepts slugs. */
@@ -1431,10 +1424,7 @@ export interface components {
             available: number | null;
             /** @description The texts in languages other than `lang`. */
             translations: {
-                [key: string]: {
-                    title?: string;
-                    description?: string;
-                };
+                [key: string]: components["schemas"]["Translation"];
             };
             variants: components["schemas"]["Variant"][];
             /** Format: int64 */
@@ -1466,6 +1456,19 @@ export interface components {
             request_id: string;
             data: components["schemas"]["Product"];
         };
+        ImageInput: {
+            /** @description `med_…` of an uploaded picture. */
+            media_id?: string;
+            /** @description An http or https address; ignored beside a `media_id`. */
+            url?: string;
+            /** @description Text for people who cannot see the picture. */
+            alt?: string;
+            /**
+             * Format: int64
+             * @description Place among the pictures. Default: that in the list.
+             */
+            position?: number;
+        };
         VariantInput: {
             /** @description Default: made from the options, such as `M / Red`. */
             title?: string;
@@ -1490,19 +1493,7 @@ export interface components {
              * @description Null if stock is not counted.
              */
             stock?: number | null;
-            images?: {
-                /** @description `med_…` of an uploaded picture. */
-                media_id?: string;
-                /** @description An http or https address; ignored beside a `media_id`. */
-                url?: string;
-                /** @description Text for people who cannot see the picture. */
-                alt?: string;
-                /**
-                 * Format: int64
-                 * @description Place among the pictures. Default: that in the list.
-                 */
-                position?: number;
-            }[];
+            images?: components["schemas"]["ImageInput"][];
             /**
              * Format: int64
              * @description Place among the variants. Default: last.
@@ -1538,19 +1529,7 @@ export interface components {
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
             allow_backorder?: boolean;
-            images?: {
-                /** @description `med_…` of an uploaded picture. */
-                media_id?: string;
-                /** @description An http or https address; ignored beside a `media_id`. */
-                url?: string;
-                /** @description Text for people who cannot see the picture. */
-                alt?: string;
-                /**
-                 * Format: int64
-                 * @description Place among the pictures. Default: that in the list.
-                 */
-                position?: number;
-            }[];
+            images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
             tags?: string[];
             /** @description Categories of the product, by their ids; a write also accepts slugs. */
@@ -1561,10 +1540,7 @@ export interface components {
             };
             /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
             translations?: {
-                [key: string]: {
-                    title?: string;
-                    description?: string;
-                };
+                [key: string]: components["schemas"]["Translation"];
             };
             /** @description Forms in which the product is sold, such as sizes. */
             variants?: components["schemas"]["VariantInput"][];
@@ -1598,19 +1574,7 @@ export interface components {
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
             allow_backorder?: boolean;
-            images?: {
-                /** @description `med_…` of an uploaded picture. */
-                media_id?: string;
-                /** @description An http or https address; ignored beside a `media_id`. */
-                url?: string;
-                /** @description Text for people who cannot see the picture. */
-                alt?: string;
-                /**
-                 * Format: int64
-                 * @description Place among the pictures. Default: that in the list.
-                 */
-                position?: number;
-            }[];
+            images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
             tags?: string[];
             /** @description Categories of the product, by their ids; a write also accepts slugs. */
@@ -1621,10 +1585,7 @@ export interface components {
             };
             /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
             translations?: {
-                [key: string]: {
-                    title?: string;
-                    description?: string;
-                };
+                [key: string]: components["schemas"]["Translation"];
             };
         };
         ProductPatch: {
@@ -1656,19 +1617,7 @@ export interface components {
             stock?: number | null;
             /** @description Whether more than the stock can be ordered. */
             allow_backorder?: boolean;
-            images?: {
-                /** @description `med_…` of an uploaded picture. */
-                media_id?: string;
-                /** @description An http or https address; ignored beside a `media_id`. */
-                url?: string;
-                /** @description Text for people who cannot see the picture. */
-                alt?: string;
-                /**
-                 * Format: int64
-                 * @description Place among the pictures. Default: that in the list.
-                 */
-                position?: number;
-            }[];
+            images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
             tags?: string[];
             /** @description Categories of the product, by their ids; a write also accepts slugs. */
@@ -1679,10 +1628,7 @@ export interface components {
             };
             /** @description Merged with existing translations; at most 50 languages. Null removes a text or a language. */
             translations?: {
-                [key: string]: {
-                    title?: string | null;
-                    description?: string | null;
-                } | null;
+                [key: string]: components["schemas"]["TranslationPatch"] | null;
             };
         };
         DeletedProduct: {
@@ -1700,24 +1646,15 @@ export interface components {
         ProfilePatch: {
             name?: string | null;
             phone?: string | null;
-            addresses?: {
-                name?: string;
-                line1: string;
-                line2?: string;
-                city: string;
-                region?: string;
-                postal_code?: string;
-                /** @description ISO 3166-1 alpha-2, in capitals. */
-                country: string;
-                phone?: string;
-                /** @description At most one address is the default. */
-                is_default?: boolean;
-            }[];
+            addresses?: components["schemas"]["Address"][];
             /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description Unique in the store, ignoring case. */
+            /**
+             * Format: email
+             * @description Unique in the store, ignoring case.
+             */
             email?: string;
             password?: string;
         };
@@ -1773,6 +1710,7 @@ export interface components {
             request_id: string;
             data: components["schemas"]["ResourceReactionState"][];
         };
+        GetLikesReply: components["schemas"]["ReactionListReply"] | components["schemas"]["ReactionStateReply"] | components["schemas"]["ResourceReactionStateListReply"];
         AddedReaction: {
             /** @description Whether the caller likes the resource or has bookmarked it. */
             active: boolean;
@@ -1800,6 +1738,7 @@ export interface components {
             /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
             visitor?: string;
         };
+        GetBookmarksReply: components["schemas"]["ReactionListReply"] | components["schemas"]["ReactionStateReply"] | components["schemas"]["ResourceReactionStateListReply"];
         PushOffer: {
             /** @description The `applicationServerKey` with which browsers subscribe; null if the server has none. */
             vapid_public_key: string | null;
@@ -2307,23 +2246,14 @@ export interface components {
             page: components["schemas"]["Page"];
         };
         UserInput: {
-            /** @description Unique in the store, ignoring case. */
+            /**
+             * Format: email
+             * @description Unique in the store, ignoring case.
+             */
             email: string;
             name?: string | null;
             phone?: string | null;
-            addresses?: {
-                name?: string;
-                line1: string;
-                line2?: string;
-                city: string;
-                region?: string;
-                postal_code?: string;
-                /** @description ISO 3166-1 alpha-2, in capitals. */
-                country: string;
-                phone?: string;
-                /** @description At most one address is the default. */
-                is_default?: boolean;
-            }[];
+            addresses?: components["schemas"]["Address"][];
             /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
             metadata?: {
                 [key: string]: unknown;
@@ -2346,23 +2276,14 @@ export interface components {
             password_hash?: string;
         };
         UserPatch: {
-            /** @description Unique in the store, ignoring case. */
+            /**
+             * Format: email
+             * @description Unique in the store, ignoring case.
+             */
             email?: string;
             name?: string | null;
             phone?: string | null;
-            addresses?: {
-                name?: string;
-                line1: string;
-                line2?: string;
-                city: string;
-                region?: string;
-                postal_code?: string;
-                /** @description ISO 3166-1 alpha-2, in capitals. */
-                country: string;
-                phone?: string;
-                /** @description At most one address is the default. */
-                is_default?: boolean;
-            }[];
+            addresses?: components["schemas"]["Address"][];
             /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
             metadata?: {
                 [key: string]: unknown;
@@ -2421,19 +2342,7 @@ export interface components {
              * @description Null if stock is not counted.
              */
             stock?: number | null;
-            images?: {
-                /** @description `med_…` of an uploaded picture. */
-                media_id?: string;
-                /** @description An http or https address; ignored beside a `media_id`. */
-                url?: string;
-                /** @description Text for people who cannot see the picture. */
-                alt?: string;
-                /**
-                 * Format: int64
-                 * @description Place among the pictures. Default: that in the list.
-                 */
-                position?: number;
-            }[];
+            images?: components["schemas"]["ImageInput"][];
             /**
              * Format: int64
              * @description Place among the variants. Default: last.
@@ -2448,6 +2357,15 @@ export interface components {
             request_id: string;
             data: components["schemas"]["DeletedVariant"];
         };
+        ViewsOfDay: {
+            /**
+             * Format: date
+             * @description Day in UTC.
+             */
+            day: string;
+            /** Format: int64 */
+            count: number;
+        };
         Views: {
             /** @description Whether the caller's view counts today; false for bots. */
             active: boolean;
@@ -2457,15 +2375,7 @@ export interface components {
              */
             count: number;
             /** @description Views by day, oldest first. Days without views have the count 0. */
-            days: {
-                /**
-                 * Format: date
-                 * @description Day in UTC.
-                 */
-                day: string;
-                /** Format: int64 */
-                count: number;
-            }[];
+            days: components["schemas"]["ViewsOfDay"][];
         };
         ViewsReply: {
             request_id: string;
@@ -2486,6 +2396,7 @@ export interface components {
             request_id: string;
             data: components["schemas"]["ResourceViewState"][];
         };
+        GetViewsReply: components["schemas"]["ViewsReply"] | components["schemas"]["ResourceViewStateListReply"];
         ViewState: {
             /** @description Whether the caller's view counts today; false for bots. */
             active: boolean;
@@ -2507,6 +2418,15 @@ export interface components {
             /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
             visitor?: string;
         };
+        WishlistProduct: {
+            /** @description `prod_…` */
+            id: string;
+            /** @description Title in the requested language, if the product has one. */
+            title: string;
+            slug: string;
+            /** @description URL of the first picture. */
+            image: string | null;
+        };
         WishlistItem: {
             /** @description `wish_…` */
             id: string;
@@ -2525,15 +2445,7 @@ export interface components {
             price_at_add_minor: number;
             /** @description ISO 4217. */
             currency: string;
-            product: {
-                /** @description `prod_…` */
-                id: string;
-                /** @description Title in the requested language, if the product has one. */
-                title: string;
-                slug: string;
-                /** @description URL of the first picture. */
-                image: string | null;
-            } | null;
+            product: components["schemas"]["WishlistProduct"] | null;
             /**
              * Format: double
              * @description Current price; null if the product is not for sale.
@@ -2808,6 +2720,15 @@ export interface components {
             };
         };
         /** @description Success */
+        GetLikesReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GetLikesReply"];
+            };
+        };
+        /** @description Success */
         AddedReactionReply: {
             headers: {
                 [name: string]: unknown;
@@ -2823,6 +2744,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ReactionStateReply"];
+            };
+        };
+        /** @description Success */
+        GetBookmarksReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GetBookmarksReply"];
             };
         };
         /** @description Success */
@@ -3051,6 +2981,15 @@ export interface components {
             };
         };
         /** @description Success */
+        GetViewsReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GetViewsReply"];
+            };
+        };
+        /** @description Success */
         ViewStateReply: {
             headers: {
                 [name: string]: unknown;
@@ -3114,8 +3053,6 @@ export interface components {
         If_Match: string;
         /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
         Idempotency_Key: string;
-        /** @description Comma-separated names of the fields to return. `id` is always included. */
-        fields: string;
         /** @description Maximum number of records. */
         limit: number;
         /** @description `page.next_cursor` of the previous page. */
@@ -3136,6 +3073,8 @@ export interface components {
         created_at_lt: string;
         /** @description `product`, or a type that the store has declared. */
         resource_type: string;
+        /** @description Comma-separated names of the fields to return. `id` is always included. */
+        fields: string;
         updated_at_gte: string;
         updated_at_gt: string;
         updated_at_lte: string;
@@ -3308,7 +3247,7 @@ export interface operations {
                 /** @description Maximum number of records. */
                 limit?: components["parameters"]["limit"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
             };
         };
         responses: {
@@ -3332,11 +3271,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                "multipart/form-data": components["schemas"]["MediaUpload"];
                 "image/jpeg": string;
                 "image/png": string;
                 "image/webp": string;
                 "image/gif": string;
-                "multipart/form-data": components["schemas"]["MediaUpload"];
             };
         };
         responses: {
@@ -3397,7 +3336,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "number" | "-number";
@@ -3473,7 +3412,7 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
             };
             path: {
                 id: string;
@@ -3752,7 +3691,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
                 /** @description `popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`. With `q`, only `relevance`, `created_at` and `-created_at` are accepted. */
@@ -3844,7 +3783,7 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
             };
             header?: {
                 /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
@@ -4083,15 +4022,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReactionListReply"] | components["schemas"]["ReactionStateReply"] | components["schemas"]["ResourceReactionStateListReply"];
-                };
-            };
+            200: components["responses"]["GetLikesReply"];
             /** @description 5301: Not found. */
             404: components["responses"]["Error"];
             "4XX": components["responses"]["Error"];
@@ -4178,15 +4109,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReactionListReply"] | components["schemas"]["ReactionStateReply"] | components["schemas"]["ResourceReactionStateListReply"];
-                };
-            };
+            200: components["responses"]["GetBookmarksReply"];
             /** @description 5301: Not found. */
             404: components["responses"]["Error"];
             "4XX": components["responses"]["Error"];
@@ -4364,7 +4287,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
             };
         };
         responses: {
@@ -4439,7 +4362,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
             };
         };
         responses: {
@@ -4501,7 +4424,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
                 "created_at[gte]"?: components["parameters"]["created_at_gte"];
                 "created_at[gt]"?: components["parameters"]["created_at_gt"];
                 "created_at[lte]"?: components["parameters"]["created_at_lte"];
@@ -4900,7 +4823,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
                 sort?: "created_at" | "-created_at" | "email" | "-email";
@@ -4960,7 +4883,7 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
             };
             path: {
                 id: string;
@@ -5236,15 +5159,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ViewsReply"] | components["schemas"]["ResourceViewStateListReply"];
-                };
-            };
+            200: components["responses"]["GetViewsReply"];
             /** @description 5301: Not found. */
             404: components["responses"]["Error"];
             "4XX": components["responses"]["Error"];
@@ -5292,7 +5207,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
                 /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };
@@ -5347,7 +5262,7 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: components["parameters"]["fields"];
+                fields?: string;
                 /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };

@@ -8,7 +8,7 @@ export interface Operation {
   operationId: string;
   summary: string;
   tags: string[];
-  parameters: { name: string; in: string; style?: string }[];
+  parameters: { name: string; in: string; style?: string; schema?: { minLength?: number; pattern?: string } }[];
   requestBody?: unknown;
   responses: Record<string, { description: string; content?: Record<string, unknown> }>;
 }

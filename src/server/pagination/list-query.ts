@@ -21,7 +21,10 @@ export const FieldsQuery = closed(fieldsPart);
 /** Query parameters of every list. */
 export const listParts = {
   limit: Type.Optional(whole(1, 100, "Maximum number of records.", { default: defaultLimit })),
-  cursor: Type.Optional(textUpTo(4000, "`page.next_cursor` of the previous page.")),
+  cursor: Type.Optional(
+    // The base64url of a JSON array that begins with a text.
+    textUpTo(4000, "`page.next_cursor` of the previous page.", { form: { pattern: "^WyI[A-Za-z0-9_-]+$" } }),
+  ),
   include_total: Type.Optional(
     Type.Boolean({ description: "Whether to return the number of all matches as `page.total`." }),
   ),

@@ -14,6 +14,25 @@ export function textUpTo(maxLength: number, description?: string, options?: Sche
   return Type.String({ maxLength, ...(description !== undefined && { description }), ...options });
 }
 
+/**
+ * JSON Schema keywords for the API description alone, as `form` of a schema: of what a service checks, with errors of its
+ * own.
+ */
+type Form = Record<string, unknown>;
+
+/** The form of a language tag. */
+export const languageForm: Form = {
+  minLength: 2,
+  maxLength: 35,
+  pattern:
+    "^([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
+};
+
+/** The form of a comma-separated list of some of these names. */
+export function namesForm(names: readonly string[]): Form {
+  return { pattern: `^( *(${names.join("|")}) *(, *\\b|$))+$` };
+}
+
 /** A whole number within these bounds. */
 export function whole(minimum: number, maximum: number, description?: string, options?: SchemaOptions) {
   return Type.Integer({ minimum, maximum, ...(description !== undefined && { description }), ...options });

@@ -85,7 +85,7 @@ onDatabase("file", (suite) => {
     for (const [name, { parameters }] of operations) {
       for (const parameter of parameters) {
         if (!(parameter.name in wrong)) continue;
-        const { schema } = parameter as unknown as { schema: { minLength?: number; pattern?: string } };
+        const { schema = {} } = parameter;
         const accepts = (text: string) =>
           text.length >= (schema.minLength ?? 0) && new RegExp(schema.pattern ?? "", "u").test(text);
         const given = parameter.name as keyof typeof wrong;
@@ -126,6 +126,43 @@ onDatabase("file", (suite) => {
     expect(needed.map(([, ref]) => ref).filter((ref) => !named.has(ref as string))).toEqual([]);
   });
 
+  test("no two schemas have names that a generated client could not tell apart, and each reply of JSON has a name", () => {
+    const names = Object.keys((raw.components as { schemas: object }).schemas);
+    expect(new Set(names.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ""))).size).toBe(names.length);
+    const unnamed = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.values(item).flatMap(({ responses }) =>
+        Object.values(responses)
+          .map(({ content }) => content?.["application/json"] as { schema: Schema } | undefined)
+          .filter((json) => json !== undefined && json.schema.$ref === undefined)
+          .map(() => path),
+      ),
+    );
+    // The description does not describe itself.
+    expect(unnamed).toEqual(["/openapi.json"]);
+  });
+
+  test("lists name the fields that can be asked for", async () => {
+    const shop = await suite.shop();
+    for (const [name, { parameters }] of operations) {
+      const pattern = parameters.find((one) => one.name === "fields")?.schema?.pattern;
+      if (!parameters.some((one) => one.name === "fields")) continue;
+      expect([name, pattern]).toEqual([name, expect.any(String)]);
+    }
+    const [, { parameters }] = operations.find(([name]) => name === "GET /products/") as (typeof operations)[number];
+    const form = new RegExp(parameters.find((one) => one.name === "fields")?.schema?.pattern ?? "", "u");
+    for (const [fields, status] of [
+      ["title", 200],
+      ["id, title ,price", 200],
+      ["titles", 422],
+      [",title", 422],
+      ["title,", 422],
+      ["titleprice", 422],
+    ] as const) {
+      expect([fields, form.test(fields)]).toEqual([fields, status === 200]);
+      expect((await shop.call("GET /products/", { query: { fields } })).status).toBe(status);
+    }
+  });
+
   test("every reference resolves", () => {
     const refs = [...text.matchAll(/"\$ref":"#([^"]+)"/g)].map((match) => match[1] as string);
     expect(refs.length).toBeGreaterThan(0);
@@ -143,7 +180,7 @@ onDatabase("file", (suite) => {
       const { summary, description, security, tags } = operation as Operation & Record<string, unknown>;
       expect([name, summary]).toEqual([name, expect.stringMatching(/\S/)]);
       expect(description).toContain("Allowed callers");
-      expect((security as unknown[]).length).toBeGreaterThan(0);
+      expect(((security ?? document.security) as unknown[]).length).toBeGreaterThan(0);
       expect(tags as unknown[]).toHaveLength(1);
       const inPath = [...name.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
       const given = operation.parameters.filter((one) => one.in === "path").map((one) => one.name);

@@ -66,6 +66,7 @@ onEachDatabase((suite) => {
     ["several resources without a type", "resource_id=1&resource_id=2", 5102],
     ["several resources of an undeclared type", queryOf(["1", "2"], "article"), 5102],
     ["an empty id of a declared type", queryOf(["1", ""], "article"), 5102],
+    ["a cursor, which only a list has,", queryOf([absent], "product", "&cursor=WyIx"), 5102],
     ["a repeated type", `${queryOf(["1"])}&resource_type=product`, 5100],
     ["a repeated visitor", queryOf(["1"], "product", "&visitor=a&visitor=b"), 5100],
   ];

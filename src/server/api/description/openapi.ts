@@ -30,20 +30,26 @@ const tags = {
 const ErrorSchema = Type.Object(
   {
     request_id: Type.String({ description: "Id of the request, also in the server's log. Quote it in bug reports." }),
-    error: Type.Object({
-      code: Type.Integer({ description: "Numeric code of the error; it never changes." }),
-      message: Type.String({ description: "Description of the error for people. Its text may change." }),
-      remedy: Type.Optional(Type.String({ description: "How to correct the request, or when to repeat it." })),
-      details: Type.Optional(
-        Type.Array(
-          Type.Object({
-            field: Type.String({ description: "Path of the invalid field, such as `images.0.url`." }),
-            message: Type.String(),
-          }),
-          { description: "The invalid fields." },
+    error: Type.Object(
+      {
+        code: Type.Integer({ description: "Numeric code of the error; it never changes." }),
+        message: Type.String({ description: "Description of the error for people. Its text may change." }),
+        remedy: Type.Optional(Type.String({ description: "How to correct the request, or when to repeat it." })),
+        details: Type.Optional(
+          Type.Array(
+            Type.Object(
+              {
+                field: Type.String({ description: "Path of the invalid field, such as `images.0.url`." }),
+                message: Type.String(),
+              },
+              { $id: "FieldError" },
+            ),
+            { description: "The invalid fields." },
+          ),
         ),
-      ),
-    }),
+      },
+      { $id: "ErrorBody" },
+    ),
   },
   { $id: "Error" },
 );
@@ -67,11 +73,13 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       description:
         "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`. `X-Request-Id` is the same as `request_id`. " +
         "The exceptions are pictures, `/docs`, `/client.*`, `/openapi.json`, `/metrics`, and replies to requests that are not valid HTTP.\n\n" +
+        "Texts of one line are neither blank nor contain control characters.\n\n" +
         "`namespace`, `lang`, `app_id`, `app_secret`, `user_id` and `token` can also be sent in a JSON body; the query takes " +
         "precedence. With app credentials, `user_id` names the user that a call about likes, bookmarks or views is about.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
+    security: usual,
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
@@ -105,6 +113,8 @@ export function describeApi(routes: readonly Route[], version: string): Json {
   };
 }
 
+/** The security requirements of most operations. */
+const usual: Json[] = [{ app: [] }, { appId: [], appSecret: [] }, { user: [] }, { userId: [], token: [] }];
 const binary = { type: "string", format: "binary" };
 
 /** A request of a route and its reply, as a server answered it. */
@@ -117,11 +127,13 @@ interface Example {
 function operation(route: Route, schemas: Schemas): Json {
   const { data, status = 200, page, single, type } = route.reply;
   const name = `${route.id.slice(0, 1).toUpperCase()}${route.id.slice(1)}`;
+  const ways = [...new Map(route.access.flatMap(security).map((way) => [JSON.stringify(way), way])).values()];
   const example: Example = (examples as Record<string, Example>)[route.id] ?? {};
   const answer = () => {
-    const usual = schemas.exemplify(schemas.reply(name, data, page), example.reply);
-    if (single) return success(json({ anyOf: [usual, ...single.map((one) => schemas.reply(name, one))] }));
-    return schemas.shared(usual);
+    const usual = schemas.reply(name, data, page);
+    const anyOf = [usual, ...(single ?? []).map((one) => schemas.reply(name, one))];
+    const named = single ? schemas.define(`${name}Reply`, { anyOf }) : usual;
+    return schemas.shared(schemas.exemplify(named, example.reply));
   };
   const reply: Json = type === undefined ? answer() : success({ [type]: { schema: binary } });
   const body = route.body && schemas.exemplify(schemas.reference(route.body), example.body);
@@ -130,7 +142,7 @@ function operation(route: Route, schemas: Schemas): Json {
     tags: [route.tag],
     summary: route.summary,
     description: `Allowed callers: ${route.access.map(describeAccess).join(", ")}.`,
-    security: [...new Map(route.access.flatMap(security).map((way) => [JSON.stringify(way), way])).values()],
+    ...(Bun.deepEquals(ways, usual) ? {} : { security: ways }),
     parameters: parametersOf(route, schemas, example.params),
     ...(route.upload && { requestBody: { required: true, content: uploadContent(route.upload, schemas) } }),
     ...(route.body && {
@@ -149,9 +161,10 @@ function operation(route: Route, schemas: Schemas): Json {
 }
 
 function uploadContent({ types }: Upload, schemas: Schemas): Json {
-  const form = { type: "object", required: ["file"], properties: { file: binary } };
+  const form = { type: "object", required: ["file"], properties: { file: binary }, additionalProperties: false };
   const files = types.map((type) => [type, { schema: binary }]);
-  return { ...Object.fromEntries(files), "multipart/form-data": { schema: schemas.define("MediaUpload", form) } };
+  // Generated clients send the first.
+  return { "multipart/form-data": { schema: schemas.define("MediaUpload", form) }, ...Object.fromEntries(files) };
 }
 
 /** The 200 reply of a route that otherwise answers 201: a dry run, or a record that existed before. */

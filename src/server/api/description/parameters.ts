@@ -1,20 +1,12 @@
 import { Kind, OptionalKind, type TObject } from "@sinclair/typebox";
 import type { Route } from "../../http/route.ts";
+import { languageForm, namesForm } from "../../values/schema.ts";
 import { maxTags } from "../check-input.ts";
 import { takesKey } from "../idempotency.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
 /** The forms of what the server refuses with an error of its own, so that its schemas do not check them. */
 const namespaceForm = { type: "string", minLength: 1 };
-const languageForm = {
-  type: "string",
-  minLength: 2,
-  maxLength: 35,
-  pattern:
-    "^([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
-};
-/** The base64url of a JSON array that begins with a text. */
-const cursorForm = { pattern: "^WyI[A-Za-z0-9_-]+$" };
 const tag = '(W/)?"[^",]*"';
 const ifMatchForm = { type: "string", pattern: `^(\\*|${tag}( *, *${tag}){0,${maxTags - 1}})$` };
 
@@ -31,11 +23,11 @@ export function parametersOf(route: Route, schemas: Schemas, examples: Record<st
       description: "Namespace of the store.",
     }),
     parameter("query", "lang", {
-      schema: languageForm,
+      schema: { type: "string", ...languageForm },
       description: "Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language.",
     }),
     ...objectParameters(route.params, "path", schemas).map((one) => ({ ...one, example: examples[String(one.name)] })),
-    ...objectParameters(route.query, "query", schemas),
+    ...objectParameters(withNames(route), "query", schemas),
   ];
   if (route.conditional) {
     const description =
@@ -62,6 +54,17 @@ export function parametersOf(route: Route, schemas: Schemas, examples: Record<st
   return parameters;
 }
 
+/** The query of a route, where `fields` names those of the reply. */
+function withNames({ query, reply: { data } }: Route): TObject | undefined {
+  const fields = query?.properties.fields;
+  const properties: object | undefined = (data[Kind] === "Array" ? data.items : data).properties;
+  if (!query || !fields || !properties) return query;
+  return {
+    ...query,
+    properties: { ...query.properties, fields: { ...fields, form: namesForm(Object.keys(properties)) } },
+  };
+}
+
 function parameter(where: "query" | "header", name: string, rest: Json): Json {
   return { name, in: where, required: false, schema: { type: "string" }, ...rest };
 }
@@ -76,7 +79,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
       required: where === "path" || property[OptionalKind] !== "Optional",
       ...(description !== undefined && { description }),
       ...(property[Kind] === "Record" && { style: "deepObject" }),
-      schema: name === "cursor" ? { ...rest, ...cursorForm } : rest,
+      schema: rest,
     };
   });
 }

@@ -67,9 +67,9 @@ export class Schemas {
   }
 
   /** In the forms that client generators understand: no constants, and whole numbers and prices with their size. */
-  #convertFields({ $id, expects: _, ...node }: Json): Json {
+  #convertFields({ $id, expects: _, form, ...node }: Json): Json {
     const fields = Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, this.#convert(inner)]));
-    const { anyOf, const: constant, patternProperties, ...rest } = fields;
+    const { anyOf, const: constant, patternProperties, ...rest } = { ...fields, ...(form as Json | undefined) };
     if (typeof constant === "boolean") return rest;
     if (constant !== undefined) return { ...rest, enum: [constant] };
     if (patternProperties) return { ...rest, additionalProperties: Object.values(patternProperties)[0] };

@@ -8,9 +8,9 @@ const status = oneOf(["pending", "paid", "completed", "cancelled", "expired"], {
 });
 const paymentStatus = oneOf(["unpaid", "paid", "partially_refunded", "refunded"]);
 
-const ShippingAddress = Type.Omit(Address, ["is_default"], { additionalProperties: false });
+const ShippingAddress = Type.Omit(Address, ["is_default"], { $id: "ShippingAddress", additionalProperties: false });
 
-const OrderItem = closed({
+const OrderItem = input("OrderItem", {
   product_id: Type.Optional(textUpTo(100, "Id of a product without variants.")),
   variant_id: Type.Optional(textUpTo(100, "Id of a variant. Products with variants are ordered by variant.")),
   quantity: whole(1, 1_000_000),
@@ -41,7 +41,7 @@ export type PaymentInput = Static<typeof PaymentInput>;
 export const RefundInput = input("RefundInput", {
   lines: Type.Optional(
     Type.Array(
-      closed({
+      input("RefundLineInput", {
         line_id: textUpTo(100),
         quantity: whole(1, 1_000_000),
       }),
@@ -62,7 +62,7 @@ function amounts<const Name extends string>(...names: Name[]) {
 }
 const id = (description: string) => Type.String({ description });
 
-const OrderLine = Type.Object({
+const OrderLine = output("OrderLine", {
   id: id("`line_…`"),
   product_id: id("`prod_…`"),
   variant_id: nullable(id("`var_…`")),
@@ -81,11 +81,11 @@ const OrderLine = Type.Object({
   restocked_quantity: count,
 });
 
-const OrderRefund = Type.Object({
+const OrderRefund = output("OrderRefund", {
   id: id("`ref_…`"),
   ...amounts("amount"),
   lines: Type.Array(
-    Type.Object({ line_id: id("`line_…`"), quantity: count, ...amounts("amount"), restock: Type.Boolean() }),
+    output("RefundLine", { line_id: id("`line_…`"), quantity: count, ...amounts("amount"), restock: Type.Boolean() }),
   ),
   reason: nullable(Type.String()),
   points_returned: count,

@@ -1,12 +1,14 @@
 import { Type } from "@sinclair/typebox";
-import { input, output, text } from "../../values/schema.ts";
+import { input, languageForm, output, text } from "../../values/schema.ts";
 import { newPassword } from "../users/model.ts";
 
 const email = text(320);
 
 export const ForgotPassword = input("ForgotPassword", {
   email,
-  language: Type.Optional(text(35, "Language of the mail, as a BCP 47 tag. Default: the user's language.")),
+  language: Type.Optional(
+    text(35, "Language of the mail, as a BCP 47 tag. Default: the user's language.", { form: languageForm }),
+  ),
 });
 
 /** The same reply whether or not a user has the address (specification, section 4). */

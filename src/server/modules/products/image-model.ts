@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, text, textUpTo, whole } from "../../values/schema.ts";
+import { input, output, text, textUpTo, whole } from "../../values/schema.ts";
 
 const alt = textUpTo(500, "Text for people who cannot see the picture.");
 const mediaId = Type.String({ description: "`med_…` of an uploaded picture." });
 
 /** A picture of a product or variant: an uploaded one, or an address elsewhere. */
-export const ImageInput = closed({
+export const ImageInput = input("ImageInput", {
   media_id: Type.Optional(mediaId),
   url: Type.Optional(
     text(2048, "An http or https address; ignored beside a `media_id`.", { expects: "an http or https address" }),
@@ -16,7 +16,7 @@ export const ImageInput = closed({
 export type ImageInput = Static<typeof ImageInput>;
 
 export type Image = Static<typeof Image>;
-export const Image = Type.Object({
+export const Image = output("Image", {
   media_id: Type.Optional(mediaId),
   url: Type.String({
     description: "Of an uploaded picture, a path of this server, in which `original` can be replaced by a width.",

@@ -1,5 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, deleted, nullable, oneOf, output, patch, text, textUpTo, timestamp } from "../../values/schema.ts";
+import {
+  deleted,
+  input,
+  languageForm,
+  nullable,
+  oneOf,
+  output,
+  patch,
+  text,
+  textUpTo,
+  timestamp,
+} from "../../values/schema.ts";
 import { Image, ImageInput } from "./image-model.ts";
 import { availableText, notShown, stock, Variant, VariantInput } from "./variants/variant-model.ts";
 
@@ -16,6 +27,7 @@ export const maxTitle = 300;
 const title = text(maxTitle);
 const description = textUpTo(50_000);
 const languageTag = textUpTo(35);
+const form = { propertyNames: languageForm };
 const fields = {
   title,
   slug: text(120, "Unique in the store. Default: made from the title."),
@@ -46,10 +58,11 @@ const fields = {
 export const productTexts = { title, slug: fields.slug, description };
 
 const { title: _title, price: _price, ...others } = fields;
-const texts = closed({ title: Type.Optional(title), description: Type.Optional(description) });
+const texts = input("Translation", { title: Type.Optional(title), description: Type.Optional(description) });
 // The number of languages is checked by the database, because a PATCH merges with existing ones.
 export const translations = Type.Record(languageTag, texts, {
   description: "Texts in languages other than `lang`, by language code; at most 50 languages.",
+  form,
 });
 const optionalFields = Type.Partial(Type.Object({ ...others, translations }));
 
@@ -75,7 +88,7 @@ export const ProductInput = Type.Composite(
 );
 export type ProductInput = Static<typeof ProductInput>;
 
-const changedTexts = closed({
+const changedTexts = input("TranslationPatch", {
   title: Type.Optional(nullable(title)),
   description: Type.Optional(nullable(description)),
 });
@@ -84,6 +97,7 @@ export const ProductPatch = patch("ProductPatch", {
   ...fields,
   translations: Type.Record(languageTag, nullable(changedTexts), {
     description: "Merged with existing translations; at most 50 languages. Null removes a text or a language.",
+    form,
   }),
 });
 export type ProductPatch = Static<typeof ProductPatch>;

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { invalidField } from "../../errors.ts";
 import { anyone } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute, type Route } from "../../http/route.ts";
@@ -29,6 +30,7 @@ function routesOf(kind: ReactionKind, name: "Like" | "Bookmark"): Route[] {
       handle: async ({ ctx, query, subject }) => {
         const { resource_id } = query;
         if (resource_id === undefined) return listReactions(ctx, kind, query, subject);
+        if (query.cursor !== undefined) throw invalidField("cursor", "is not accepted with resource_id");
         return reply(await getReactions(ctx, kind, { ...query, resource_id, subject }));
       },
     }),

@@ -28,6 +28,7 @@ const columnsOf = (alias: string): ResourceSql => ({
   id: sql.raw(`${alias}.resource_id`),
 });
 
+const nameForm = /^[a-z][a-z0-9_-]{0,39}$/;
 const maxId = 128;
 /** Resources with counts of one declared type: anyone may name new ones, so that they must not become more and more. */
 const maxDeclared = 100_000;
@@ -66,8 +67,10 @@ export interface Resource {
 
 /** The fields of a call that name a resource. */
 export const resourceParts = {
-  resource_type: textUpTo(40, "`product`, or a type that the store has declared."),
-  resource_id: textUpTo(maxId, "Id of the resource, such as `prod_…`."),
+  resource_type: textUpTo(40, "`product`, or a type that the store has declared.", {
+    form: { pattern: nameForm.source },
+  }),
+  resource_id: textUpTo(maxId, "Id of the resource, such as `prod_…`.", { form: { pattern: "\\S" } }),
 };
 
 /** As many resources are read at once. */
@@ -124,8 +127,6 @@ export function parseResources(type: string | undefined, ids: readonly string[])
   const wanted = [...new Set(ids)].filter((id) => type !== "product" || isId("prod", id));
   return wanted.map((id) => parseResource(type, id));
 }
-
-const nameForm = /^[a-z][a-z0-9_-]{0,39}$/;
 
 /** The name of a type that a store has declared, or may. Errors: validationFailed naming `resource_type`. */
 function parseTypeName(name: string): string {

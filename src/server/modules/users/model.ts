@@ -1,7 +1,18 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
 import { countryExpects } from "../../values/country.ts";
-import { closed, deleted, nullable, oneOf, output, patch, text, textUpTo, timestamp } from "../../values/schema.ts";
+import {
+  closed,
+  deleted,
+  input,
+  nullable,
+  oneOf,
+  output,
+  patch,
+  text,
+  textUpTo,
+  timestamp,
+} from "../../values/schema.ts";
 
 const role = oneOf(["customer", "staff", "owner"], {
   description: "Staff manage the store's records; owners also manage staff.",
@@ -12,19 +23,24 @@ const status = oneOf(["active", "disabled"], {
 });
 export type UserStatus = Static<typeof status>;
 
-const email = textUpTo(254, "Unique in the store, ignoring case.");
+const form = { format: "email" };
+const email = textUpTo(254, "Unique in the store, ignoring case.", { form });
 const password = textUpTo(
   1024,
   "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
 );
 /** A password that replaces another. */
-export const newPassword = Type.String({ ...password, minLength: 1 });
-const phone = Type.String({ maxLength: 32, expects: "a phone number of at most 32 characters" });
+export const newPassword = Type.String({ ...password, minLength: 1, form: { minLength: 16 } });
+const phone = Type.String({
+  maxLength: 32,
+  expects: "a phone number of at most 32 characters",
+  form: { pattern: "^[0-9 +()-]*[0-9][0-9 +()-]*$" },
+});
 const name = text(200);
 const addressLine = text(200);
 
 /** A postal address; orders are sent to one of the same form. */
-export const Address = closed({
+export const Address = input("Address", {
   name: Type.Optional(name),
   line1: addressLine,
   line2: Type.Optional(addressLine),
@@ -117,7 +133,7 @@ export const UserListQuery = closed({
   ...sortPart(["created_at", "email"]),
   status: Type.Optional(status),
   role: Type.Optional(role),
-  email: Type.Optional(textUpTo(254, "Only the user with this email, ignoring case.")),
+  email: Type.Optional(textUpTo(254, "Only the user with this email, ignoring case.", { form })),
   q: Type.Optional(text(100, "Beginning of the email or the name, ignoring case.")),
 });
 export type UserListQuery = Static<typeof UserListQuery>;

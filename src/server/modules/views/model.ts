@@ -29,7 +29,7 @@ export type ViewState = Static<typeof ViewState>;
 export const Views = output("Views", {
   ...state,
   days: Type.Array(
-    Type.Object({
+    output("ViewsOfDay", {
       day: Type.String({ format: "date", description: "Day in UTC." }),
       count: Type.Integer({ minimum: 0 }),
     }),

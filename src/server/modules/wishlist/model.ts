@@ -19,7 +19,7 @@ export type WishlistInput = Static<typeof WishlistInput>;
 export const WishlistReplacement = input("WishlistReplacement", { variant_id: variantId, note });
 export type WishlistReplacement = Static<typeof WishlistReplacement>;
 
-const WishlistProduct = Type.Object({
+const WishlistProduct = output("WishlistProduct", {
   id: Type.String({ description: "`prod_…`" }),
   title: Type.String({ description: "Title in the requested language, if the product has one." }),
   slug: Type.String(),

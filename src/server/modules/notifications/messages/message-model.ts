@@ -8,6 +8,7 @@ export const messageBounds = { title: 200, body: 1000, url: 2000, leastTtl: 60, 
 const data = Type.Record(Type.String(), textUpTo(1000), {
   maxProperties: 20,
   description: "Values for the shop's own code. Names have letters, digits and underscores, and begin with a letter.",
+  form: { propertyNames: { pattern: "^[A-Za-z][A-Za-z0-9_]*$" } },
 });
 
 /** A message, and its recipients: exactly one of `topic`, `customer_id` and `everyone`. */
@@ -22,7 +23,7 @@ export const MessageInput = input("NotificationInput", {
     }),
   ),
   customer_id: Type.Optional(textUpTo(100, "Sends to this user's devices. App keys may send `user_id`.")),
-  everyone: Type.Optional(Type.Literal(true, { description: "Sends to every device of the store." })),
+  everyone: Type.Optional(Type.Boolean({ description: "Sends to every device of the store." })),
   url: Type.Optional(textUpTo(messageBounds.url, "Page to open: an https address or a path.")),
   data: Type.Optional(data),
   ttl: Type.Optional(

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { idsPart, listParts, rangeParts, timeRangeParts } from "../../../pagination/list-query.ts";
-import { closed, oneOf, text, textUpTo } from "../../../values/schema.ts";
+import { closed, namesForm, oneOf, text, textUpTo } from "../../../values/schema.ts";
 import { Product, productStatus } from "../model.ts";
 
 const productFields = Object.keys(Product.properties);
@@ -56,6 +56,7 @@ export const ProductListQuery = closed({
     textUpTo(
       100,
       "Comma-separated: `tags`, `categories`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave.",
+      { form: namesForm(["tags", "categories", "price"]) },
     ),
   ),
   slug: Type.Optional(textUpTo(200, "Only the product with this slug.")),
