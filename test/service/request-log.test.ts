@@ -19,6 +19,7 @@ const everything: RequestLogEntry = {
   namespace: "demo",
   caller: "app_1",
   ip: "203.0.113.5",
+  origin: "https://shop.example.com",
   fault: 'AppError: it said "no"',
 };
 const forged = "/a b\n2030-01-01T00:00:00.000Z GET /forged/\r\x1b[31m\u2028\u009b灯";
@@ -28,7 +29,7 @@ test("a line of text has the known fields, in one order", () => {
     "2030-01-15T12:00:00.000Z GET /products/ 200 1.23ms request_id=request-1\n",
   );
   expect(formatRequest(everything, "text")).toBe(
-    '2030-01-15T12:00:00.000Z GET /products/ 503 1.23ms code=5001 namespace=demo caller=app_1 ip=203.0.113.5 request_id=request-1 fault="AppError: it said \\"no\\""\n',
+    '2030-01-15T12:00:00.000Z GET /products/ 503 1.23ms code=5001 namespace=demo caller=app_1 ip=203.0.113.5 origin=https://shop.example.com request_id=request-1 fault="AppError: it said \\"no\\""\n',
   );
 });
 
@@ -53,7 +54,10 @@ test("a line of JSON has the same fields, and the level", () => {
 
 test("no text of a caller can add a line, a colour, or a field", () => {
   for (const form of ["text", "json"] as const) {
-    const line = formatRequest({ ...everything, path: forged, namespace: `x code=1 ${forged}`, fault: forged }, form);
+    const line = formatRequest(
+      { ...everything, path: forged, namespace: `x code=1 ${forged}`, origin: forged, fault: forged },
+      form,
+    );
     expect(line.indexOf("\n")).toBe(line.length - 1);
     expect([...line.slice(0, -1)].every((character) => character >= " " && character !== "\x7f")).toBe(true);
     if (form === "json") expect(JSON.parse(line).path).toBe(forged);

@@ -62,6 +62,7 @@ export function logAnswer(deps: LogDeps, answered: Answered): void {
     caller: actor?.kind === "app" ? actor.appId : actor?.kind === "user" ? actor.userId : undefined,
     // Addresses of successful callers are not logged; a refused caller may have to be found.
     ip: code === undefined ? undefined : deps.clientIpOf(request),
+    origin: code === codeOf("appAuthFailed") ? (request.headers.get("origin") ?? undefined) : undefined,
     fault: isExplained ? undefined : describeFault(failure),
   });
 }

@@ -33,7 +33,7 @@ interface Attempt {
   isCounted: boolean;
 }
 
-const originRemedy = "Use the key from an allowed origin, or ask the store's administrator to allow this one.";
+const originRemedy = "Use the key from an allowed origin, or allow this one: bodega origin add";
 
 /** Errors of failed authentication; these count towards tooManyAuthAttempts. */
 const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
@@ -64,7 +64,9 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
   const { request, requestId, sent, tenant, isCounted } = attempt;
   // A request without any credentials is no attempt, so it is always answered with notAuthenticated.
   const hasSent = sent.app !== null || sent.user.token !== undefined || sent.user.user_id !== undefined;
-  if (!isCounted && hasSent && error instanceof AppError && countedKinds.has(error.kind)) {
+  // Only a right secret is told about its origin, so nothing was guessed.
+  const isGuess = error instanceof AppError && countedKinds.has(error.kind) && error.remedy !== originRemedy;
+  if (!isCounted && hasSent && isGuess) {
     await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace: tenant.namespace, requestId });
   }
   throw error;
@@ -103,9 +105,12 @@ function admits(way: Access, actor: Actor): boolean {
 export function authorize(access: readonly Access[], actor: Actor): void {
   if (access.some((way) => admits(way, actor))) return;
   const missing = actor.kind === "app" && access.find((way) => way.kind === "app")?.scope;
-  if (missing) throw forbidden(`The key lacks the scope ${missing}.`);
+  const isForUsers = actor.kind === "app" && access.some((way) => way.kind === "token" && way.role === undefined);
+  const remedy = isForUsers ? `Sign a user in${missing ? ", or use a key with this scope" : ""}.` : undefined;
+  const nobody = isForUsers ? ", and no user is signed in" : "";
+  if (missing) throw forbidden(`The key lacks the scope ${missing}${nobody}.`, { remedy });
   const callers = access.some(({ kind }) => kind === "token") ? "staff and app keys" : "app keys";
-  throw forbidden(`Only ${actor.kind === "app" ? "users" : callers} may do this.`);
+  throw forbidden(`Only ${actor.kind === "app" ? "users" : callers} may do this.`, { remedy });
 }
 
 function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attempt): Actor | Promise<Actor> {

@@ -2,7 +2,7 @@ import type { LogLevel } from "../config/server-config.ts";
 import { maskSecrets } from "../values/mask-secrets.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 
-/** The log entry of an answered request. It contains nothing of its query, headers or body. */
+/** The log entry of an answered request. It contains nothing of its query, body or headers, except `Origin`. */
 export interface RequestLogEntry {
   at: number;
   level: LogLevel;
@@ -19,6 +19,8 @@ export interface RequestLogEntry {
   caller?: string | undefined;
   /** The address of the caller, for errors only. */
   ip?: string | null | undefined;
+  /** The site whose page sent a key that was refused. */
+  origin?: string | undefined;
   /** The internal cause of a 5xx in one line; never sent to the caller. */
   fault?: string | undefined;
 }
@@ -37,13 +39,13 @@ export function levelOf(status: number): LogLevel {
 /** One line of the log, as text or JSON. */
 export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
   const { at, ...rest } = entry;
-  const { method, path, status, code, request_id, namespace, caller, ip, fault } = entry;
+  const { method, path, status, code, request_id, namespace, caller, ip, origin, fault } = entry;
   const time = toTimestamp(at);
   const ms = round(entry.ms);
   const authenticated_ms = entry.authenticated_ms === undefined ? undefined : round(entry.authenticated_ms);
   if (form === "json") {
-    const store = namespace === undefined ? undefined : shorten(namespace);
-    const whole = { time, ...rest, path: shorten(path), ms, authenticated_ms, namespace: store };
+    const sent = { namespace: namespace && shorten(namespace), origin: origin && shorten(origin) };
+    const whole = { time, ...rest, path: shorten(path), ms, authenticated_ms, ...sent };
     return `${JSON.stringify(whole)}\n`;
   }
   let line = `${time} ${method} ${visible(path)} ${status} ${ms}ms`;
@@ -52,6 +54,7 @@ export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): st
   if (namespace !== undefined) line += ` namespace=${visible(namespace)}`;
   if (caller !== undefined) line += ` caller=${caller}`;
   if (ip) line += ` ip=${ip}`;
+  if (origin) line += ` origin=${visible(origin)}`;
   line += ` request_id=${request_id}`;
   if (fault !== undefined) line += ` fault=${JSON.stringify(fault)}`;
   return `${line}\n`;

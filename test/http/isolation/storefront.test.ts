@@ -89,6 +89,17 @@ onDatabase("file", (suite) => {
     });
   }
 
+  test("a page that calls for a customer before one is signed in is told to sign a user in", async () => {
+    const list = await send({ request: "GET /wishlist/" });
+    expect(list.error).toEqual({
+      code: 5300,
+      message: "The key lacks the scope wishlist:read, and no user is signed in.",
+      remedy: "Sign a user in, or use a key with this scope.",
+    });
+    expect((await send({ request: "GET /users/me/" })).error?.remedy).toBe("Sign a user in.");
+    expect((await send({ request: "GET /users/" })).error?.message).toBe("The key lacks the scope users:read.");
+  });
+
   test("a page reads with the key in the query without a preflight, and no log contains the secret", async () => {
     const { app_id, app_secret } = page.query as Record<string, string>;
     // A simple request: the headers that a browser adds by itself, and no others.
