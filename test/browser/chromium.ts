@@ -101,7 +101,7 @@ export async function find(page: Page, selector: string, text = ""): Promise<Ele
   const [where, what] = [selector, text].map((value) => JSON.stringify(value));
   const probe = `[...document.querySelectorAll(${where})]
     .find((one) => one.textContent.includes(${what}) && one.checkVisibility())`;
-  const found = await page.waitForFunction(probe, { polling: 50, timeout }).catch(async () => {
+  const found = await page.waitForFunction(probe, { polling: 100, timeout }).catch(async () => {
     throw new Error(`No ${selector} with the text "${text}" in the page: ${await describe(page)}`);
   });
   return found as ElementHandle;
@@ -115,7 +115,7 @@ export async function click(page: Page, selector: string, text = ""): Promise<vo
 /** Waits until the page shows a text. */
 export async function see(page: Page, text: string): Promise<void> {
   const probe = `document.body.innerText.includes(${JSON.stringify(text)})`;
-  await page.waitForFunction(probe, { polling: 50, timeout }).catch(async () => {
+  await page.waitForFunction(probe, { polling: 100, timeout }).catch(async () => {
     throw new Error(`"${text}" is not in the page: ${await describe(page)}`);
   });
 }
