@@ -82,14 +82,15 @@ export function describeCustomer(stage: Stage): void {
       const registrationId = await findWorker(cdp);
       await stage.call("POST", `/orders/${id}/pay/`, {});
       const [message] = await until("the message", () => subscriber.messages().length > 0 && subscriber.messages());
-      await cdp.send("ServiceWorker.deliverPushMessage", {
-        origin: stage.shop_url,
-        registrationId,
-        data: JSON.stringify(message),
+      const data = JSON.stringify(message);
+      const shown = `navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then(([one]) => one?.body)`;
+      // The protocol does not say whether the worker got the message, so it is sent until it is shown.
+      const body = await until("the notification", async () => {
+        await cdp.send("ServiceWorker.deliverPushMessage", { origin: stage.shop_url, registrationId, data });
+        const found = await page.waitForFunction(shown, { polling: 100, timeout: 2000 }).catch(() => null);
+        return found?.jsonValue();
       });
-      const shown =
-        "navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then(([one]) => one?.body)";
-      expect(await until("the notification", () => page.evaluate(shown))).toBe(message?.body as string);
+      expect(body).toBe(message?.body as string);
       expect(message?.body).toContain("1");
       await service.close();
     }, 60_000);
