@@ -2,10 +2,8 @@
 
 const shellCache = "shop shell";
 const goodsCache = "shop goods";
-const pictureCache = "shop pictures";
 /** A page waits so long for the network before it shows what was kept. */
 const patienceMs = 4000;
-/** Replies in each cache. */
 const maxKept = 200;
 
 addEventListener("install", (event) => event.waitUntil(keepShell().then(skipWaiting)));
@@ -17,8 +15,7 @@ addEventListener("fetch", (event) => {
   if (request.method !== "GET") return;
   const { origin, pathname } = new URL(request.url);
   if (origin === location.origin) event.respondWith(freshOrKept(event, shellCache));
-  else if (pathname.startsWith("/media/") && request.mode === "cors") event.respondWith(keptPicture(request));
-  // Replies about customers are never kept.
+  // Replies about customers are never kept; browsers keep pictures by themselves.
   else if (/^\/(client\.js$|products\/|categories\/)/.test(pathname)) event.respondWith(freshOrKept(event, goodsCache));
 });
 
@@ -37,14 +34,9 @@ async function freshOrKept(event, name) {
   if (!kept) return live;
   const slow = new Promise((resolve) => setTimeout(resolve, patienceMs, null));
   const fresh = await Promise.race([live.catch(() => null), slow]);
-  if (name === goodsCache) await tell(event.clientId, fresh ? "live" : "kept");
+  const client = name === goodsCache && (await clients.get(event.clientId));
+  if (client) client.postMessage(fresh ? "live" : "kept");
   return fresh ?? kept;
-}
-
-/** The content of a picture's address never changes. */
-async function keptPicture(request) {
-  const kept = await caches.match(request, { ignoreVary: true });
-  return kept ?? keep(pictureCache, request, await fetch(request));
 }
 
 async function keep(name, request, response) {
@@ -52,14 +44,8 @@ async function keep(name, request, response) {
   const cache = await caches.open(name);
   await cache.put(request, response.clone());
   const kept = await cache.keys();
-  // The oldest come first.
   if (kept.length > maxKept) await cache.delete(kept[0]);
   return response;
-}
-
-async function tell(clientId, state) {
-  const client = await clients.get(clientId);
-  client?.postMessage(state);
 }
 
 addEventListener("push", (event) => {

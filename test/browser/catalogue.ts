@@ -16,12 +16,12 @@ export function describeCatalogue(stage: Stage): void {
       await click(page, ".tags label");
       await page.waitForFunction('location.hash.includes("tag=")');
       await page.waitForNetworkIdle();
-      const readGoods = () => page.$$eval(".goods h3", (all) => all.map((one) => one.textContent));
+      const readGoods = () => page.$$eval(".goods h2", (all) => all.map((one) => one.textContent));
       const chosen = await readGoods();
       expect(chosen).not.toBeEmpty();
       expect(new URL(page.url()).hash).toMatch(/category=.*tag=/);
       await page.reload();
-      await find(page, ".goods h3 a", chosen.at(-1) ?? "");
+      await find(page, ".goods h2 a", chosen.at(-1) ?? "");
       expect(await readGoods()).toEqual(chosen);
       await page.type("#search", "lamp");
       await page.keyboard.press("Enter");

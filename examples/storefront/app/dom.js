@@ -1,8 +1,8 @@
 import { t } from "./words.js";
 
 /**
- * A copy of a template of `index.html` in the words of the page, with its slots filled. A slot's value is its new content, an object
- * with attributes and listeners, or nothing, which removes the element. Texts never become markup.
+ * A copy of a template of `index.html` in the words of the page. The value of a slot is its content, an object of attributes and
+ * listeners, or nothing, which removes the element. Texts never become markup.
  */
 export function take(id, slots = {}) {
   const root = document.getElementById(id).content.firstElementChild.cloneNode(true);
@@ -19,7 +19,7 @@ function fill(element, value) {
   else element.replaceChildren(...[value].flat(Infinity).filter((child) => child || child === 0));
 }
 
-/** Sets attributes; `text` is the content, `onclick` and the like are listeners, and what is false or missing is left out. */
+/** `text` is the content, `onclick` and the like are listeners, and what is false or missing is left out. */
 export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "text") element.textContent = value;
@@ -29,14 +29,12 @@ export function set(element, attributes) {
   return element;
 }
 
-/** Makes an element: `h("a", { href: "#/" }, "Home")`. */
 export function h(tag, attributes, ...children) {
   const element = set(document.createElement(tag), attributes);
   fill(element, children);
   return element;
 }
 
-/** Puts the words of the page into a part of it. */
 export function translate(root) {
   for (const element of [root, ...root.querySelectorAll("[data-word], [data-label], [data-placeholder]")]) {
     const { word, label, placeholder } = element.dataset;
@@ -48,7 +46,6 @@ export function translate(root) {
 
 let fading;
 
-/** Shows a short message at the edge of the page, which screen readers speak. */
 export function toast(text, action = "") {
   const box = document.querySelector("#toast");
   box.replaceChildren(h("p", {}, text, " ", action));
@@ -56,7 +53,6 @@ export function toast(text, action = "") {
   fading = setTimeout(() => box.replaceChildren(), 6000);
 }
 
-/** Moves the focus to what has appeared, so that keyboards and screen readers follow. */
 export function focusOn(element) {
   if (!element) return;
   if (element.tabIndex < 0) element.tabIndex = -1;

@@ -2,7 +2,7 @@ import { take, toast } from "./dom.js";
 import { BodegaError } from "./shop.js";
 import { hasWords, t } from "./words.js";
 
-/** An error in the words of the page. Codes are for programs: people read what happened, and what they can do. */
+/** Codes are for programs: people read what happened, and what they can do. */
 export function explain(error) {
   if (!(error instanceof BodegaError)) return t("error.unknown");
   const name = `error.${error.code}`;
@@ -10,7 +10,6 @@ export function explain(error) {
   return `${t("error.unknown")} ${t("error.quote", { id: error.requestId })}`;
 }
 
-/** A page's worth of apology, with a way to try again. */
 export function apology(error, retry) {
   const isMissing = error.code === 5301;
   return take("apology", {
@@ -21,7 +20,7 @@ export function apology(error, retry) {
   });
 }
 
-/** Does what a button is for, once at a time, and says what went wrong. */
+/** Once at a time, and says what went wrong. */
 export async function act(button, action) {
   if (button.ariaBusy) return;
   button.ariaBusy = "true";
@@ -34,12 +33,7 @@ export async function act(button, action) {
   }
 }
 
-/** Does what the page can be read without, such as counting a view. */
+/** What the page can do without, such as counting a view. */
 export async function optionally(action) {
-  if (!navigator.onLine) return;
-  try {
-    await action();
-  } catch (error) {
-    if (error.name !== "AbortError") console.warn(error);
-  }
+  if (navigator.onLine) await action().catch(console.warn);
 }

@@ -1,12 +1,9 @@
-import { slot, take, toast } from "./dom.js";
+import { focusOn, slot, take, toast } from "./dom.js";
 import { act, explain } from "./errors.js";
 import { config } from "./shop.js";
 import { t } from "./words.js";
 
-/**
- * Lets a form check its fields and call `submit` with their values. Errors are told at the field that is to blame, and above the
- * button. The rules of a new password are ticked off while it is typed.
- */
+/** Calls `submit` with the values of a form that is filled in. Errors are told at the field to blame, and above the button. */
 export function onSubmit(form, submit) {
   const fault = form.querySelector(".form-fault");
   form.addEventListener("input", ({ target }) => {
@@ -31,7 +28,7 @@ export function onSubmit(form, submit) {
   });
 }
 
-/** What is filled in, without spaces around it, which belong to passwords only. */
+/** Spaces around a value belong to passwords only. */
 function readForm(form, submitter) {
   const values = [...new FormData(form, submitter)].map(([name, value]) => [
     name,
@@ -59,18 +56,14 @@ function mark(control, word) {
   control.ariaInvalid = String(Boolean(word));
 }
 
-/** Replaces a step by the next one, and moves the focus to its heading. */
 export function nextStep(old, step) {
   old.replaceWith(step);
-  const heading = step.querySelector("h1, h2");
-  heading.tabIndex = -1;
-  heading.focus();
+  focusOn(step.querySelector("h1, h2"));
 }
 
-/** Where the code is: in the mail, or, in a demo that sends none, in the terminal. */
+/** A demo sends no mail; its terminal has the code. */
 export const mailNote = () => config.mail && take("mail-note", { command: config.mail });
 
-/** A button that mails another code. */
 export function resendButton(send) {
   const root = take("resend");
   const button = slot(root, "resend");

@@ -8,14 +8,13 @@ import { language, loadWords, t } from "./words.js";
 const find = (selector) => document.querySelector(selector);
 const all = (selector) => document.querySelectorAll(selector);
 
-/** Brings the header and the footer of `index.html` to life. */
 export function startFrame(name) {
   for (const element of all("[data-shop-name]")) element.textContent = name;
   find("[data-docs]").href = new URL("/docs", config.api).href;
   for (const button of all(".languages button")) button.addEventListener("click", () => changeLanguage(button.value));
   find(".search").addEventListener("submit", search);
   addEventListener("hashchange", markPlace);
-  // The address belongs to the pages, so the link moves the focus by itself.
+  // Behind the hash are pages, no places in the page.
   find(".skip-link").addEventListener("click", (event) => {
     event.preventDefault();
     find("#main").focus();
@@ -25,7 +24,6 @@ export function startFrame(name) {
   watchConnection();
 }
 
-/** Fills in the words of the current language. */
 export function drawFrame() {
   translate(document.body);
   for (const button of all(".languages button")) button.ariaPressed = String(button.value === language());
@@ -68,7 +66,7 @@ async function drawAccount() {
   find("[data-account] span").textContent = t((await isSignedIn()) ? "frame.account" : "frame.signIn");
 }
 
-/** Says when the connection is lost, and reads again what failed or is old when it is back. */
+/** When the connection is back, what failed or is old is read again. */
 function watchConnection() {
   let isKept = false;
   const say = (word) => find("#notice").replaceChildren(word ? h("p", {}, t(word)) : "");

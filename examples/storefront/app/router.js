@@ -4,8 +4,8 @@ import { apology } from "./errors.js";
 import { isSignedIn } from "./shop.js";
 
 /**
- * The pages by the first part of the address behind `#/`. A page exports `show(route)`, which returns its content; or `content` and
- * `update(route)`, with which it follows changes of its own address, such as a filter. Its heading is its title.
+ * The modules by the first part of the address. Their `show(route)` returns the content of the page; or `content` and `update(route)`,
+ * with which it follows changes of its own address, such as a filter.
  */
 const pages = {
   "": "catalogue/page",
@@ -37,7 +37,7 @@ export function startRouter(name) {
   return render();
 }
 
-/** Shows the page of the current address; `fresh` builds it anew. */
+/** `fresh` builds the page anew. */
 export async function render({ fresh = false } = {}) {
   controller.abort();
   controller = new AbortController();
@@ -49,7 +49,6 @@ export async function render({ fresh = false } = {}) {
     else await open(route, fresh);
     if (signal.aborted) return;
     entitle();
-    if (!isFirst && document.activeElement === document.body) focusOn(main.querySelector("h1"));
     isFirst = false;
   } catch (error) {
     if (signal.aborted) return;
@@ -82,6 +81,7 @@ async function open(route, fresh) {
   const visit = history.state?.visit;
   if (visit === undefined) history.replaceState({ visit: Date.now() }, "");
   scrollTo(0, scrolled.get(visit) ?? 0);
+  if (!isFirst) focusOn(main.querySelector("h1"));
 }
 
 function entitle() {

@@ -7,7 +7,6 @@ const { createClient, BodegaError } = await import(new URL("/client.js", config.
 
 export { BodegaError };
 
-/** The client of the store. It keeps the tokens of the customer and of the visitor; sign-ins and sign-outs are an event. */
 export const shop = createClient({
   url: config.api,
   namespace: config.namespace,
@@ -17,5 +16,4 @@ export const shop = createClient({
   onSession: () => dispatchEvent(new Event("session")),
 });
 
-/** Whether somebody is signed in, as far as this browser knows. */
 export const isSignedIn = async () => (await shop.auth.session()) !== null;

@@ -1,15 +1,14 @@
-/** The page's own words. Texts of products come from the store, in the language that `lang` asks for. */
+/** The page's own words; the texts of products come from the store. */
 
 const offered = ["en", "de", "fr"];
 const key = "shop language";
-let current = offered.includes(localStorage.getItem(key)) ? localStorage.getItem(key) : preferred();
+const preferred = [localStorage.getItem(key), ...navigator.languages].map((tag) => tag?.slice(0, 2));
+let current = preferred.find((tag) => offered.includes(tag)) ?? "en";
 let words = {};
 let plurals;
 
-/** The language of the page: `en`, `de` or `fr`. */
 export const language = () => current;
 
-/** Loads the words of the current language, or of the one to change to. */
 export async function loadWords(next = current) {
   const response = await fetch(`words/${next}.json`);
   words = await response.json();
@@ -19,25 +18,31 @@ export async function loadWords(next = current) {
   document.documentElement.lang = next;
 }
 
-/** A text by its name, with `{values}` filled in. A text with several forms takes the one that fits `count`. */
+/** A text with several forms has the one that fits `count`. */
 export function t(name, values = {}) {
   const entry = words[name] ?? name;
   const text = typeof entry === "string" ? entry : (entry[plurals.select(values.count)] ?? entry.other);
   return text.replace(/\{(\w+)\}/g, (_, value) => values[value] ?? "");
 }
 
-/** Whether there are words of this name. */
 export const hasWords = (name) => name in words;
 
-/** A date and time as people read it; `style` as in `Intl.DateTimeFormat`. */
 export function formatDate(date, style = { dateStyle: "long" }) {
   return new Intl.DateTimeFormat(current, style).format(new Date(date));
 }
 
-/** The name of a country in the language of the page. */
 export const countryName = (code) => new Intl.DisplayNames(current, { type: "region" }).of(code);
 
-function preferred() {
-  const asked = navigator.languages.map((tag) => tag.slice(0, 2));
-  return asked.find((tag) => offered.includes(tag)) ?? "en";
+const moneyFormat = (currency, more) => new Intl.NumberFormat(current, { style: "currency", currency, ...more });
+
+/** Decimal strings stay exact, as the store's amounts are. */
+export const formatMoney = (amount, currency) => moneyFormat(currency).format(amount);
+
+export const formatRange = (low, high, currency) =>
+  moneyFormat(currency, { maximumFractionDigits: 0 }).formatRange(low, high);
+
+/** Sums are made of whole minor units, so that no cent is lost to a fraction of a double. */
+export function formatMinor(minor, currency) {
+  const { maximumFractionDigits } = moneyFormat(currency).resolvedOptions();
+  return formatMoney(`${minor}E-${maximumFractionDigits}`, currency);
 }

@@ -5,7 +5,6 @@ import { t } from "../words.js";
 import { drawPush } from "./push.js";
 import { drawTwoFactor } from "./two-factor.js";
 
-/** The customer's own page. */
 export async function show({ signal }) {
   const reads = [shop.users.me({}, { signal }), shop.account.twoFactor({}, { signal }), drawPush()];
   const [me, twoFactor, push] = await Promise.all(reads);

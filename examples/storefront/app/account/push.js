@@ -3,16 +3,15 @@ import { act, optionally } from "../errors.js";
 import { shop } from "../shop.js";
 import { language, t } from "../words.js";
 
-/** The id and the secret of this browser's registration, with which it is removed. */
+/** This browser's registration: its id, and the secret that removes it. */
 const kept = "shop notifications";
 const isOn = () => localStorage.getItem(kept) !== null;
 
-/** Notifications about orders and news; nothing where the browser or the store has none. */
 export async function drawPush() {
   const worker = await navigator.serviceWorker?.getRegistration();
   const { vapid_public_key: key, platforms } = await shop.notifications.offer();
-  const isOffered = platforms.some(({ platform, delivery }) => platform === "web" && delivery === "on");
-  if (!isOffered || !worker?.pushManager) return null;
+  const web = platforms.find(({ platform }) => platform === "web");
+  if (web.delivery === "off" || !worker?.pushManager) return null;
   const panel = take("push");
   const button = slot(panel, "switch");
   const draw = () => {
@@ -29,10 +28,8 @@ export async function drawPush() {
 
 async function subscribe(worker, applicationServerKey) {
   if ((await Notification.requestPermission()) !== "granted") return "push.refused";
-  // Browsers without a push service refuse.
-  const subscription = await worker.pushManager
-    .subscribe({ userVisibleOnly: true, applicationServerKey })
-    .catch(() => null);
+  const wish = { userVisibleOnly: true, applicationServerKey };
+  const subscription = await worker.pushManager.subscribe(wish).catch(() => null);
   if (!subscription) return "push.none";
   await register(subscription);
   return "push.on";

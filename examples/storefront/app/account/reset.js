@@ -4,7 +4,6 @@ import { mailNote, nextStep, onSubmit, resendButton } from "../form.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 
-/** Replaces a forgotten password, with a mailed code. */
 export async function show() {
   const content = take("reset");
   onSubmit(slot(content, "form"), async ({ email }) => {

@@ -3,13 +3,12 @@ import { slot, take } from "../dom.js";
 import { onSubmit } from "../form.js";
 import { shop } from "../shop.js";
 
-/** Signs a customer in. With two-factor on, the store asks for the code after the right password. */
 export async function show({ query }) {
   const next = query.get("next");
   const content = take("sign-in", {
     first: next && {},
     email: { value: query.get("email") },
-    "sign-up": { href: address("sign-up", next ? { next } : {}) },
+    "sign-up": { href: address("sign-up", { next }) },
   });
   onSubmit(slot(content, "form"), async (values) => {
     try {

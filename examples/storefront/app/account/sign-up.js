@@ -5,15 +5,10 @@ import { shop } from "../shop.js";
 import { t } from "../words.js";
 import { goOn } from "./sign-in.js";
 
-/** Signs a customer up: first the account, then the code that was mailed. `?step=code` is for those who come back later. */
+/** Those who come back later sign up again, for another code. */
 export async function show({ query }) {
   const next = query.get("next");
-  if (query.get("step") === "code") return codeStep(null, next);
-  const kept = next ? { next } : {};
-  const content = take("sign-up", {
-    known: { href: address("sign-in", kept) },
-    later: { href: address("sign-up", { step: "code", ...kept }) },
-  });
+  const content = take("sign-up", { known: { href: address("sign-in", { next }) } });
   onSubmit(slot(content, "form"), async (account) => {
     const { next: then } = await shop.auth.signUp(account);
     if (then === "login") await enter(account, next);
@@ -22,16 +17,14 @@ export async function show({ query }) {
   return content;
 }
 
-/** The account exists once the code comes with the password of the sign-up, so the page keeps the password until then. */
-function codeStep(account, next) {
+/** The code counts with the password of the sign-up, so the page keeps the password until then. */
+function codeStep({ email, password }, next) {
   const content = take("sign-up-code", {
-    lead: account ? t("code.sent", { email: account.email }) : t("signUp.later"),
+    lead: t("code.sent", { email }),
     mail: mailNote(),
-    account: !account && take("account-fields"),
-    resend: account && resendButton(() => shop.auth.resendCode({ email: account.email })),
+    resend: resendButton(() => shop.auth.resendCode({ email })),
   });
-  onSubmit(slot(content, "form"), async (values) => {
-    const { email, password, code } = { ...account, ...values };
+  onSubmit(slot(content, "form"), async ({ code }) => {
     await shop.auth.verify({ email, password, code });
     await enter({ email, password }, next);
   });

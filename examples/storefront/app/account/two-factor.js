@@ -3,7 +3,6 @@ import { nextStep, onSubmit } from "../form.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 
-/** Turns the second factor on and off. */
 export function drawTwoFactor(state) {
   return state.enabled ? whenOn(state.recovery_codes_left) : whenOff();
 }

@@ -1,12 +1,10 @@
 /**
- * The basket, which stays in this browser. A line keeps what it looked like when it was added; the prices that count are the store's
- * at the time of the order. The basket's id is the `Idempotency-Key` of that order: if a reload or a second tab sends it again, the
- * store answers with the order that it has. Changes are an event.
+ * The basket stays in this browser: `{ id, lines: [{ product_id, variant_id?, quantity, … }] }`. Its id is the `Idempotency-Key` of
+ * its order: if a reload or a second tab sends it again, the store answers with the order that it has.
  */
 const name = "shop basket";
 const tell = () => dispatchEvent(new Event("basket"));
 
-/** `{ id, lines: [{ product_id, variant_id?, quantity, … }] }`. */
 export const readBasket = () => JSON.parse(localStorage.getItem(name)) ?? { id: newId(), lines: [] };
 
 function save(basket) {
@@ -16,16 +14,13 @@ function save(basket) {
 
 addEventListener("storage", ({ key }) => key === name && tell());
 
-/** Changes the lines. The function gets them, and returns what is left of them. */
 export function changeLines(change) {
   const basket = readBasket();
   save({ ...basket, lines: change(basket.lines) });
 }
 
-/** A line is a product in one variant. */
 const isSameLine = (a, b) => a.product_id === b.product_id && a.variant_id === b.variant_id;
 
-/** Adds a line, or to the line that is there. */
 export function addLine(line) {
   changeLines((lines) => {
     const known = lines.find((one) => isSameLine(one, line));
@@ -34,7 +29,6 @@ export function addLine(line) {
   });
 }
 
-/** Sets how many a line has; none removes it. */
 export function setQuantity(line, quantity) {
   changeLines((lines) =>
     lines.map((one) => (isSameLine(one, line) ? { ...one, quantity } : one)).filter((one) => one.quantity > 0),

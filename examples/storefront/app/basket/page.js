@@ -2,15 +2,13 @@ import { address } from "../address.js";
 import { picture } from "../catalogue/picture.js";
 import { isAvailable } from "../catalogue/price.js";
 import { h, slot, take, toast } from "../dom.js";
-import { formatMinor } from "../money.js";
 import { shop } from "../shop.js";
-import { t } from "../words.js";
-import { addLine, changeLines, readBasket, setQuantity } from "./basket.js";
+import { formatMinor, t } from "../words.js";
+import { changeLines, readBasket, setQuantity } from "./basket.js";
 import { quantityField } from "./quantity.js";
 
 const fields = "title,slug,price_minor,currency,images,available,allow_backorder,variants";
 
-/** The basket, with the prices and the stock of now. */
 export async function show({ signal }) {
   const content = take("basket");
   await refreshLines(signal);
@@ -65,26 +63,20 @@ function drawLine(line, count, drawAgain) {
     slot(row, "cost").textContent = cost(quantity);
     count();
   };
-  const button = (text, attributes) => h("button", { type: "button", class: "link-button", ...attributes }, t(text));
   const remove = () => {
     setQuantity(line, 0);
     drawAgain();
-    const putBack = () => {
-      addLine(line);
-      drawAgain();
-      toast(t("product.added", { title }));
-    };
-    toast(t("basket.removed", { title }), button("basket.undo", { onclick: putBack }));
+    toast(t("basket.removed", { title }));
     document.querySelector("#main").focus();
   };
   const row = take("line", {
     picture: picture(line.image, "7rem"),
-    title: h("a", { href: address("p", line.slug, variant ? { variant } : {}) }, title),
+    title: h("a", { href: address("p", line.slug, { variant }) }, title),
     variant: line.variant_title,
     note: line.note && t(`basket.note.${line.note}`, { count: line.available }),
     row: [
       quantityField({ value: line.quantity, label: t("basket.quantityOf", { title }), onchange }).field,
-      button("basket.remove", { "aria-label": t("basket.removeOf", { title }), onclick: remove }),
+      take("remove", { button: { "aria-label": t("basket.removeOf", { title }), onclick: remove } }),
     ],
     cost: cost(line.quantity),
   });

@@ -1,6 +1,5 @@
 import { slot, take } from "../dom.js";
 
-/** A number with a button for one fewer and one for one more. `onchange` is called with the new number. */
 export function quantityField({ value, label, onchange = () => {} }) {
   const field = take("quantity", { input: { value, "aria-label": label } });
   const input = slot(field, "input");

@@ -1,10 +1,9 @@
 import { h } from "../dom.js";
-import { formatMinor } from "../money.js";
-import { t } from "../words.js";
+import { formatMinor, t } from "../words.js";
 
 const names = ["subtotal", "discount", "shipping", "tax", "total", "refunded"];
 
-/** The amounts of an order. Those that are nothing, or say the same twice, are left out. */
+/** Amounts that are nothing, or say the same twice, are left out. */
 export function totals(order) {
   const { total_minor: total, currency } = order;
   const row = (name) => {

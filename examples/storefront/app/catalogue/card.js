@@ -5,17 +5,15 @@ import { likeButton } from "./like.js";
 import { picture } from "./picture.js";
 import { isAvailable, isOnSale, price } from "./price.js";
 
-/** What lists read of a product. */
 export const cardFields =
   "title,slug,price,compare_at_price,currency,images,available,allow_backorder,variants,likes_count";
 
 const sizes = "(min-width: 64rem) 19rem, (min-width: 40rem) 33vw, 50vw";
 
-/** A product in a list. Its link covers the whole card; the heart lies above it. */
-export function card(product, { isFirst } = {}) {
+export function card(product) {
   const isOut = !isAvailable(product);
   return take("card", {
-    picture: picture(product.images[0], sizes, { isFirst }),
+    picture: picture(product.images[0], sizes),
     out: isOut && t("stock.none"),
     sale: !isOut && isOnSale(product) && t("price.sale"),
     like: likeButton(product),

@@ -3,7 +3,7 @@ import { language } from "../words.js";
 
 let known = {};
 
-/** All categories of the store by id, in the language of the page; read once for each language. */
+/** The categories by id, read once for each language. */
 export async function readCategories() {
   if (known.language !== language()) {
     const categories = new Map();

@@ -1,8 +1,6 @@
 import { take } from "../dom.js";
-import { formatMoney } from "../money.js";
-import { t } from "../words.js";
+import { formatMoney, t } from "../words.js";
 
-/** The price of a product or variant, with its former price while it is on sale. */
 export function price({ price: own, compare_at_price: former, currency, variants = [] }) {
   const prices = variants.map((variant) => variant.price);
   const lowest = prices.length > 0 ? Math.min(...prices) : own;
@@ -14,11 +12,11 @@ export function price({ price: own, compare_at_price: former, currency, variants
 
 export const isOnSale = ({ price: now, compare_at_price: former }) => Boolean(former) && former > now;
 
-/** Whether somebody can order it now; `available` is null where stock is not counted. */
+/** `available` is null where stock is not counted. */
 export const isAvailable = ({ available, allow_backorder: canWait }) =>
   available === null || available > 0 || Boolean(canWait);
 
-/** A word about the stock; the store tells visitors of ten pieces at most. */
+/** The store tells visitors of ten pieces at most. */
 export function availability(item) {
   const { available } = item;
   if (!isAvailable(item)) return t("stock.none");

@@ -1,12 +1,10 @@
 import { totals } from "../basket/totals.js";
 import { picture } from "../catalogue/picture.js";
 import { focusOn, h, slot, take } from "../dom.js";
-import { explain } from "../errors.js";
-import { formatMinor } from "../money.js";
+import { act } from "../errors.js";
 import { config, shop } from "../shop.js";
-import { countryName, formatDate, t } from "../words.js";
+import { countryName, formatDate, formatMinor, t } from "../words.js";
 
-/** One order: its state, its lines and amounts, and while it is not paid, a way to cancel it. */
 export async function show({ id, query, signal }) {
   return draw(await shop.orders.get(id, {}, { signal }), query.has("placed"));
 }
@@ -29,7 +27,6 @@ function draw(order, isPlaced) {
   return content;
 }
 
-/** What has happened to the order last, and when. */
 function describe({ status, expires_at, paid_at, fulfilled_at, cancelled_at }) {
   if (status === "pending") return t("order.pending", { time: formatDate(expires_at, { timeStyle: "short" }) });
   const at = { paid: paid_at, completed: fulfilled_at, cancelled: cancelled_at }[status];
@@ -52,18 +49,14 @@ function drawAddress({ name, line1, line2, postal_code = "", city, country }) {
   return lines.filter(Boolean).map((line) => h("span", {}, line));
 }
 
-/** Cancelling asks once more, because there is no way back. */
 function startCancelling(content, { id }) {
   const dialog = content.querySelector("dialog");
-  slot(content, "cancel").addEventListener("click", () => dialog.showModal());
-  dialog.addEventListener("close", async () => {
-    if (dialog.returnValue !== "yes") return;
-    try {
-      const next = draw(await shop.orders.cancel(id), false);
-      content.replaceWith(next);
-      focusOn(next.querySelector("h1"));
-    } catch (error) {
-      slot(content, "fault").textContent = explain(error);
-    }
-  });
+  const button = slot(content, "cancel");
+  button.addEventListener("click", () => dialog.showModal());
+  const cancel = async () => {
+    const next = draw(await shop.orders.cancel(id), false);
+    content.replaceWith(next);
+    focusOn(next.querySelector("h1"));
+  };
+  dialog.addEventListener("close", () => dialog.returnValue === "yes" && act(button, cancel));
 }

@@ -1,26 +1,12 @@
 import { address } from "../address.js";
 import { picture } from "../catalogue/picture.js";
-import { h, slot, take } from "../dom.js";
-import { formatMinor } from "../money.js";
-import { moreButton } from "../more.js";
+import { h, take } from "../dom.js";
 import { shop } from "../shop.js";
-import { formatDate, t } from "../words.js";
+import { formatDate, formatMinor, t } from "../words.js";
 
-/** The customer's orders, newest first. */
 export async function show({ signal }) {
-  const list = shop.orders.list();
-  const { data, page } = await list.page();
-  signal.throwIfAborted();
-  const content = take("orders");
-  const add = (orders) => {
-    const added = orders.map(row);
-    slot(content, "rows").append(...added);
-    return added;
-  };
-  add(data);
-  if (data.length === 0) slot(content, "rest").append(take("nothing", { text: t("orders.none") }));
-  if (page.has_more) slot(content, "rest").append(moreButton(list, page.next_cursor, add));
-  return content;
+  const { data } = await shop.orders.list({ limit: 100 }, { signal }).page();
+  return take("orders", { rows: data.map(row) });
 }
 
 function row({ id, number, status, created_at, items, total_minor, currency }) {

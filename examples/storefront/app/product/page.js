@@ -1,7 +1,6 @@
 import { address } from "../address.js";
 import { addLine } from "../basket/basket.js";
 import { quantityField } from "../basket/quantity.js";
-import { card, cardFields } from "../catalogue/card.js";
 import { readCategories } from "../catalogue/categories.js";
 import { likeButton, markLikes } from "../catalogue/like.js";
 import { picture } from "../catalogue/picture.js";
@@ -15,13 +14,12 @@ import { wishButton } from "./wish.js";
 
 const sizes = "(min-width: 64rem) 36rem, (min-width: 48rem) 50vw, 100vw";
 
-/** One product: pictures, price, its variants, and how to get it. */
 export async function show({ id, query, signal }) {
   const [product, categories] = await Promise.all([shop.products.get(id, {}, { signal }), readCategories()]);
   const category = product.category_ids.map((one) => categories.get(one)).find(Boolean);
   const images = product.images.length > 0 ? product.images : [null];
   const content = take("product", {
-    pictures: images.map((image, index) => picture(image, sizes, { isFirst: index === 0, alt: image?.alt ?? "" })),
+    pictures: images.map((image) => picture(image, sizes, image?.alt)),
     trail: trail(category, categories),
     title: product.title,
     description: product.description,
@@ -29,15 +27,16 @@ export async function show({ id, query, signal }) {
     actions: [wishButton(product), likeButton(product)],
   });
   startBuying(content, product, query.get("variant"));
-  void optionally(() => countView(product, slot(content, "views")));
-  void optionally(() => drawAlike(slot(content, "alike"), product, category, signal));
-  void markLikes(content, signal);
+  void optionally(async () => {
+    const { count } = await shop.views.add({ resource_type: "product", resource_id: product.id });
+    slot(content, "views").textContent = count > 0 ? t("product.views", { count }) : "";
+  });
+  void markLikes(content);
   return content;
 }
 
 const link = (href, text) => h("li", {}, h("a", { href }, text));
 
-/** From the top category down to the product's own. */
 function trail(category, categories) {
   const links = [];
   for (let one = category; one; one = categories.get(one.parent_id)) {
@@ -69,32 +68,9 @@ function startBuying(content, product, variantId) {
   });
 }
 
-/** What the basket keeps of a product. */
 function toLine(product, item, quantity) {
   const { id: product_id, slug, title, currency } = product;
   const variant = item !== product && { variant_id: item.id, variant_title: item.title };
   const image = item.images[0] ?? product.images[0] ?? null;
   return { product_id, ...variant, slug, title, image, currency, price_minor: item.price_minor, quantity };
-}
-
-/** Counts the view, once a day for each visitor, and says how many there are. */
-async function countView({ id }, line) {
-  const { count } = await shop.views.add({ resource_type: "product", resource_id: id });
-  if (count > 0) line.textContent = t("product.views", { count });
-}
-
-/** Other goods of the same category. */
-async function drawAlike(section, { id }, category, signal) {
-  if (!category) return;
-  const query = { category: category.slug, limit: 5, fields: cardFields, sort: "popular" };
-  const { data } = await shop.products.list(query, { signal }).page();
-  const others = data.filter((one) => one.id !== id).slice(0, 4);
-  if (others.length === 0) return;
-  const goods = h(
-    "ul",
-    { class: "goods is-row" },
-    others.map((one) => card(one)),
-  );
-  section.append(h("h2", {}, t("product.alike", { category: category.title })), goods);
-  await markLikes(section, signal);
 }

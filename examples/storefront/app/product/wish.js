@@ -4,7 +4,7 @@ import { act, optionally } from "../errors.js";
 import { isSignedIn, shop } from "../shop.js";
 import { t } from "../words.js";
 
-/** Puts a product on the customer's wishlist, or takes it off. A visitor signs in first. */
+/** A visitor signs in first. */
 export function wishButton({ id, title }) {
   const button = take("wish-button");
   let isOn = false;
