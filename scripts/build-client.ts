@@ -7,9 +7,10 @@ import manifest from "../package.json" with { type: "json" };
 const root = join(import.meta.dir, "..");
 const entry = join(root, "src", "client", "client.ts");
 
-/** The client as one ES module for browsers, Node and Bun. */
+/** The client as one ES module for browsers, Node and Bun, with lines and names that stack traces can show. */
 export async function bundleClient(): Promise<string> {
-  const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", format: "esm", minify: true });
+  const minify = { syntax: true };
+  const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", format: "esm", minify });
   return (outputs[0] as Bun.BuildArtifact).text();
 }
 

@@ -13,7 +13,10 @@ export interface ClientOptions extends Partial<RetryPolicy> {
   lang?: string | (() => string | undefined);
   /** Keeps the tokens of the user and of the visitor. `localStorage` keeps them over reloads. Default: memory. */
   storage?: TokenStorage;
-  /** Called with the new session after a sign-in and a refresh, with null after a sign-out and when the session has ended. */
+  /**
+   * Called with the new session after a sign-in and a refresh, with null after a sign-out and when the session has ended:
+   * also when another tab did so. A session that a reload has kept is not new: ask `auth.session()`.
+   */
   onSession?: (session: Session | null) => void;
 }
 
@@ -37,6 +40,7 @@ const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;
 export function createSender(options: ClientOptions) {
   const { app, namespace, storage = memoryStorage(), onSession = () => {} } = options;
   const base = options.url.replace(/\/+$/, "");
+  if (!/^https?:\/\//.test(base)) throw new TypeError(`url must begin with http:// or https://, unlike "${base}".`);
   const name = `bodega ${new URL(base).host} ${namespace}`;
   const policy: RetryPolicy = {
     // Browsers refuse `fetch` as a method of another object.

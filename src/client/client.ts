@@ -50,8 +50,8 @@ export interface Client extends Groups {
   /** Sends an operation by its name, and returns the whole reply: `data`, and `page` of lists. */
   call: Call;
   auth: Auth;
-  /** The address of a product's picture in a width. Pictures that are stored elsewhere have one size. */
-  imageUrl(image: { url: string }, width?: 320 | 640 | 1280 | 2560): string;
+  /** The address of a picture in a width, or of the original without one. Pictures that are stored elsewhere have one size. */
+  imageUrl(image: string | { url: string }, width?: 320 | 640 | 1280 | 2560): string;
 }
 
 /** Creates a client of one store. Its calls throw {@link BodegaError}. */
@@ -92,7 +92,8 @@ export function createClient(options: ClientOptions): Client {
       forgotPassword: createMethod(send, "POST /auth/password/forgot/"),
       resetPassword: createMethod(send, "POST /auth/password/reset/"),
     },
-    imageUrl({ url }, width) {
+    imageUrl(image, width) {
+      const url = typeof image === "string" ? image : image.url;
       if (!url.startsWith("/")) return url;
       return base + (width ? url.replace(/\/original(?=\.webp)/, `/${width}`) : url);
     },

@@ -21,6 +21,7 @@ interface Failure {
 }
 
 class FailedCall extends Error {
+  static override readonly name = "BodegaError";
   readonly code: ErrorCode | "network";
   /** How to correct the request. */
   readonly remedy: string | undefined;

@@ -70,8 +70,13 @@ async function sendOnce(
     return { request_id: requestId, ...rest } as Envelope;
   } catch (cause) {
     init.signal?.throwIfAborted();
-    const message = status === undefined ? "The server cannot be reached." : `The reply (${status}) could not be read.`;
-    return new BodegaError({ code: "network", message, status, cause });
+    if (status !== undefined)
+      return new BodegaError({ code: "network", message: `The reply (${status}) could not be read.`, status, cause });
+    // Browsers do not say which it was.
+    const isPage = "document" in globalThis;
+    const message = `The server cannot be reached${isPage ? ", or the key does not allow this page's origin" : ""}.`;
+    const remedy = isPage ? "Check the address, and the origin: bodega origin check" : undefined;
+    return new BodegaError({ code: "network", message, remedy, cause });
   }
 }
 

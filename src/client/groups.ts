@@ -41,8 +41,10 @@ const operations = {
   wishlist: {
     list: "LIST /wishlist/",
     get: "GET /wishlist/{product_id}/",
+    /** Adds a product by its id. Adding it twice changes nothing. */
     add: "POST /wishlist/",
     put: "PUT /wishlist/{product_id}/",
+    /** Removes a product by its id or slug; error 5301 if it is not on the list. */
     remove: "DELETE /wishlist/{product_id}/",
   },
   rewards: {

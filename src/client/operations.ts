@@ -38,14 +38,17 @@ export type Item<O extends Operation> =
 type ParametersIn<O extends Operation, In extends string> =
   Described<O> extends { parameters: infer P } ? (In extends keyof P ? P[In] : never) : never;
 
+/** `T`, where fields that may be left out may also be undefined: the client does not send those. */
+type Sendable<T> = { [K in keyof T]: T[K] | (Record<never, never> extends Pick<T, K> ? undefined : never) };
+
 /** The query of an operation, without `namespace`, which the client adds. */
-export type Query<O extends Operation> = Omit<ParametersIn<O, "query">, "namespace">;
+export type Query<O extends Operation> = Sendable<Omit<ParametersIn<O, "query">, "namespace">>;
 
 /** The JSON body of an operation; a file of an upload. `undefined` if it has none. */
 export type Body<O extends Operation> =
   Described<O> extends { requestBody?: { content: infer C } | undefined }
     ? C extends { "application/json": infer J }
-      ? J
+      ? Sendable<J>
       : unknown extends C
         ? undefined
         : Blob
@@ -77,7 +80,10 @@ export type CallOptions<O extends Operation> = SendOptions &
   Field<"query", Query<O>> &
   Field<"body", Body<O>>;
 
-type Ids<O extends string> = O extends `${string}{${string}}${infer Rest}` ? [id: string, ...Ids<Rest>] : [];
+type Named = { product_id: [product_id: string]; variant_id: [variant_id: string] };
+type Ids<O extends string> = O extends `${string}{${infer Name}}${infer Rest}`
+  ? [...(Name extends keyof Named ? Named[Name] : [id: string]), ...Ids<Rest>]
+  : [];
 
 /** What an operation is mainly about: the query of reads and removals, otherwise the body. */
 type Input<O extends Operation> = O extends `${"GET" | "DELETE"} ${string}` ? Query<O> : Body<O>;
@@ -93,8 +99,17 @@ export type Arguments<O extends Operation> = [
   options?: SendOptions & { query?: Partial<Query<O>> },
 ];
 
+/** A record of which only the id and the fields of the query `fields` are there. */
+type Part<T> = Partial<T> & Pick<T, keyof T & "id">;
+
+/** A function whose result is `P` if the query has `fields`, otherwise `W`. */
+type Choosing<O extends Operation, W, P> = "fields" extends keyof Query<O>
+  ? ((...args: [...Ids<O>, input: Query<O> & { fields: string }, options?: SendOptions]) => P) &
+      ((...args: Arguments<O>) => W)
+  : (...args: Arguments<O>) => W;
+
 /** A method of the client. Errors: {@link BodegaError}. */
-export type Method<O extends Operation> = (...args: Arguments<O>) => Promise<Data<O>>;
+export type Method<O extends Operation> = Choosing<O, Promise<Data<O>>, Promise<Part<Data<O>>>>;
 
 /** The records of all pages, which are fetched as `for await` reaches them, or one page at a time. */
 export interface List<I> extends AsyncIterable<I> {
@@ -102,7 +117,7 @@ export interface List<I> extends AsyncIterable<I> {
   page(cursor?: string | null): Promise<{ data: I[]; page: Page }>;
 }
 
-export type ListMethod<O extends Operation> = (...args: Arguments<O>) => List<Item<O>>;
+export type ListMethod<O extends Operation> = Choosing<O, List<Item<O>>, List<Part<Item<O>>>>;
 
 type State<O extends Operation, Id> =
   Reply<O> extends infer R

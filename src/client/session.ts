@@ -29,6 +29,10 @@ export function memoryStorage(): TokenStorage {
   };
 }
 
+interface Page {
+  addEventListener(type: "storage", listen: (event: { storageArea: unknown; key: string | null }) => void): void;
+}
+
 interface Locks {
   request<T>(name: string, run: () => Promise<T>): Promise<T>;
 }
@@ -56,10 +60,29 @@ interface Options {
 export function createSessionKeeper({ storage, name, refresh, onChange }: Options) {
   let refreshing: Promise<Session | null> | undefined;
   let pausedUntil = 0;
+  /** The token that the caller knows of, null for none; undefined before the first read. */
+  let known: string | null | undefined;
 
+  if ("document" in globalThis)
+    (globalThis as unknown as Page).addEventListener("storage", ({ storageArea, key }) => {
+      if (storageArea !== storage || (key !== null && key !== name)) return;
+      if (known === undefined) known = "";
+      void read();
+    });
+
+  /** The session in the storage, where another page or client may have changed it. */
   async function read(): Promise<KeptSession | null> {
     const text = await storage.getItem(name);
-    return text ? JSON.parse(text) : null;
+    const kept = text ? JSON.parse(text) : null;
+    tell(kept);
+    return kept;
+  }
+
+  function tell(session: Session | null) {
+    const token = session?.token ?? null;
+    const isNews = known !== undefined && known !== token;
+    known = token;
+    if (isNews) onChange(session);
   }
 
   async function save({ user_id, token, expires_at }: Session): Promise<Session> {
@@ -67,7 +90,8 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
     const renew_at = now + (Date.parse(expires_at) - now) * renewAfter;
     const session = { user_id, token, expires_at };
     await storage.setItem(name, JSON.stringify({ ...session, renew_at } satisfies KeptSession));
-    onChange(session);
+    known ??= null;
+    tell(session);
     return session;
   }
 
@@ -77,14 +101,14 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
     if (kept && kept.token !== ended.token) return kept;
     if (kept) {
       await storage.removeItem(name);
-      onChange(null);
+      tell(null);
     }
     return null;
   }
 
-  async function renew(known: Session): Promise<Session | null> {
+  async function renew(session: Session): Promise<Session | null> {
     const kept = await read();
-    if (!kept || kept.token !== known.token) return kept;
+    if (!kept || kept.token !== session.token) return kept;
     try {
       return await save(await refresh(kept));
     } catch (error) {
@@ -95,9 +119,9 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
   }
 
   /** Refreshes the token, unless that has happened meanwhile. */
-  function renewOnce(known: Session): Promise<Session | null> {
+  function renewOnce(session: Session): Promise<Session | null> {
     const { locks } = (globalThis.navigator ?? {}) as { locks?: Locks };
-    refreshing ??= (locks ? locks.request(name, () => renew(known)) : renew(known)).finally(() => {
+    refreshing ??= (locks ? locks.request(name, () => renew(session)) : renew(session)).finally(() => {
       refreshing = undefined;
     });
     return refreshing;

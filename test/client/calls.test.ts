@@ -115,6 +115,24 @@ onDatabase("file", (suite) => {
     proxy.hold = Promise.resolve();
   });
 
+  test("a page that gets no reply is told that its origin may be refused, and how to find out", async () => {
+    const fail = () => failure(open({ retries: 0, url: "http://127.0.0.1:1" }).products.list().page());
+    expect((await fail()).message).toBe("The server cannot be reached.");
+    Object.assign(globalThis, { document: {} });
+    try {
+      const { code, message, remedy } = await fail();
+      expect([code, message]).toEqual(["network", expect.stringContaining("does not allow this page's origin")]);
+      expect(remedy).toEndWith("bodega origin check");
+    } finally {
+      Reflect.deleteProperty(globalThis, "document");
+    }
+  });
+
+  test("an address without a scheme is refused by the name of its option", () => {
+    for (const url of ["127.0.0.1:8080", "localhost:8080", ""])
+      expect(() => built.createClient({ url, namespace: "demo" })).toThrow(/^url must begin with http/);
+  });
+
   test("an error has its code, and the field that is to blame", async () => {
     const { id } = await shop.createProduct({ stock: 1 });
     const error = await failure(open().orders.place({ items: [{ product_id: id, quantity: 2 }] }));
@@ -166,6 +184,7 @@ onDatabase("file", (suite) => {
     const { url } = await client.media.upload(file);
     const reply = await fetch(client.imageUrl({ url }, 320));
     expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "image/webp"]);
+    expect(client.imageUrl(url, 320)).toBe(client.imageUrl({ url }, 320));
     expect(client.imageUrl({ url: "https://cdn.example/original.webp" }, 320)).toBe(
       "https://cdn.example/original.webp",
     );

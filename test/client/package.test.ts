@@ -39,6 +39,20 @@ test("the module imports nothing, and uses only what browsers have", () => {
   expect(text).not.toMatch(/\b(?:process|Buffer|Bun|require|__dirname)\b/);
 });
 
+test("an error that nobody catches shows its name and message, and not the whole module", async () => {
+  writeFileSync(
+    join(project, "fail.js"),
+    `import { createClient } from "bodega-client";
+await createClient({ url: "http://127.0.0.1:1", namespace: "demo", retries: 0 }).products.list().page();
+`,
+  );
+  for (const runtime of ["node", process.execPath]) {
+    const { exitCode, output } = await run([runtime, "fail.js"]);
+    expect([exitCode, output]).toEqual([1, expect.stringContaining("BodegaError: The server cannot be reached.")]);
+    expect(output.length).toBeLessThan(4000);
+  }
+});
+
 onDatabase("file", (suite) => {
   test("a project under Node and Bun reads a store with the package", async () => {
     const { namespace, key, createProduct } = await suite.shop();
@@ -75,6 +89,13 @@ const order: Data<"POST /orders/"> = await client.orders.place(
 );
 order.total satisfies number;
 await client.orders.cancel(order.id, undefined, { ifVersion: order.version });
+const some = { lang: undefined as string | undefined, limit: undefined as number | undefined };
+client.products.list(some);
+await client.products.update("mug", { sku: undefined });
+const part = await client.products.get("mug", { fields: "title" });
+part.id satisfies string;
+part.title satisfies string | undefined;
+for await (const { price } of client.products.list({ fields: "price" })) price satisfies number | undefined;
 const { store } = await client.auth.login({ email: "ada@example.com", password: "secret" });
 store.currency satisfies string;
 (await client.users.me()).addresses satisfies unknown[];
@@ -100,6 +121,8 @@ try {
   // @ts-expect-error
   else error.details[0].field;
 }
+// @ts-expect-error
+part.price satisfies number;
 // @ts-expect-error
 await client.products.get();
 // @ts-expect-error

@@ -117,6 +117,35 @@ onDatabase("file", (suite) => {
     expect([await client.auth.session(), sessions.at(-1)]).toEqual([null, null]);
   });
 
+  test("clients with one storage are told of each other's sign-in and sign-out: other tabs at once, others at their next call", async () => {
+    const storage = sharedStorage();
+    const told: Record<"tab" | "client", (string | undefined)[]> = { tab: [], client: [] };
+    Object.assign(globalThis, { document: {} });
+    const note = (who: keyof typeof told) => ({
+      onSession: (session: Session | null) => told[who].push(session?.token),
+    });
+    open({ storage, ...note("tab") });
+    Reflect.deleteProperty(globalThis, "document");
+    const same = open({ storage, ...note("client") });
+    const client = open({ storage });
+    const change = (key: string, storageArea: unknown = storage) =>
+      (globalThis as unknown as EventTarget).dispatchEvent(Object.assign(new Event("storage"), { key, storageArea }));
+    const key = () => [...storage.items.keys()][0] as string;
+
+    const { token } = await client.auth.login(await createLogin());
+    change("another", storage);
+    change(key(), sharedStorage());
+    expect(told).toEqual({ tab: [], client: [] });
+    change(key());
+    await until("the tab", () => told.tab.length === 1);
+    await same.users.me();
+    await client.auth.logout();
+    change(`bodega ${new URL(proxy.url).host} ${shop.namespace} session`);
+    await until("the tab", () => told.tab.length === 2);
+    expect(await same.auth.session()).toBeNull();
+    expect(told).toEqual({ tab: [token, undefined], client: [undefined] });
+  });
+
   test("a session that ended while the page was closed is dropped at the first call", async () => {
     const client = open();
     await client.auth.login(await createLogin());

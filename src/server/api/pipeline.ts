@@ -112,8 +112,8 @@ export async function answerRoute(
   } catch (error) {
     const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
     failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
-    // A page may read why it was refused, unless it used a key that has not allowed its origin.
-    if (origin !== null && (!sent?.app || actor || (known && allowsOrigin(known, origin))))
+    // A page may read why it was refused, unless it used a key of a store that has not allowed its origin.
+    if (origin !== null && (!sent?.app || actor || (known && (!known.tenant || allowsOrigin(known, origin)))))
       allowOrigin(headers, origin);
     if (body ? body.error?.headers : !(await dropBody(request, deps.bodyLimits))) headers.Connection = "close";
     response = errorResponse(requestId, failure, headers);
