@@ -28,9 +28,10 @@ export const languageForm: Form = {
     "^([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
 };
 
-/** The form of a comma-separated list of some of these names. */
+/** The form of a comma-separated list of some of these names, without the spaces that services ignore. */
 export function namesForm(names: readonly string[]): Form {
-  return { pattern: `^( *(${names.join("|")}) *(, *\\b|$))+$` };
+  const name = `(${names.join("|")})`;
+  return { pattern: `^${name}(,${name})*$` };
 }
 
 /** A whole number within these bounds. */

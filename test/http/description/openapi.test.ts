@@ -152,7 +152,7 @@ onDatabase("file", (suite) => {
     const form = new RegExp(parameters.find((one) => one.name === "fields")?.schema?.pattern ?? "", "u");
     for (const [fields, status] of [
       ["title", 200],
-      ["id, title ,price", 200],
+      ["id,title,price", 200],
       ["titles", 422],
       [",title", 422],
       ["title,", 422],
