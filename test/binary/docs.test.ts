@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Secret, TOTP } from "otpauth";
 import { type Binary, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
 import { startSqld } from "../support/sqld.ts";
+import { openPage } from "./storefront-page.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
@@ -134,66 +134,26 @@ test.skipIf(!curl)(
     const text = readFileSync(join(import.meta.dir, "../../docs/STOREFRONT.md"), "utf8");
     const blocks = readBlocks(text, ["sh", "js"]);
     const reader = await openReader();
-    const { page, images, written } = openPage(reader, blocks);
+    const { page, images, written, close } = openPage(
+      reader,
+      blocks.flatMap(({ language, text }) => (language === "js" ? [text] : [])),
+      (name) => latest(name, reader.printed) as string,
+    );
     const checks = [{ language: "js", runs: "yes", text: "" } as const];
-    await follow(reader, [...blocks, ...checks], page);
+    await follow(reader, [...blocks, ...checks], page).finally(close);
     expect(images).toHaveLength(5);
     expect(written.filter((line) => line === "true 1")).toHaveLength(1);
     expect(written).toContain("kitchen 5");
     expect(written.filter((line) => line === "Enamel mug 12.5 EUR")).toHaveLength(2);
-    expect(written.slice(-3, -1)).toEqual(["5300", "5300"]);
-    expect(written.at(-1)).toMatch(/^\d+(?:\.\d+)? 1 pending$/);
+    expect(written.filter((line) => /^Signed|^Still/.test(line))).toEqual(["Signed in", "Signed in"]);
+    expect(written).toContainEqual(expect.stringMatching(/^.+ \d+(?:\.\d+)? true$/));
+    expect(written).toContainEqual(expect.stringMatching(/^\d+(?:\.\d+)? 1 pending$/));
+    expect(written.slice(-2)).toEqual(["5300", "5300"]);
     expect(reader.printed).toMatch(/HTTP\/1.1 304/);
     expect(reader.printed).toContain('"code":5211');
   },
   60_000,
 );
-
-/**
- * A page of an allowed site that runs the blocks for it, one at each `next`, and at last fetches each of its pictures in
- * each width, and tries what its key may not do.
- */
-function openPage(reader: Reader, blocks: Block[]) {
-  const images: { src: URL; srcset: string }[] = [];
-  const written: string[] = [];
-  let codes = 0;
-  const browser = {
-    valueOf: (name: string) => latest(name, reader.printed),
-    async fetch(url: URL, options: RequestInit) {
-      const headers = { ...(options.headers as Record<string, string>), Origin: "https://shop.example.com" };
-      const reply = await fetch(url, { ...options, headers });
-      reader.printed += `${await reply.clone().text()}\n`;
-      return reply;
-    },
-    document: {
-      createElement: () => ({}),
-      body: { append: (...added: typeof images) => images.push(...added), insertAdjacentHTML: () => undefined },
-    },
-    // Each code is accepted once, and so is that of the next half minute.
-    prompt: () => {
-      const secret = Secret.fromBase32(latest("secret", reader.printed) as string);
-      return new TOTP({ secret }).generate({ timestamp: Date.now() + 30_000 * codes++ });
-    },
-    console: { log: (...values: unknown[]) => written.push(values.join(" ")) },
-    async check() {
-      for (const { src, srcset } of images) {
-        for (const address of [src.href, ...srcset.split(/ \d+w(?:, )?/).filter(Boolean)]) {
-          const { status, headers } = await fetch(address);
-          expect([status, headers.get("content-type")]).toEqual([200, "image/webp"]);
-        }
-      }
-    },
-  };
-  const steps = blocks.filter(({ language }) => language === "js").map(({ text }) => `${text}\nyield;\n`);
-  const program = `${steps.join("")}await check();
-    customer = null;
-    for (const path of ["/users/", "/orders/"]) console.log(await call("GET", path).catch(({ code }) => code));
-    console.log(preview.data.total, order.data.number, order.data.status);`;
-  const filled = program.replaceAll("8080", reader.port).replaceAll(/"<([a-z_]+)>"/g, 'valueOf("$1")');
-  const Program = Object.getPrototypeOf(async function* () {}).constructor;
-  const page: AsyncGenerator = new Program(...Object.keys(browser), filled)(...Object.values(browser));
-  return { page, images, written };
-}
 
 /** The latest value of a placeholder that was printed. */
 function latest(name: string, printed: string): string | undefined {

@@ -22,6 +22,24 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
+/** Checks the types of the files in the directory with the `tsconfig.json` of a guide. */
+async function compile(guide: string, more: object = {}): Promise<[output: string, exitCode: number]> {
+  const { compilerOptions, ...project } = JSON.parse(/```json\n([\s\S]*?)```/.exec(guide)?.[1] as string);
+  Object.assign(compilerOptions, { noEmit: true, typeRoots: [join(root, "node_modules", "@types")], ...more });
+  writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions, ...project }));
+  const tsc = Bun.spawn([process.execPath, join(root, "node_modules", "typescript", "bin", "tsc"), "-p", dir]);
+  return [await tsc.stdout.text(), await tsc.exited];
+}
+
+test("the types that docs/STOREFRONT.md uses in a page are found by the address of the server", async () => {
+  const text = readFileSync(join(root, "docs", "STOREFRONT.md"), "utf8");
+  writeFileSync(join(dir, "client.d.ts"), await bundleClientTypes());
+  writeFileSync(join(dir, "page.ts"), /```ts\n([\s\S]*?)```/.exec(text)?.[1] as string);
+  const options = { strict: true, types: [], module: "esnext", moduleResolution: "bundler", lib: ["ES2022", "DOM"] };
+  expect(await compile(text, options)).toEqual(["", 0]);
+  rmSync(join(dir, "page.ts"));
+}, 60_000);
+
 onDatabase("file", (suite) => {
   test("the backend of docs/BACKEND.md compiles, and does in a store what the page says", async () => {
     const text = readFileSync(join(root, "docs", "BACKEND.md"), "utf8");
@@ -31,13 +49,8 @@ onDatabase("file", (suite) => {
     writeFileSync(path, blocks.join("\n").replaceAll('"demo"', JSON.stringify(shop.namespace)));
     writeFileSync(join(dir, "client.js"), await bundleClient());
     writeFileSync(join(dir, "client.d.ts"), await bundleClientTypes());
-    const options = { strict: true, noEmit: true, target: "es2022", module: "nodenext", lib: ["ES2022"] };
-    const typeRoots = [join(root, "node_modules", "@types")];
-    const compilerOptions = { ...options, typeRoots, types: ["node"] };
     writeFileSync(join(dir, "package.json"), '{"type": "module"}');
-    writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["backend.ts"] }));
-    const tsc = Bun.spawn([process.execPath, join(root, "node_modules", "typescript", "bin", "tsc"), "-p", dir]);
-    expect([await tsc.stdout.text(), await tsc.exited]).toEqual(["", 0]);
+    expect(await compile(text)).toEqual(["", 0]);
 
     setSystemTime(suite.app.clock.now());
     Object.assign(process.env, { BODEGA_URL: suite.app.url, APP_ID: shop.key.app_id, APP_SECRET: shop.key.app_secret });
