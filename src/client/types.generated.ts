@@ -722,9 +722,10 @@ export interface components {
         ErrorBody: {
             /**
              * Format: int64
-             * @description Numeric code of the error; it never changes.
+             * @description Numeric code of the error; it never changes. Later versions may have further codes.
+             * @enum {integer}
              */
-            code: number;
+            code: 5000 | 5001 | 5100 | 5101 | 5102 | 5103 | 5104 | 5105 | 5106 | 5107 | 5202 | 5203 | 5204 | 5205 | 5206 | 5207 | 5209 | 5211 | 5212 | 5213 | 5214 | 5215 | 5216 | 5217 | 5300 | 5301 | 5302 | 5303 | 5304 | 5305 | 5306 | 5307;
             /** @description Description of the error for people. Its text may change. */
             message: string;
             /** @description How to correct the request, or when to repeat it. */
@@ -3622,7 +3623,11 @@ export interface operations {
             200: components["responses"]["ResetPasswordReplyReply"];
             /** @description 5216: The code is invalid, used or expired. */
             400: components["responses"]["Error"];
-            /** @description 5217: The password is too weak. */
+            /**
+             * @description 5102: Validation failed.
+             *
+             *     5217: The password is too weak.
+             */
             422: components["responses"]["Error"];
             /** @description 5213: Too many attempts. */
             429: components["responses"]["Error"];
@@ -4614,7 +4619,11 @@ export interface operations {
             200: components["responses"]["SessionReply"];
             /** @description 5212: Invalid email, password or one-time code. */
             401: components["responses"]["Error"];
-            /** @description 5217: The password is too weak. */
+            /**
+             * @description 5102: Validation failed.
+             *
+             *     5217: The password is too weak.
+             */
             422: components["responses"]["Error"];
             /** @description 5213: Too many attempts. */
             429: components["responses"]["Error"];
@@ -4638,7 +4647,11 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["SignUpReplyReply"];
-            /** @description 5217: The password is too weak. */
+            /**
+             * @description 5102: Validation failed.
+             *
+             *     5217: The password is too weak.
+             */
             422: components["responses"]["Error"];
             /** @description 5213: Too many attempts. */
             429: components["responses"]["Error"];
@@ -4869,7 +4882,11 @@ export interface operations {
              *     5307: This idempotency key was used for another request.
              */
             409: components["responses"]["Error"];
-            /** @description 5217: The password is too weak. */
+            /**
+             * @description 5102: Validation failed.
+             *
+             *     5217: The password is too weak.
+             */
             422: components["responses"]["Error"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];

@@ -221,6 +221,15 @@ onEachDatabase((suite) => {
     expect((await remove('"2"')).code).toBe(5301);
   });
 
+  suite.testOnFile("a slug instead of an id is refused with the reason, and paths take it", async () => {
+    const { shop, eve } = await open();
+    const { slug } = await shop.createProduct({ title: "Lamp" });
+    const { error } = await add(eve, { product_id: slug });
+    const message = "must be the id of a product, prod_…; only paths take slugs, too";
+    expect([error?.code, error?.details]).toEqual([5102, [{ field: "product_id", message }]]);
+    expect((await eve.call(`PUT /wishlist/${slug}/`, { body: {} })).status).toBe(201);
+  });
+
   test("a list has at most a thousand products; existing items can still be changed", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();

@@ -26,7 +26,7 @@ const list = defineCommand({
   ],
   notes: [
     "The content of a mail is encrypted, and erased once it is sent; of its recipient, a…@example.com and a keyed hash are kept. A demo has " +
-      "no mail server, so its list shows the reset codes of queued mail.",
+      "no mail server, so its list shows the sign-up and reset codes of queued mail.",
     "queued: waits for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
       "expired: could not be sent in time. dropped: no user has the address.",
   ],

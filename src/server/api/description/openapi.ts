@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { codeOf, errorKinds } from "../../errors.ts";
 import type { Access } from "../../http/access.ts";
 import type { Route, Upload } from "../../http/route.ts";
 import { pageSchema } from "../../pagination/list-page.ts";
@@ -32,7 +33,10 @@ const ErrorSchema = Type.Object(
     request_id: Type.String({ description: "Id of the request, also in the server's log. Quote it in bug reports." }),
     error: Type.Object(
       {
-        code: Type.Integer({ description: "Numeric code of the error; it never changes." }),
+        code: Type.Integer({
+          enum: errorKinds.map(codeOf),
+          description: "Numeric code of the error; it never changes. Later versions may have further codes.",
+        }),
         message: Type.String({ description: "Description of the error for people. Its text may change." }),
         remedy: Type.Optional(Type.String({ description: "How to correct the request, or when to repeat it." })),
         details: Type.Optional(

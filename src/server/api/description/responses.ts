@@ -31,7 +31,8 @@ const explain = (kind: ErrorKind) => [meaningOf(kind), remedyOf(kind)].filter(Bo
 
 /** The errors of a route besides those that any route can answer, by status. */
 export function errorResponses(kinds: readonly ErrorKind[]): Record<string, Json> {
-  const byStatus = Map.groupBy(kinds, statusOf);
+  const isInvalid = kinds.some((kind) => statusOf(kind) === statusOf("validationFailed"));
+  const byStatus = Map.groupBy(isInvalid ? ["validationFailed" as const, ...kinds] : kinds, statusOf);
   const responses = [...byStatus].map(([status, list]) => {
     const lines = list.map((kind) => `${codeOf(kind)}: ${meaningOf(kind)}`);
     return [status, { ...error, description: lines.join("\n\n") }];

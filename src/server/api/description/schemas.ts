@@ -72,7 +72,9 @@ export class Schemas {
     const { anyOf, const: constant, patternProperties, ...rest } = { ...fields, ...(form as Json | undefined) };
     if (typeof constant === "boolean") return rest;
     if (constant !== undefined) return { ...rest, enum: [constant] };
-    if (patternProperties) return { ...rest, additionalProperties: Object.values(patternProperties)[0] };
+    // The page of the reference warns of `{}`, which means the same as `true`.
+    const [values = {}] = Object.values((patternProperties ?? {}) as Record<string, Json>);
+    if (patternProperties) return { ...rest, additionalProperties: Object.keys(values).length > 0 ? values : true };
     if (rest.type === "integer") return { ...rest, format: "int64" };
     if (rest.type === "number") return { ...rest, format: "double" };
     return anyOf ? { ...rest, ...joined(anyOf as Json[]) } : rest;

@@ -51,7 +51,7 @@ function wantedLine(item: OrderInput["items"][number], index: number) {
   if (productId === null && variantId === null) {
     throw invalidField(`${field}.product_id`, "is required unless variant_id is sent");
   }
-  if (productId !== null && !isId("prod", productId)) throw invalidField(`${field}.product_id`, notForSale.product);
+  if (productId !== null && !isId("prod", productId)) throw invalidField(`${field}.product_id`, notForSale.productId);
   if (variantId !== null && !isId("var", variantId)) throw invalidField(`${field}.variant_id`, notForSale.variant);
   return { productId, variantId, quantity: requireWhole(`${field}.quantity`, item.quantity, 1, maxQuantity) };
 }

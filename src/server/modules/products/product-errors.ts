@@ -8,6 +8,7 @@ export const unknownCategory = "is not a category of this store";
 
 /** The faults of a product or variant that cannot be ordered, or put on a wishlist. */
 export const notForSale = {
+  productId: "must be the id of a product, prod_…; only paths take slugs, too",
   product: "is not a published product of this store",
   variant: "is not a variant of a published product of this store",
 } as const;

@@ -128,7 +128,7 @@ export async function addToWishlist(
 ) {
   const notSold = invalidField("product_id", notForSale.product);
   const userId = await requireSubject(ctx, owner.customerId, owner.subject);
-  if (!isId("prod", productId)) throw notSold;
+  if (!isId("prod", productId)) throw invalidField("product_id", notForSale.productId);
   const { saved, found, obstacles } = await write(ctx, addItem, { userId, productId, choice, ifMatch: null });
   if (found) return { ...found, isNew: saved !== undefined };
   throw cannotSave(obstacles, notSold);
