@@ -38,7 +38,9 @@ export interface Auth {
   session(): Promise<Session | null>;
   /** Changes the password of the signed-in user, which replaces the token. */
   changePassword: Method<"POST /users/me/password/">;
+  /** Begins an account: its owner gets a code by mail. The reply does not say whether the address has an account. */
   signUp: Method<"POST /users/sign-up/">;
+  /** Creates the account with the mailed code and the password of the sign-up. */
   verify: Method<"POST /users/verify/">;
   resendCode: Method<"POST /users/verify/resend/">;
   forgotPassword: Method<"POST /auth/password/forgot/">;

@@ -6,9 +6,12 @@ import type { List, ListMethod, Method, Operation, SendOptions, StateMethod } fr
 const operations = {
   products: {
     list: "LIST /products/",
+    /** Reads a product by its id or slug. */
     get: "GET /products/{id}/",
     create: "POST /products/",
+    /** Sets all fields: those left out return to their defaults. */
     replace: "PUT /products/{id}/",
+    /** Changes the fields that are sent. */
     update: "PATCH /products/{id}/",
     remove: "DELETE /products/{id}/",
   },
@@ -43,6 +46,7 @@ const operations = {
     get: "GET /wishlist/{product_id}/",
     /** Adds a product by its id. Adding it twice changes nothing. */
     add: "POST /wishlist/",
+    /** Sets variant and note, and adds the product if it is not on the list. */
     put: "PUT /wishlist/{product_id}/",
     /** Removes a product by its id or slug; error 5301 if it is not on the list. */
     remove: "DELETE /wishlist/{product_id}/",
@@ -56,6 +60,7 @@ const operations = {
   likes: {
     /** All likes of the user or visitor. */
     list: "LIST /likes/",
+    /** Whether the user or visitor likes each resource, and how many do. */
     get: "STATE /likes/",
     add: "POST /likes/",
     remove: "DELETE /likes/",
