@@ -203,6 +203,34 @@ onDatabase("file", (suite) => {
     expect(await importFile(ctx, text)).toMatchObject({ unchanged: 4, updated: 0, created: 0 });
   });
 
+  const tooLow = "must be a number of at least 0";
+
+  test.each([
+    [
+      "Shopify",
+      "Handle,Title,Variant Price,Variant Inventory Tracker,Variant Inventory Qty\na,A,-5,shopify,-1\nb,B,5,x,1\n",
+    ],
+    ["WooCommerce", "Type,SKU,Name,Published,Regular price,Stock\nsimple,a,A,1,-5,-1\nsimple,b,B,1,5,1\n"],
+    [
+      "WooCommerce",
+      "Type,SKU,Name,Published,Regular price,Sale price,Stock\nsimple,a,A,1,5,-5,-1\nsimple,b,B,1,5,,1\n",
+    ],
+  ])("a negative price in an export of %s is an error of its line, and negative stock becomes 0", async (_, text) => {
+    const ctx = await tenantContext(await suite.shop());
+    const result = await importFile(ctx, text);
+    expect(result.errors).toEqual([{ line: 2, field: "price", message: tooLow }]);
+    expect(result.left_out.rows).toEqual([{ reason: "negative stock becomes 0", lines: [2] }]);
+    expect(Object.keys(await productsOf(ctx))).toEqual(["b"]);
+  });
+
+  test("a negative price of a variant is an error of the variant's line", async () => {
+    const ctx = await tenantContext(await suite.shop());
+    const text = "Handle,Title,Option1 Name,Option1 Value,Variant Price\na,A,Size,S,1\na,,,M,-1\n";
+    const result = await importFile(ctx, text);
+    expect(result.errors).toEqual([{ line: 3, field: "variant_price", message: `${tooLow} or null` }]);
+    expect([result.left_out.rows, await productsOf(ctx)]).toEqual([[], {}]);
+  });
+
   test("categories of different parents with the same title stay apart, and existing ones are used", async () => {
     const ctx = await tenantContext(await suite.shop());
     const paths = ["Men > Shirts", "Women > Shirts", "Men", "Men > Shirts"];

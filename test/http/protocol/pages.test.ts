@@ -42,6 +42,15 @@ onDatabase("file", (suite) => {
     }
   });
 
+  test("the reference is at /docs/ too, also below the prefix of a proxy", async () => {
+    const proxied = await fetch(`${suite.app.url}/docs/`, { redirect: "manual" });
+    expect(proxied.status).toBe(308);
+    const location = proxied.headers.get("location") ?? "";
+    expect(new URL(location, "https://shop.example/api/docs/").href).toBe("https://shop.example/api/docs");
+    const page = await get("/docs/", { accept: "text/html" });
+    expect([page.status, page.url]).toEqual([200, `${suite.app.url}/docs`]);
+  });
+
   test("the client and its types are read by pages of any origin, compressed, and again only if they have changed", async () => {
     for (const [path, type, part] of [
       ["/client.js", "text/javascript; charset=utf-8", "createClient"],
@@ -62,7 +71,7 @@ onDatabase(
   "file",
   (suite) => {
     test("a server without the reference answers its paths as unknown, and does not link to it", async () => {
-      for (const path of ["/docs", "/docs/reference.js"])
+      for (const path of ["/docs", "/docs/", "/docs/reference.js"])
         expect((await fetch(`${suite.app.url}${path}`)).status).toBe(404);
       expect(await (await fetch(`${suite.app.url}/`)).text()).not.toContain("docs");
     });

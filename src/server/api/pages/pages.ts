@@ -50,9 +50,15 @@ export function fixedPage(type: string, read: () => Content | Promise<Content>, 
   };
 }
 
+const reference = fixedPage(html, () => textOf("reference.html"), safety);
+/** The addresses in the page are relative to `/docs`, and a proxy may have a prefix before it. */
+const redirectToDocs: Answer = (headers) =>
+  new Response(null, { status: 308, headers: { ...headers, Location: "../docs" } });
+
 /** The pages of the reference of the API, by path. */
-export const referencePages: Record<string, ReturnType<typeof fixedPage>> = {
-  "/docs": fixedPage(html, () => textOf("reference.html"), safety),
+export const referencePages: Record<string, typeof reference> = {
+  // Elysia finds this route for both paths.
+  "/docs": async (request) => (/^[^?]*\/docs\/(\?|$)/.test(request.url) ? redirectToDocs : reference(request)),
   "/docs/reference.js": fixedPage(script, () => Bun.file(libraryPath).text()),
   "/docs/start.js": fixedPage(script, () => textOf("start.js")),
 };

@@ -53,7 +53,10 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
   const amount = (row: Row, column: string): unknown => {
     const text = read(row, column);
     if (text === "" || /,\d{3}$/.test(text)) return text || undefined;
-    const value = attempt(() => readNumber(text, text.includes(","))) ?? text;
+    return attempt(() => readNumber(text, text.includes(","))) ?? text;
+  };
+  const stock = (row: Row, column: string): unknown => {
+    const value = amount(row, column);
     // More was ordered than there is.
     return Number(value) < 0 ? (leaveOut("negative stock becomes 0", row) ?? 0) : value;
   };
@@ -62,7 +65,7 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
       if (row.cells[index]?.trim() && unused.delete(index)) left_out.columns.push((cells[index] as string).trim());
     }
   };
-  return { columns, read, amount, leaveOut, noteUnused };
+  return { columns, read, amount, stock, leaveOut, noteUnused };
 }
 
 /** The products of another system's file, which is read as a whole: rows of one product can be anywhere in it. */

@@ -56,10 +56,10 @@ export const shopify: ShopFormat = {
   },
 };
 
-function readVariant({ read, amount, leaveOut }: ShopTable, first: Row, row: Row) {
+function readVariant({ read, amount, stock, leaveOut }: ShopTable, first: Row, row: Row) {
   const options = [1, 2, 3].map((place) => [read(first, `option${place} name`), read(row, `option${place} value`)]);
   const isCounted = read(row, "inventory tracker") !== "";
-  const counted = isCounted ? amount(row, "inventory quantity") : null;
+  const counted = isCounted ? stock(row, "inventory quantity") : null;
   if (counted === undefined) leaveOut("stock that is not in the file is not counted until you set it", row);
   return {
     options: Object.fromEntries(options.filter(([name, value]) => name && value && value !== "Default Title")),

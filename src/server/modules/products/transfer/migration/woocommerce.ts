@@ -78,11 +78,11 @@ function isOnSale({ read, leaveOut }: ShopTable, row: Row): boolean {
   return true;
 }
 
-function stockOf({ read, amount, leaveOut }: ShopTable, row: Row): unknown {
+function stockOf({ read, stock, leaveOut }: ShopTable, row: Row): unknown {
   const cell = read(row, "stock");
   if (cell === "parent") return leaveOut("stock that variations share is not counted until you set that of each", row);
   if (cell === "") return read(row, "in stock?") === "0" ? 0 : null;
-  return amount(row, "stock");
+  return stock(row, "stock");
 }
 
 function statusOf({ read, leaveOut }: ShopTable, row: Row): string {
