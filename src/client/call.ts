@@ -39,7 +39,7 @@ const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;
 /** Sends requests with the client's credentials and retries. */
 export function createSender(options: ClientOptions) {
   const { app, namespace, storage = memoryStorage(), onSession = () => {} } = options;
-  const base = options.url.replace(/\/+$/, "");
+  const base = String(options.url ?? "").replace(/\/+$/, "");
   if (!/^https?:\/\//.test(base)) throw new TypeError(`url must begin with http:// or https://, unlike "${base}".`);
   const name = `bodega ${new URL(base).host} ${namespace}`;
   const policy: RetryPolicy = {

@@ -50,21 +50,22 @@ async function sendOnce(
   { fetch, timeoutMs }: RetryPolicy,
 ): Promise<Envelope | BodegaError> {
   const timeout = AbortSignal.timeout(timeoutMs);
+  let isAnswered = false;
   let status: number | undefined;
   try {
     const response = await fetch(url, {
       ...init,
       signal: init.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
     });
+    isAnswered = true;
+    const text = await response.text();
+    // A reply that breaks off before its end is a lost connection, whatever its status. Without a length, it is no JSON.
+    if (!response.headers.get("content-type")?.startsWith("application/json")) status = response.status;
+    const { request_id: requestId, error, ...rest } = JSON.parse(text) as Partial<Envelope & { error: ErrorBody }>;
     status = response.status;
-    const {
-      request_id: requestId,
-      error,
-      ...rest
-    } = (await response.json()) as Partial<Envelope & { error: ErrorBody }>;
     if (error) {
-      const seconds = Number(response.headers.get("retry-after") ?? undefined);
-      return new BodegaError({ ...error, status, requestId, retryAfter: Number.isNaN(seconds) ? undefined : seconds });
+      const retryAfter = readRetryAfter(response.headers.get("retry-after"));
+      return new BodegaError({ ...error, status, requestId, retryAfter });
     }
     if (!requestId) throw new Error("The reply is none of Bodega's.");
     return { request_id: requestId, ...rest } as Envelope;
@@ -72,12 +73,20 @@ async function sendOnce(
     init.signal?.throwIfAborted();
     if (status !== undefined)
       return new BodegaError({ code: "network", message: `The reply (${status}) could not be read.`, status, cause });
+    if (isAnswered) return new BodegaError({ code: "network", message: "The reply broke off before its end.", cause });
     // Browsers do not say which it was.
     const isPage = "document" in globalThis;
     const message = `The server cannot be reached${isPage ? ", or the key does not allow this page's origin" : ""}.`;
     const remedy = isPage ? "Check the address, and the origin: bodega origin check" : undefined;
     return new BodegaError({ code: "network", message, remedy, cause });
   }
+}
+
+/** Seconds, of a number or an HTTP date; undefined without either. */
+function readRetryAfter(header: string | null): number | undefined {
+  const given = Number(header ?? undefined);
+  const seconds = Number.isNaN(given) ? Math.ceil((Date.parse(header ?? "") - Date.now()) / 1000) : given;
+  return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
 function pause(ms: number, signal: AbortSignal | null | undefined): Promise<void> {

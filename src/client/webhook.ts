@@ -5,7 +5,7 @@ export type WebhookEvent = components["schemas"]["Event"] & { namespace: string 
 
 /** A received message: its headers, and its body as it arrived. */
 export interface WebhookMessage {
-  /** By their names in lower case, as Node and `Headers` have them. */
+  /** By their names, in any case. */
   headers: Headers | Record<string, string | string[] | undefined>;
   body: string;
 }
@@ -23,7 +23,8 @@ export async function verifyWebhook(
   secret: string | readonly string[],
 ): Promise<WebhookEvent | null> {
   const { headers } = message;
-  const named = Object.fromEntries(headers instanceof Headers ? headers : Object.entries(headers));
+  const pairs = [...(headers instanceof Headers ? headers : Object.entries(headers))];
+  const named = Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
   const read = (name: string) => String(named[name] ?? "");
   const at = Number(read("webhook-timestamp"));
   if (!(Math.abs(Date.now() / 1000 - at) <= tolerance)) return null;

@@ -64,6 +64,21 @@ onDatabase("file", (suite) => {
     expect(keys).not.toContain(proxy.passed.at(-1)?.headers["idempotency-key"]);
   });
 
+  test("a reply that breaks off in its body is a lost connection: an order is sent again with its key, a sign-in is not", async () => {
+    const { id } = await shop.createProduct({ stock: 5 });
+    const client = open();
+    const withoutLength = { status: 200, headers: { "Content-Type": "application/json" }, body: '{"request_id":"r' };
+    proxy.faults.push("break", withoutLength);
+    expect((await client.orders.place({ items: [{ product_id: id, quantity: 1 }] })).status).toBe("pending");
+    const keys = proxy.passed.map(({ headers }) => headers["idempotency-key"]);
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+    expect((await client.products.get(id)).available).toBe(4);
+    proxy.passed.length = 0;
+    proxy.faults.push("break");
+    const { code, message } = await failure(client.auth.login({ email: "a@example.com", password: "x" }));
+    expect([code, message, proxy.passed.length]).toEqual(["network", "The reply broke off before its end.", 1]);
+  });
+
   test("a sign-in that was cut off is not repeated, and a read is, as often as `retries` says", async () => {
     const client = open({ retries: 1 });
     proxy.faults.push("cut", "cut", "cut");
@@ -86,6 +101,15 @@ onDatabase("file", (suite) => {
     proxy.faults.push({ ...unavailable, headers: { "Retry-After": "60" } });
     const error = await failure(open().products.list().page());
     expect([error.code, error.retryAfter, error.requestId, proxy.passed.length]).toEqual([5001, 60, "req_1", 1]);
+  });
+
+  test("`Retry-After` may be a date", async () => {
+    const at = (ms: number) => ({ "Retry-After": new Date(Date.now() + ms).toUTCString() });
+    proxy.faults.push({ ...unavailable, headers: at(3_600_000) }, { ...unavailable, headers: at(-60_000) });
+    const { retryAfter } = await failure(open().products.list().page());
+    expect(retryAfter).toBeWithin(3_500, 3_602);
+    expect((await open().products.list().page()).data).toBeArray();
+    expect(proxy.passed.length).toBe(3);
   });
 
   test("a proxy's error page is a network fault with its status", async () => {
@@ -128,8 +152,8 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an address without a scheme is refused by the name of its option", () => {
-    for (const url of ["127.0.0.1:8080", "localhost:8080", ""])
+  test("a missing address and one without a scheme are refused by the name of its option", () => {
+    for (const url of ["127.0.0.1:8080", "localhost:8080", "", undefined as unknown as string])
       expect(() => built.createClient({ url, namespace: "demo" })).toThrow(/^url must begin with http/);
   });
 

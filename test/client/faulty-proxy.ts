@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from "node:net";
 
 /**
- * How a proxy treats a request: it answers itself, ends the connection before the server has seen the request, or ends
- * it when the server has answered.
+ * How a proxy treats a request: it answers itself, ends the connection before the server has seen the request, when the
+ * server has answered, or in the middle of the answer's body.
  */
-export type Fault = "cut" | "lose" | { status: number; body: string; headers?: Record<string, string> };
+export type Fault = "cut" | "lose" | "break" | { status: number; body: string; headers?: Record<string, string> };
 
 /** A request as it arrived at a proxy. */
 export interface Passed {
@@ -40,7 +40,11 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
     await proxy.hold;
     if (fault === "cut") return request.socket.destroy();
     if (typeof fault === "object") return response.writeHead(fault.status, fault.headers).end(fault.body);
-    pass(target, request, body, (answer) => (fault === "lose" ? request.socket.destroy() : copy(answer, response)));
+    pass(target, request, body, (answer) => {
+      if (fault === "lose") request.socket.destroy();
+      else if (fault === "break") void copyHalf(answer, response);
+      else copy(answer, response);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = () =>
@@ -63,4 +67,13 @@ function pass(
 function copy(answer: IncomingMessage, response: ServerResponse): void {
   response.writeHead(answer.statusCode ?? 502, answer.headers);
   answer.pipe(response);
+}
+
+/** Sends the status, the headers and half of the body, and then ends the connection. */
+async function copyHalf(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  response.writeHead(answer.statusCode ?? 502, { ...answer.headers, "content-length": body.length });
+  response.write(body.subarray(0, body.length / 2), () => response.socket?.end());
 }

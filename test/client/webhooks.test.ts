@@ -31,6 +31,8 @@ onDatabase("file", (suite) => {
     const event = await verify(message, secret);
     expect([event?.type, event?.subject]).toEqual(["product.updated", "prod_1"]);
     expect(await verify({ ...message, headers: new Headers(message.headers) }, secret)).toEqual(event);
+    const capitals = Object.entries(message.headers).map(([name, value]) => [name.toUpperCase(), value]);
+    expect(await verify({ ...message, headers: Object.fromEntries(capitals) }, secret)).toEqual(event);
     const request = () => new Request("http://127.0.0.1/hooks", { ...message, method: "POST" });
     expect(await verify(request(), secret)).toEqual(event);
     expect(await verify(request(), ["whsec_b3RoZXI=", secret])).toEqual(event);
