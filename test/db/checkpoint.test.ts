@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { startCheckpointer } from "../../src/server/db/local/checkpoint.ts";
@@ -142,6 +142,20 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBeGreaterThan(0);
     await checkpointer.stop();
     expect(db.walBytes()).toBe(0);
+  });
+
+  test("is emptied soon after an attempt that failed once it has grown, however long the pause for a small one is", async () => {
+    const attempts = spyOn(db, "checkpoint");
+    const backup = new FileLock(await loadLibsql(), join(dir, "bodega.db-readers"));
+    expect(backup.tryShared()).toBe(true);
+    const checkpointer = startCheckpointer(db, { everyMs: 10, walBytes: 1, pauseMs: 3_600_000 });
+    await fill(1);
+    await waitUntil(() => attempts.mock.calls.length > 0);
+    backup.close();
+    await fill(70, 1_000_000);
+    await waitUntil(() => db.walBytes() === 0);
+    await checkpointer.stop();
+    attempts.mockRestore();
   });
 
   test("stays as it is when the disk cannot read it, because the engine would spoil the file", async () => {

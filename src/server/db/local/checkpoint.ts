@@ -23,7 +23,7 @@ export function startCheckpointer(
   { notice = ignore, everyMs = 250, walBytes: limit = 4 * MiB, pauseMs = 5000 } = {},
 ) {
   const { reserve } = db;
-  let pausedUntil = 0;
+  let failed: { at: number; tookMs: number } | undefined;
   let isFailing = false;
   let running: Promise<void> | undefined;
 
@@ -38,10 +38,8 @@ export function startCheckpointer(
     }
     const size = db.walBytes();
     const emptied = result === true;
+    failed = emptied ? undefined : { at: performance.now(), tookMs: performance.now() - started };
     if (emptied) await fillReserve();
-    // A backup holds the readers' lock, so the attempt ends at once. An open transaction of another program blocks this
-    // process for the whole busy timeout, so the next attempt is later.
-    else pausedUntil = performance.now() + pauseAfter(performance.now() - started, size);
     if (isFailing === !emptied || (result === false && size <= largeWalBytes)) return;
     isFailing = !emptied;
     const reason = result instanceof Error ? result.message : "a backup or another program uses the database";
@@ -49,9 +47,14 @@ export function startCheckpointer(
     else notice("warn", `the WAL (${formatBytes(size)}) cannot be emptied and grows with each write: ${reason}`);
   }
 
-  function pauseAfter(tookMs: number, size: number): number {
-    const { most, least } = tookMs > 1000 ? longPauses : { most: pauseMs, least: Math.min(pauseMs, leastPauseMs) };
-    return Math.max(least, most * (1 - size / largeWalBytes));
+  /** Whether the next attempt is later. The WAL may grow meanwhile, which shortens the pause. */
+  function isPaused(): boolean {
+    if (failed === undefined) return false;
+    // A backup holds the readers' lock, so the attempt ends at once. An open transaction of another program blocks this
+    // process for the whole busy timeout.
+    const isLong = failed.tookMs > 1000;
+    const { most, least } = isLong ? longPauses : { most: pauseMs, least: Math.min(pauseMs, leastPauseMs) };
+    return performance.now() < failed.at + Math.max(least, most * (1 - db.walBytes() / largeWalBytes));
   }
 
   /** A reserve that does not fit is made later; until then the doctor tells that the disk is nearly full. */
@@ -72,7 +75,7 @@ export function startCheckpointer(
   run(fillReserve);
   const timer = setInterval(() => {
     // The reserve grows again as soon as there is room, because the next writes may fill the disk.
-    if (running === undefined) run(performance.now() >= pausedUntil && isDue() ? checkpoint : fillReserve);
+    if (running === undefined) run(!isPaused() && isDue() ? checkpoint : fillReserve);
   }, everyMs);
   timer.unref();
 

@@ -60,19 +60,28 @@ export class WalEmptier {
   }
 
   /**
-   * Ends the writer's transaction, which has the write lock, and empties the WAL. Synchronous, so that no write begins in
-   * between: the connection's long busy timeout then keeps SQLite from falling back to a checkpoint during writes. That
-   * timeout would also block the process behind a long reader, so no checkpoint begins while there is one.
+   * Ends the writer's transaction, which has the write lock, and empties the WAL. The observer reads the rest of it first,
+   * and other processes are kept from writing: one that writes without a pause would always have the lock. Synchronous, so
+   * that no write begins in between: the connection's long busy timeout then keeps SQLite from falling back to a checkpoint
+   * during writes. That timeout would also block the process behind a long reader, so no checkpoint begins while there is one.
    * @returns false when a reader is in the way, or the observer asks to wait.
    */
   empty(): boolean {
-    const { writer } = this.#parts;
+    const { writer, fairness } = this.#parts;
+    const { observer } = this;
     const { connection, readersLock } = this.open();
+    const dataVersion = () => connection.run("PRAGMA data_version").rows[0]?.[0];
+    fairness.holdOthers();
     try {
-      if (this.observer !== undefined) return this.#emptyObserved(connection, readersLock, this.observer);
+      if (!this.mayEmpty()) return false;
+      const version = dataVersion();
+      observer?.capture(this.#size());
       writer.run("ROLLBACK");
-      return this.#truncate(connection, readersLock);
+      const isEmptied = this.#truncate(connection, readersLock);
+      if (isEmptied) observer?.emptied(dataVersion() === version);
+      return isEmptied;
     } finally {
+      fairness.releaseOthers();
       if (writer.inTransaction) writer.run("ROLLBACK");
     }
   }
@@ -86,24 +95,6 @@ export class WalEmptier {
   close(): void {
     this.#connection?.close();
     this.#readersLock?.close();
-  }
-
-  /** Lets the observer read the rest of the WAL first, and keeps other processes from writing until it is emptied. */
-  #emptyObserved(connection: Connection, readersLock: FileLock, observer: WalObserver): boolean {
-    const { writer, fairness } = this.#parts;
-    if (!this.mayEmpty()) return false;
-    const dataVersion = () => connection.run("PRAGMA data_version").rows[0]?.[0];
-    fairness.holdOthers();
-    try {
-      const version = dataVersion();
-      observer.capture(this.#size());
-      writer.run("ROLLBACK");
-      const isEmptied = this.#truncate(connection, readersLock);
-      if (isEmptied) observer.emptied(dataVersion() === version);
-      return isEmptied;
-    } finally {
-      fairness.releaseOthers();
-    }
   }
 
   #size(): number {
