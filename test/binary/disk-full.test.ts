@@ -77,6 +77,30 @@ test.skipIf(!ownMounts)(
   30_000,
 );
 
+test.skipIf(!ownMounts)(
+  "an upgrade on a full disk asks for space, and on a read-only one for root, with all flags of the command",
+  async () => {
+    const binary = installBinary();
+    await openShop(binary);
+    const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(binary.path).bytes()).digest("hex");
+    const size = statSync(binary.path).size + 8_000_000;
+    const flags = `./bodega --sha256 ${hash} --allow-older --yes --data-dir bodega-data`;
+    const script =
+      `mkdir small && mount -t tmpfs -o size=${size} none small && cp bodega small/ && ./small/bodega upgrade ${flags}; ` +
+      `echo; ls small; mount -o remount,ro small && ./small/bodega upgrade ${flags}`;
+    const child = Bun.spawn([...(ownMounts ?? []), "sh", "-c", `${script} 2>&1`], {
+      ...{ cwd: binary.dir, env: { ...process.env, ...binary.env }, stdio: ["ignore", "pipe", "pipe"] },
+    });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    expect(stderr).toContain("the disk is full");
+    expect(stderr).toContain("Free space");
+    expect(stderr).not.toContain("sudo");
+    expect(stdout.trim().split("\n")[0]).toBe("bodega");
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain(`small/bodega upgrade ${flags}`);
+  },
+  60_000,
+);
+
 function canMount(prefix: string[]): boolean {
   if (process.platform !== "linux" || !Bun.which("unshare")) return false;
   return Bun.spawnSync([...prefix, "mount", "-t", "tmpfs", "none", makeDir()]).exitCode === 0;

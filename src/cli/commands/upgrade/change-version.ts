@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, copyFileSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { runSystemctl } from "../../../server/admin/systemctl.ts";
+import { storageError } from "../../../server/backup/storage.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { syncFile } from "../../../server/db/local/sync-file.ts";
 import { AppError, attempt, errnoOf, unavailable, wrongState } from "../../../server/errors.ts";
@@ -45,7 +46,8 @@ export function placeBeside(file: string, installed: string): string {
     return placed;
   } catch (cause) {
     attempt(() => rmSync(placed, { force: true }));
-    const remedy = `Repeat the command as root: sudo ${quoteWord(installed)} upgrade ${quoteWord(file)}`;
+    if (!["EACCES", "EPERM", "EROFS"].includes(errnoOf(cause))) throw storageError(cause, placed, "Cannot write");
+    const remedy = `Repeat the command as root: sudo ${[installed, ...process.argv.slice(2)].map(quoteWord).join(" ")}`;
     throw unavailable(`${placed} cannot be written (${errnoOf(cause)}).`, { cause, remedy });
   }
 }

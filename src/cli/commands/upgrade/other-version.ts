@@ -6,8 +6,19 @@ import { attempt, errnoOf, notFound, unavailable, validationFailed, wrongState }
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 
-/** Runs a command of an executable and returns what it prints. Errors: unavailable with its message. */
-export async function runProgram<T>(program: string, words: string[], config?: DatabaseConfig): Promise<T> {
+/** An executable prints its version at once; another program may wait forever. */
+const versionMs = 20_000;
+
+/**
+ * Runs a command of an executable and returns what it prints. Errors: unavailable with its message.
+ * @param limitMs after which it is killed, with its children.
+ */
+export async function runProgram<T>(
+  program: string,
+  words: string[],
+  config?: DatabaseConfig,
+  limitMs?: number,
+): Promise<T> {
   const url = config?.databaseUrl === undefined ? [] : ["--database-url", config.databaseUrl];
   const flags = config === undefined ? [] : ["--data-dir", config.dataDir, ...url];
   // Detached, because Ctrl-C must not end a restore.
@@ -15,7 +26,9 @@ export async function runProgram<T>(program: string, words: string[], config?: D
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
+  const timer = limitMs === undefined ? undefined : setTimeout(() => process.kill(-child.pid, "SIGKILL"), limitMs);
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  clearTimeout(timer);
   const answer: unknown = attempt(() => JSON.parse(stdout));
   if (answer !== undefined) return answer as T;
   const { message = stderr.trim(), remedy } = attempt(() => JSON.parse(stderr).error) ?? {};
@@ -28,7 +41,8 @@ export async function runProgram<T>(program: string, words: string[], config?: D
  * @throws validationFailed for a file that is not this program or not for this machine; as `runProgram`.
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
-  const { version, platform } = await runProgram<Partial<typeof buildInfo>>(program, ["version"]).catch((cause) => {
+  const asked = runProgram<Partial<typeof buildInfo>>(program, ["version"], undefined, versionMs);
+  const { version, platform } = await asked.catch((cause) => {
     if (errnoOf(cause) !== "EACCES") return { version: undefined, platform: undefined };
     const remedy = `Allow it: chmod +x ${quoteWord(program)}`;
     throw validationFailed(`${program} must not be executed.`, { remedy, cause });
