@@ -68,6 +68,7 @@ describe("the shop of the demo", () => {
       body: "",
     });
     expect((await ask("/", { method: "POST" })).headers.get("allow")).toBe("GET, HEAD");
+    expect((await ask("/", { headers: { host: 'a"b' } })).status).toBe(400);
     await server.end();
   }, 30_000);
 

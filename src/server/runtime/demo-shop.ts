@@ -95,7 +95,9 @@ function answerShop(shop: ShopConfig) {
         headers: { ...safety, "Content-Type": "text/plain; charset=utf-8", ...more },
       });
     if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "Method not allowed", { Allow: "GET, HEAD" });
-    const { pathname } = new URL(request.url);
+    // The Host header can be anything.
+    const { pathname } = URL.parse(request.url) ?? {};
+    if (pathname === undefined) return refuse(400, "The Host header is not the name of a host");
     const page = pages.get(extname(pathname) === "" ? "/index.html" : pathname);
     return page ? (await page(request))({ ...safety }, "") : refuse(404, "Not found");
   };
