@@ -231,6 +231,22 @@ onDatabase("file", (suite) => {
     expect([result.left_out.rows, await productsOf(ctx)]).toEqual([[], {}]);
   });
 
+  test("two products of a Shopify export with one handle are an error that names its column", async () => {
+    const ctx = await tenantContext(await suite.shop());
+    const result = await importFile(ctx, "Handle,Title,Variant Price\na,A,1\nb,B,2\na,Other,3\n");
+    const message = expect.stringContaining('other rows have the handle "a"');
+    expect(result.errors).toEqual([{ line: 4, field: "Option1 Value", message }]);
+    expect(Object.keys(await productsOf(ctx))).toEqual(["b"]);
+  });
+
+  test("the rows of a Shopify product may be apart", async () => {
+    const ctx = await tenantContext(await suite.shop());
+    const header = "Handle,Title,Option1 Name,Option1 Value,Variant Price\n";
+    const result = await importFile(ctx, `${header}a,A,Size,S,1\nb,B,,,2\na,,,M,3\n`);
+    expect(result).toMatchObject({ created: 2, errors: [] });
+    expect((await productsOf(ctx)).a?.variants).toMatchObject([{ price: 1 }, { price: 3 }]);
+  });
+
   test("categories of different parents with the same title stay apart, and existing ones are used", async () => {
     const ctx = await tenantContext(await suite.shop());
     const paths = ["Men > Shirts", "Women > Shirts", "Men", "Men > Shirts"];

@@ -28,7 +28,7 @@ export interface ShopFormat {
   readProduct: (
     table: ShopTable,
     rows: Row[],
-  ) => { line: number; fields: Fields; sold: ImportItem["variants"] } | undefined;
+  ) => { line: number; fields: Fields; sold: ImportItem["variants"]; faults?: RowFault[] } | undefined;
 }
 
 export type ShopTable = ReturnType<typeof openTable>;
@@ -92,7 +92,7 @@ export async function* readShop(
   for (const { rows, faults } of groups.values()) {
     const [{ line }] = rows as [Row];
     const product = faults.length > 0 ? { line, fields: {}, sold: [] } : format.readProduct(table, rows);
-    if (product) yield itemOf(product.line, product.fields, product.sold, faults);
+    if (product) yield itemOf(product.line, product.fields, product.sold, product.faults ?? faults);
   }
 }
 

@@ -52,7 +52,10 @@ export const shopify: ShopFormat = {
         /^(continue|true)$/i.test(read(row, "continue selling when out of stock")),
       ),
     };
-    return { line: first.line, fields, sold };
+    const alike = sold.length > 1 && sold.findLast(({ document }) => Object.keys(document.options).length === 0);
+    const message = `is empty, and other rows have the handle ${JSON.stringify(handle)}. Give each variant an option, or each product its own handle`;
+    const faults = alike ? [{ line: alike.line, field: "Option1 Value", message }] : [];
+    return { line: first.line, fields, sold, faults };
   },
 };
 
