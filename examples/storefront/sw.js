@@ -25,7 +25,7 @@ async function keepShell() {
   await cache.addAll(await files.json());
 }
 
-/** The reply of the network, or the one that was kept if there is no network, or it takes too long. */
+/** The reply of the network, or the kept one if that fails or takes too long. */
 async function freshOrKept(event, name) {
   const { request } = event;
   const live = fetch(request).then((response) => keep(name, request, response));

@@ -58,6 +58,17 @@ export function describeCatalogue(stage: Stage): void {
       await isLiked(true);
     }, 60_000);
 
+    test("shows damaged and unknown addresses as not found, and a damaged basket as an empty one", async () => {
+      const { page } = await open("#/p/%E0%A4%A");
+      await see(page, "It is not here any more");
+      await page.evaluate('localStorage.setItem("shop basket", "{")');
+      await page.goto(`${stage.shop_url}/#/basket`);
+      await page.reload();
+      await see(page, "There is nothing in it yet.");
+      await page.goto(`${stage.shop_url}/#/__proto__`);
+      await see(page, "It is not here any more");
+    }, 60_000);
+
     test("speaks the visitor's language, also in the texts of products", async () => {
       const { page } = await open();
       await see(page, "21 things");

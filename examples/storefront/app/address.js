@@ -17,6 +17,9 @@ export function go(hash, { replace = false } = {}) {
 
 export function parse(hash) {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
-  const [name = "", id] = path.split("/").map(decodeURIComponent);
-  return { name, id, query: new URLSearchParams(query) };
+  const found = { query: new URLSearchParams(query) };
+  try {
+    [found.name = "", found.id] = path.split("/").map(decodeURIComponent);
+  } catch {}
+  return found;
 }

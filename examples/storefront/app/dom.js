@@ -13,18 +13,20 @@ export function take(id, slots = {}) {
 
 export const slot = (root, name) => root.querySelector(`[data-slot="${name}"]`);
 
+const isNone = (value) => (value ?? false) === false;
+
 function fill(element, value) {
-  if (value === null || value === undefined || value === false) element.remove();
-  else if (Object.getPrototypeOf(value) === Object.prototype) set(element, value);
-  else element.replaceChildren(...[value].flat(Infinity).filter((child) => child || child === 0));
+  if (isNone(value)) element.remove();
+  else if (value.constructor === Object) set(element, value);
+  else element.replaceChildren(...[value].flat(Infinity).filter((child) => !isNone(child)));
 }
 
-/** `text` is the content, `onclick` and the like are listeners, and what is false or missing is left out. */
+/** `text` is the content, `onclick` and the like are listeners. */
 export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "text") element.textContent = value;
     else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value || value === 0 || value === "") element.setAttribute(name, value === true ? "" : value);
+    else if (!isNone(value)) element.setAttribute(name, value === true ? "" : value);
   }
   return element;
 }
@@ -46,9 +48,10 @@ export function translate(root) {
 
 let fading;
 
-export function toast(text, action = "") {
+export function toast(text, href, word) {
   const box = document.querySelector("#toast");
-  box.replaceChildren(h("p", {}, text, " ", action));
+  box.dataset.page = location.hash;
+  box.replaceChildren(h("p", {}, text, " ", href && h("a", { href }, t(word))));
   clearTimeout(fading);
   fading = setTimeout(() => box.replaceChildren(), 6000);
 }

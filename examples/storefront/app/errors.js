@@ -1,13 +1,11 @@
 import { take, toast } from "./dom.js";
-import { BodegaError } from "./shop.js";
 import { hasWords, t } from "./words.js";
 
-/** Codes are for programs: people read what happened, and what they can do. */
 export function explain(error) {
-  if (!(error instanceof BodegaError)) return t("error.unknown");
   const name = `error.${error.code}`;
   if (hasWords(name)) return t(name, { count: Math.ceil((error.retryAfter ?? 60) / 60) });
-  return `${t("error.unknown")} ${t("error.quote", { id: error.requestId })}`;
+  const unknown = t("error.unknown");
+  return error.requestId ? `${unknown} ${t("error.quote", { id: error.requestId })}` : unknown;
 }
 
 export function apology(error, retry) {
@@ -20,7 +18,6 @@ export function apology(error, retry) {
   });
 }
 
-/** Once at a time, and says what went wrong. */
 export async function act(button, action) {
   if (button.ariaBusy) return;
   button.ariaBusy = "true";
@@ -32,6 +29,10 @@ export async function act(button, action) {
     button.ariaBusy = null;
   }
 }
+
+export const onClick = (button, action) => button.addEventListener("click", () => act(button, action));
+
+export const coded = (code) => Object.assign(new Error(), { code });
 
 /** What the page can do without, such as counting a view. */
 export async function optionally(action) {

@@ -1,10 +1,11 @@
 import { focusOn, slot, take, toast } from "./dom.js";
-import { act, explain } from "./errors.js";
+import { explain, onClick } from "./errors.js";
 import { config } from "./shop.js";
 import { t } from "./words.js";
 
-/** Calls `submit` with the values of a form that is filled in. Errors are told at the field to blame, and above the button. */
-export function onSubmit(form, submit) {
+/** Errors are told at the field to blame, and above the button. */
+export function onSubmit(content, submit) {
+  const form = slot(content, "form");
   const fault = form.querySelector(".form-fault");
   form.addEventListener("input", ({ target }) => {
     for (const rule of target.parentElement.querySelectorAll("[data-rule]")) {
@@ -28,16 +29,18 @@ export function onSubmit(form, submit) {
   });
 }
 
-/** Spaces around a value belong to passwords only. */
+/** Spaces around a value belong to passwords only, and codes have none. */
 function readForm(form, submitter) {
-  const values = [...new FormData(form, submitter)].map(([name, value]) => [
-    name,
-    name === "password" ? value : value.trim(),
-  ]);
-  return Object.fromEntries(values.filter(([, value]) => value !== ""));
+  const values = {};
+  for (const [name, value] of new FormData(form, submitter)) {
+    const spaces = /^(otp|code)$/.test(name) ? /\s/g : /^\s+|\s+$/g;
+    const text = name === "password" ? value : value.replace(spaces, "");
+    if (text) values[name] = text;
+  }
+  return values;
 }
 
-/** The browser knows what is wrong with a field; the words are the page's, in its language. */
+/** The browser knows what is wrong; the words are the page's. */
 function checkFields(form) {
   const controls = [...form.elements].filter(({ id }) => id);
   for (const control of controls) {
@@ -67,6 +70,6 @@ export const mailNote = () => config.mail && take("mail-note", { command: config
 export function resendButton(send) {
   const root = take("resend");
   const button = slot(root, "resend");
-  button.addEventListener("click", () => act(button, () => send().then(() => toast(t("code.resent")))));
+  onClick(button, () => send().then(() => toast(t("code.resent"))));
   return root;
 }

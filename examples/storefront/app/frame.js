@@ -11,7 +11,7 @@ const all = (selector) => document.querySelectorAll(selector);
 export function startFrame(name) {
   for (const element of all("[data-shop-name]")) element.textContent = name;
   find("[data-docs]").href = new URL("/docs", config.api).href;
-  for (const button of all(".languages button")) button.addEventListener("click", () => changeLanguage(button.value));
+  find(".languages").addEventListener("click", ({ target }) => changeLanguage(target.value));
   find(".search").addEventListener("submit", search);
   addEventListener("hashchange", markPlace);
   // Behind the hash are pages, no places in the page.
@@ -66,7 +66,6 @@ async function drawAccount() {
   find("[data-account] span").textContent = t((await isSignedIn()) ? "frame.account" : "frame.signIn");
 }
 
-/** When the connection is back, what failed or is old is read again. */
 function watchConnection() {
   let isKept = false;
   const say = (word) => find("#notice").replaceChildren(word ? h("p", {}, t(word)) : "");

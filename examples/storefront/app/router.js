@@ -1,12 +1,9 @@
 import { address, go, parse } from "./address.js";
 import { focusOn } from "./dom.js";
-import { apology } from "./errors.js";
+import { apology, coded } from "./errors.js";
 import { isSignedIn } from "./shop.js";
 
-/**
- * The modules by the first part of the address. Their `show(route)` returns the content of the page; or `content` and `update(route)`,
- * with which it follows changes of its own address, such as a filter.
- */
+/** By the first part of the address. `show(route)` returns the content, or `content` and `update(route)` for changes of a filter. */
 const pages = {
   "": "catalogue/page",
   p: "product/page",
@@ -23,6 +20,7 @@ const pages = {
 const forCustomers = ["checkout", "orders", "order", "wishlist", "account"];
 
 const main = document.querySelector("#main");
+const toasts = document.querySelector("#toast");
 const scrolled = new Map();
 let shopName = "";
 let controller = new AbortController();
@@ -33,13 +31,17 @@ export function startRouter(name) {
   shopName = name;
   history.scrollRestoration = "manual";
   addEventListener("hashchange", () => render());
+  // Also a session that ended elsewhere leads to the sign-in.
+  addEventListener("session", async () => (await mustSignIn(parse(location.hash))) && render());
   addEventListener("scroll", () => scrolled.set(history.state?.visit, scrollY), { passive: true });
   return render();
 }
 
-/** `fresh` builds the page anew. */
+const mustSignIn = async ({ name }) => forCustomers.includes(name) && !(await isSignedIn());
+
 export async function render({ fresh = false } = {}) {
   controller.abort();
+  if (toasts.dataset.page !== location.hash) toasts.replaceChildren();
   controller = new AbortController();
   const { signal } = controller;
   const route = { ...parse(location.hash), signal };
@@ -48,27 +50,25 @@ export async function render({ fresh = false } = {}) {
     if (isUpdate) await current.update(route);
     else await open(route, fresh);
     if (signal.aborted) return;
-    entitle();
     isFirst = false;
   } catch (error) {
     if (signal.aborted) return;
     current = {};
     main.ariaBusy = null;
     main.replaceChildren(apology(error, () => render({ fresh: true })));
-    entitle();
     focusOn(main.querySelector("h1"));
   }
+  entitle();
 }
 
 async function open(route, fresh) {
   const { name, signal } = route;
-  if (forCustomers.includes(name) && !(await isSignedIn())) {
-    return go(address("sign-in", { next: location.hash }), { replace: true });
-  }
+  if (!Object.hasOwn(pages, name)) throw coded(5301);
+  if (await mustSignIn(route)) return go(address("sign-in", { next: location.hash }), { replace: true });
   const waiting = document.getElementById(`wait-${name}`);
   if (!fresh && waiting) main.replaceChildren(waiting.content.cloneNode(true));
   main.ariaBusy = "true";
-  const page = await import(`./${pages[name] ?? pages[""]}.js`);
+  const page = await import(`./${pages[name]}.js`);
   const shown = await page.show(route);
   // A page without content has sent its visitor elsewhere.
   if (signal.aborted || !shown) return;

@@ -3,9 +3,7 @@ import { language } from "./words.js";
 /** `config.json` beside the page: which server, which store, and the storefront key. */
 export const config = await (await fetch("config.json")).json();
 
-const { createClient, BodegaError } = await import(new URL("/client.js", config.api).href);
-
-export { BodegaError };
+const { createClient } = await import(new URL("/client.js", config.api).href);
 
 export const shop = createClient({
   url: config.api,

@@ -18,7 +18,6 @@ export async function loadWords(next = current) {
   document.documentElement.lang = next;
 }
 
-/** A text with several forms has the one that fits `count`. */
 export function t(name, values = {}) {
   const entry = words[name] ?? name;
   const text = typeof entry === "string" ? entry : (entry[plurals.select(values.count)] ?? entry.other);
@@ -41,7 +40,7 @@ export const formatMoney = (amount, currency) => moneyFormat(currency).format(am
 export const formatRange = (low, high, currency) =>
   moneyFormat(currency, { maximumFractionDigits: 0 }).formatRange(low, high);
 
-/** Sums are made of whole minor units, so that no cent is lost to a fraction of a double. */
+/** Whole minor units lose no cent to a fraction of a double. */
 export function formatMinor(minor, currency) {
   const { maximumFractionDigits } = moneyFormat(currency).resolvedOptions();
   return formatMoney(`${minor}E-${maximumFractionDigits}`, currency);

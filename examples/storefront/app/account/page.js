@@ -9,8 +9,9 @@ export async function show({ signal }) {
   const reads = [shop.users.me({}, { signal }), shop.account.twoFactor({}, { signal }), drawPush()];
   const [me, twoFactor, push] = await Promise.all(reads);
   const signOut = async () => {
-    await shop.auth.logout().catch(console.warn);
+    // First, because without a session this page leads to the sign-in.
     go("#/");
+    await shop.auth.logout().catch(console.warn);
   };
   return take("account", {
     title: me.name ? t("account.hello", { name: me.name }) : t("account.title"),

@@ -1,5 +1,5 @@
 import { slot, take, toast } from "../dom.js";
-import { act, optionally } from "../errors.js";
+import { onClick, optionally } from "../errors.js";
 import { shop } from "../shop.js";
 import { language, t } from "../words.js";
 
@@ -21,7 +21,7 @@ export async function drawPush() {
     toast(t(isOn() ? await unsubscribe(worker) : await subscribe(worker, key)));
     draw();
   };
-  button.addEventListener("click", () => act(button, change));
+  onClick(button, change);
   draw();
   return panel;
 }
@@ -50,7 +50,7 @@ async function unsubscribe(worker) {
   return "push.off";
 }
 
-/** Registers again after a sign-in or sign-out, so that the notices about orders follow the customer. */
+/** The notices about orders follow the customer. */
 addEventListener("session", () =>
   optionally(async () => {
     const worker = isOn() && (await navigator.serviceWorker.getRegistration());

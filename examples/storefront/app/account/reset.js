@@ -1,12 +1,12 @@
 import { address, go } from "../address.js";
-import { slot, take, toast } from "../dom.js";
+import { take, toast } from "../dom.js";
 import { mailNote, nextStep, onSubmit, resendButton } from "../form.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 
 export async function show() {
   const content = take("reset");
-  onSubmit(slot(content, "form"), async ({ email }) => {
+  onSubmit(content, async ({ email }) => {
     await shop.auth.forgotPassword({ email });
     nextStep(content, codeStep(email));
   });
@@ -16,10 +16,10 @@ export async function show() {
 function codeStep(email) {
   const resend = resendButton(() => shop.auth.forgotPassword({ email }));
   const content = take("reset-code", { lead: t("code.sent", { email }), mail: mailNote(), resend });
-  onSubmit(slot(content, "form"), async (values) => {
+  onSubmit(content, async (values) => {
     await shop.auth.resetPassword({ email, ...values });
-    toast(t("reset.done"));
     go(address("sign-in", { email }), { replace: true });
+    toast(t("reset.done"));
   });
   return content;
 }

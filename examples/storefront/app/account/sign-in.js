@@ -10,7 +10,7 @@ export async function show({ query }) {
     email: { value: query.get("email") },
     "sign-up": { href: address("sign-up", { next }) },
   });
-  onSubmit(slot(content, "form"), async (values) => {
+  onSubmit(content, async (values) => {
     try {
       await shop.auth.login(values);
       goOn(next);
@@ -23,7 +23,7 @@ export async function show({ query }) {
   return content;
 }
 
-/** Goes where the customer was about to go; an address elsewhere is none of this shop's. */
+/** An address elsewhere is none of this shop's. */
 export function goOn(next) {
   go(next?.startsWith("#/") ? next : "#/account", { replace: true });
 }

@@ -1,5 +1,5 @@
 import { address } from "../address.js";
-import { slot, take, toast } from "../dom.js";
+import { take, toast } from "../dom.js";
 import { mailNote, nextStep, onSubmit, resendButton } from "../form.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
@@ -9,7 +9,7 @@ import { goOn } from "./sign-in.js";
 export async function show({ query }) {
   const next = query.get("next");
   const content = take("sign-up", { known: { href: address("sign-in", { next }) } });
-  onSubmit(slot(content, "form"), async (account) => {
+  onSubmit(content, async (account) => {
     const { next: then } = await shop.auth.signUp(account);
     if (then === "login") await enter(account, next);
     else nextStep(content, codeStep(account, next));
@@ -17,14 +17,14 @@ export async function show({ query }) {
   return content;
 }
 
-/** The code counts with the password of the sign-up, so the page keeps the password until then. */
+/** The code counts with the password of the sign-up. */
 function codeStep({ email, password }, next) {
   const content = take("sign-up-code", {
     lead: t("code.sent", { email }),
     mail: mailNote(),
     resend: resendButton(() => shop.auth.resendCode({ email })),
   });
-  onSubmit(slot(content, "form"), async ({ code }) => {
+  onSubmit(content, async ({ code }) => {
     await shop.auth.verify({ email, password, code });
     await enter({ email, password }, next);
   });
@@ -33,6 +33,6 @@ function codeStep({ email, password }, next) {
 
 async function enter({ email, password }, next) {
   await shop.auth.login({ email, password });
-  toast(t("signUp.done"));
   goOn(next);
+  toast(t("signUp.done"));
 }

@@ -1,4 +1,4 @@
-import { h, slot, take } from "../dom.js";
+import { h, take } from "../dom.js";
 import { nextStep, onSubmit } from "../form.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
@@ -9,7 +9,7 @@ export function drawTwoFactor(state) {
 
 function whenOff() {
   const panel = take("two-factor-off");
-  onSubmit(slot(panel, "form"), async ({ password }) => {
+  onSubmit(panel, async ({ password }) => {
     nextStep(panel, confirmStep(await shop.account.beginTwoFactor({ password })));
   });
   return panel;
@@ -18,7 +18,7 @@ function whenOff() {
 function confirmStep({ qr_svg, secret }) {
   // The QR code is an image, so that nothing of the reply becomes a part of the page.
   const panel = take("two-factor-confirm", { qr: { src: `data:image/svg+xml,${encodeURIComponent(qr_svg)}` }, secret });
-  onSubmit(slot(panel, "form"), async ({ otp }) => {
+  onSubmit(panel, async ({ otp }) => {
     const { recovery_codes: codes } = await shop.account.confirmTwoFactor({ otp });
     nextStep(panel, codesStep(codes));
   });
@@ -33,7 +33,7 @@ function codesStep(codes) {
 
 function whenOn(count) {
   const panel = take("two-factor-on", { state: t("twoFactor.on", { count }) });
-  onSubmit(slot(panel, "form"), async ({ change, ...proof }) => {
+  onSubmit(panel, async ({ change, ...proof }) => {
     if (change === "off") {
       await shop.account.disableTwoFactor(proof);
       return nextStep(panel, whenOff());

@@ -1,11 +1,18 @@
 /**
  * The basket stays in this browser: `{ id, lines: [{ product_id, variant_id?, quantity, … }] }`. Its id is the `Idempotency-Key` of
- * its order: if a reload or a second tab sends it again, the store answers with the order that it has.
+ * its order: sent again, it is the same order.
  */
 const name = "shop basket";
 const tell = () => dispatchEvent(new Event("basket"));
 
-export const readBasket = () => JSON.parse(localStorage.getItem(name)) ?? { id: newId(), lines: [] };
+/** A damaged basket is an empty one. */
+export function readBasket() {
+  try {
+    const basket = JSON.parse(localStorage.getItem(name));
+    if (basket.lines.every(({ quantity }) => quantity > 0)) return basket;
+  } catch {}
+  return { id: newId(), lines: [] };
+}
 
 function save(basket) {
   localStorage.setItem(name, JSON.stringify(basket));
@@ -35,10 +42,11 @@ export function setQuantity(line, quantity) {
   );
 }
 
-/** Gives the basket another id, for a further order; after an order, without lines. */
-export function renewBasket(lines = []) {
+/** Another id is for a further order. */
+export function removeOrdered(ordered) {
+  const lines = readBasket().lines.filter((line) => !ordered.some((one) => isSameLine(one, line)));
   save({ id: newId(), lines });
 }
 
 /** `crypto.randomUUID` is missing in pages without TLS. */
-const newId = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
+export const newId = () => crypto.getRandomValues(new Uint32Array(4)).join("-");

@@ -1,29 +1,36 @@
 import { address, go } from "../address.js";
 import { focusOn, h, slot, take } from "../dom.js";
-import { explain } from "../errors.js";
+import { coded, explain } from "../errors.js";
 import { onSubmit } from "../form.js";
 import { shop } from "../shop.js";
 import { countryName, formatMinor, language, t } from "../words.js";
-import { readBasket, renewBasket } from "./basket.js";
+import { newId, readBasket, removeOrdered } from "./basket.js";
 import { totals } from "./totals.js";
 
-/** The amounts are those of a dry run: what the store will charge, not what the page would guess. */
+/** The amounts are those of a dry run: what the store will charge. */
 export async function show({ signal }) {
-  const { lines } = readBasket();
+  const order = readBasket();
+  const { lines } = order;
   if (lines.length === 0) return go("#/basket", { replace: true });
-  const dryRun = shop.orders.place({ items: toItems(lines) }, { query: { dry_run: true }, signal });
-  const [me, preview] = await Promise.all([shop.users.me({}, { signal }), dryRun.catch((error) => ({ error }))]);
-  if (preview.error && !preview.error.details) throw preview.error;
+  const [me, preview] = await Promise.all([shop.users.me({}, { signal }), readPreview(lines, signal)]);
   const content = take("checkout", {
     remember: me.addresses.length === 0 && {},
     submit: { disabled: Boolean(preview.error) },
   });
-  const [form, summary] = [slot(content, "form"), slot(content, "summary")];
+  const summary = slot(content, "summary");
   drawSummary(summary, lines, preview);
-  fillAddress(form, me);
-  onSubmit(form, (values) => placeOrder(values, summary));
+  fillAddress(slot(content, "form"), me);
+  order.total = preview.total_minor;
+  onSubmit(content, (values) => placeOrder(values, summary, order));
   return content;
 }
+
+/** `{ error }` if the goods are not to be had. */
+const readPreview = (lines, signal) =>
+  shop.orders.place({ items: toItems(lines) }, { query: { dry_run: true }, signal }).catch((error) => {
+    if (!error.details) throw error;
+    return { error };
+  });
 
 /** The codes of the countries are in the page; the browser knows their names. */
 function fillAddress({ elements }, { name, addresses }) {
@@ -39,13 +46,13 @@ const toItems = (lines) =>
     variant_id ? { variant_id, quantity } : { product_id, quantity },
   );
 
-function drawSummary(summary, lines, preview) {
-  const rows = lines.map(({ title, variant_title, quantity, price_minor, currency }) => {
+function drawSummary(summary, lines, { error, items = lines, ...preview }) {
+  const rows = items.map(({ title, variant_title, quantity, price_minor, total_minor = price_minor * quantity }) => {
     const name = [`${quantity} × ${title}`, variant_title].filter(Boolean).join(", ");
-    return take("summary-line", { name, cost: formatMinor(price_minor * quantity, currency) });
+    return take("summary-line", { name, cost: formatMinor(total_minor, lines[0].currency) });
   });
-  const fault = () => h("p", { class: "fault", role: "alert" }, explainItems(preview.error, lines));
-  summary.replaceChildren(take("summary", { lines: rows, sum: preview.error ? fault() : totals(preview) }));
+  const sum = error ? h("p", { class: "fault", role: "alert" }, explainItems(error, lines)) : totals(preview);
+  summary.replaceChildren(take("summary", { lines: rows, sum }));
 }
 
 /** The error of an order names the item by its place, as in `items.0.quantity`. */
@@ -54,18 +61,27 @@ function explainItems(error, lines) {
   return titles.length > 0 ? t("checkout.short", { title: titles.join(", ") }) : explain(error);
 }
 
-async function placeOrder({ note, remember, ...shipping_address }, summary) {
-  const { id, lines } = readBasket();
+/** Orders what the page shows; another total is shown first. */
+async function placeOrder({ note, remember, ...shipping_address }, summary, order) {
+  const { id, lines, total } = order;
+  if (readBasket().lines.length === 0) return go("#/basket", { replace: true });
+  const preview = await readPreview(lines);
+  // The store answers for goods that are missing below, unless this very order has them.
+  if (!preview.error && preview.total_minor !== total) {
+    order.total = preview.total_minor;
+    drawSummary(summary, lines, preview);
+    throw coded("total");
+  }
   try {
     const body = { items: toItems(lines), shipping_address, ...(note && { note }) };
-    const order = await shop.orders.place(body, { idempotencyKey: id });
-    renewBasket();
+    const placed = await shop.orders.place(body, { idempotencyKey: id });
+    removeOrdered(lines);
     // An address that cannot be kept is no reason to doubt the order.
     if (remember) await shop.users.updateMe({ addresses: [shipping_address] }).catch(console.warn);
-    go(address("order", order.id, { placed: true }), { replace: true });
+    go(address("order", placed.id, { placed: true }), { replace: true });
   } catch (error) {
     // The basket was ordered with another address or note: that order exists. A further try is a further order.
-    if (error.code === 5307) renewBasket(lines);
+    if (error.code === 5307) order.id = newId();
     if (error.code !== 5304) throw error;
     drawSummary(summary, lines, { error });
     focusOn(summary.querySelector("h2"));

@@ -16,7 +16,7 @@ export async function show({ signal }) {
   return content;
 }
 
-/** Reads the goods again. Without a connection, the basket shows what it kept. */
+/** Without a connection, the basket shows what it kept. */
 async function refreshLines(signal) {
   const { lines } = readBasket();
   if (lines.length === 0) return;

@@ -3,7 +3,6 @@ import { language } from "../words.js";
 
 let known = {};
 
-/** The categories by id, read once for each language. */
 export async function readCategories() {
   if (known.language !== language()) {
     const categories = new Map();

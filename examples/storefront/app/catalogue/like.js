@@ -1,5 +1,5 @@
 import { slot, take } from "../dom.js";
-import { act, optionally } from "../errors.js";
+import { onClick, optionally } from "../errors.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 
@@ -9,16 +9,14 @@ export function likeButton({ id, title, likes_count: count }) {
   const button = take("like", { title: t("like.add", { title }) });
   button.dataset.like = id;
   draw(button, { active: false, count });
-  button.addEventListener("click", () =>
-    act(button, async () => {
-      const method = button.ariaPressed === "true" ? shop.likes.remove : shop.likes.add;
-      draw(button, await method({ resource_type, resource_id: id }));
-    }),
-  );
+  onClick(button, async () => {
+    const method = button.ariaPressed === "true" ? shop.likes.remove : shop.likes.add;
+    draw(button, await method({ resource_type, resource_id: id }));
+  });
   return button;
 }
 
-/** Marks what this visitor likes, in one call for all hearts that are not marked yet. */
+/** One call for all hearts that are not marked yet. */
 export const markLikes = (root) =>
   optionally(async () => {
     const buttons = new Map(

@@ -1,6 +1,6 @@
 import { address, go } from "../address.js";
 import { focusOn, h, slot, take } from "../dom.js";
-import { act } from "../errors.js";
+import { onClick } from "../errors.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 import { card, cardFields } from "./card.js";
@@ -12,17 +12,19 @@ const asked = { limit: 12, fields: cardFields, facets: "categories,tags,price", 
 const sorts = ["new", "popular", "price", "-price", "title"];
 
 export async function show(route) {
-  const content = take("catalogue");
   let filters;
+  const content = take("catalogue", {
+    form: {
+      open: matchMedia("(min-width: 64rem)").matches,
+      onsubmit: (event) => event.preventDefault(),
+      onchange: ({ currentTarget }) => go(address("", readForm(currentTarget.querySelector("form"), filters))),
+    },
+    sort: { onchange: ({ target }) => go(address("", { ...filters, sort: target.value })) },
+  });
   const update = async ({ query, signal }) => {
     filters = readFilters(query);
     await draw(content, filters, signal);
   };
-  const form = slot(content, "form");
-  form.open = matchMedia("(min-width: 64rem)").matches;
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("change", () => go(address("", readForm(form.querySelector("form"), filters))));
-  slot(content, "sort").addEventListener("change", ({ target }) => go(address("", { ...filters, sort: target.value })));
   await update(route);
   return { content, update };
 }
@@ -60,7 +62,7 @@ function moreButton(list, cursor, goods) {
     focusOn(cards[0]?.querySelector("a"));
   };
   const button = take("more");
-  button.addEventListener("click", () => act(button, addPage));
+  onClick(button, addPage);
   return button;
 }
 
@@ -74,7 +76,6 @@ function drawHead(content, { q, category: slug, sort: chosen }, categories) {
   sort.value = offered.includes(chosen) ? chosen : offered[0];
 }
 
-/** The focus stays on the same control. */
 function keepFocus(root, drawAgain) {
   const kept = root.contains(document.activeElement) && document.activeElement.dataset.keep;
   drawAgain(root);

@@ -1,7 +1,7 @@
 import { set } from "../dom.js";
 import { shop } from "../shop.js";
 
-/** A picture in the widths that the store makes of it, cut to a square; one without a text is beside the name of what it shows. */
+/** In the widths that the store makes, cut to a square. Without a text, it is beside the name of what it shows. */
 export function picture(image, sizes, alt = "") {
   const square = { class: "picture", width: 640, height: 640, alt };
   if (!image) return set(new Image(), { ...square, src: "icon.svg" });

@@ -64,7 +64,7 @@ function startBuying(content, product, variantId) {
   slot(content, "buying").addEventListener("submit", (event) => {
     event.preventDefault();
     addLine(toLine(product, item, quantity.read()));
-    toast(t("product.added", { title: product.title }), h("a", { href: "#/basket" }, t("product.toBasket")));
+    toast(t("product.added", { title: product.title }), "#/basket", "product.toBasket");
   });
 }
 

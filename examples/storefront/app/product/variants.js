@@ -2,7 +2,7 @@ import { isAvailable } from "../catalogue/price.js";
 import { h, slot, take } from "../dom.js";
 import { hasWords, t } from "../words.js";
 
-/** Calls `choose` with the variant that has all chosen values, or with null where the store makes none. */
+/** `choose` gets null where the store makes no such variant. */
 export function variantChooser({ variants, allow_backorder }, variantId, choose) {
   const names = [...new Set(variants.flatMap(({ options }) => Object.keys(options)))];
   const canBuy = (variant) => variant !== undefined && isAvailable({ ...variant, allow_backorder });

@@ -1,10 +1,9 @@
 import { address, go } from "../address.js";
-import { h, slot, take, toast } from "../dom.js";
-import { act, optionally } from "../errors.js";
+import { slot, take, toast } from "../dom.js";
+import { onClick, optionally } from "../errors.js";
 import { isSignedIn, shop } from "../shop.js";
 import { t } from "../words.js";
 
-/** A visitor signs in first. */
 export function wishButton({ id, title }) {
   const button = take("wish-button");
   let isOn = false;
@@ -17,10 +16,10 @@ export function wishButton({ id, title }) {
     await (isOn ? shop.wishlist.remove(id) : shop.wishlist.add({ product_id: id }));
     isOn = !isOn;
     draw();
-    if (isOn) toast(t("wish.done", { title }), h("a", { href: "#/wishlist" }, t("frame.wishlist")));
+    if (isOn) toast(t("wish.done", { title }), "#/wishlist", "frame.wishlist");
     else toast(t("wish.removed", { title }));
   };
-  button.addEventListener("click", () => act(button, toggle));
+  onClick(button, toggle);
   draw();
   // From the list, because reading one item that is not on it is an error.
   void optionally(async () => {
