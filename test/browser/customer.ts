@@ -41,7 +41,7 @@ export function describeCustomer(stage: Stage): void {
   }
 
   describe("a customer", () => {
-    test("signs up with the mailed code, orders, sees the order and is notified when it is paid", async () => {
+    test("signs up with the mailed code, orders, sees the order, is notified, and orders no other total than the page shows", async () => {
       const service = await startPushService();
       const subscriber = service.subscribe();
       const visit = await stage.chromium.visit("about:blank");
@@ -92,6 +92,38 @@ export function describeCustomer(stage: Stage): void {
       });
       expect(body).toBe(message?.body as string);
       expect(message?.body).toContain("1");
+
+      // The checkout orders the goods and the total that it shows, whatever another tab makes of the basket.
+      await page.goto(`${stage.shop_url}/#/p/enamel-mug`);
+      await click(page, ".buying button", "Add to basket");
+      await page.goto(`${stage.shop_url}/#/checkout`);
+      await see(page, "1 × Enamel mug");
+
+      const other = await context.newPage();
+      await other.goto(`${stage.shop_url}/#/account`);
+      const fillBasket = `localStorage["shop basket"] = '{"id":"other tab","lines":' + JSON.stringify(
+        JSON.parse(localStorage["shop basket"]).lines.map((line) => ({ ...line, quantity: 2 }))) + "}"`;
+      const basket = await other.evaluate(fillBasket);
+      const mug = await stage.call<{ id: string; price: number }>("GET", "/products/enamel-mug/");
+      await stage.call("PATCH", `/products/${mug.id}/`, { price: mug.price + 1 });
+      const to = { line1: "Quay 1", postal_code: "20457", city: "Hamburg", country: "DE" };
+      const readTotal = () => readText(page, "[data-test=totals] dd.total");
+      const before = await readTotal();
+      await submit(page, "[data-test=checkout]", to);
+      await see(page, "The total has changed");
+      const asked = await readTotal();
+      expect(asked).not.toBe(before);
+      await submit(page, "[data-test=checkout]", {});
+      await see(page, "Thank you");
+      await see(page, "1 piece");
+      expect(await readTotal()).toBe(asked);
+
+      await other.evaluate(`localStorage["shop basket"] = ${JSON.stringify(basket)}`);
+      await page.goto(`${stage.shop_url}/#/checkout`);
+      await see(page, "2 × Enamel mug");
+      await click(other, "main button", "Sign out");
+      await see(page, "Please sign in to go on.");
+      expect(page.url()).toEndWith("#/sign-in?next=%23%2Fcheckout");
       await service.close();
     }, 60_000);
 
