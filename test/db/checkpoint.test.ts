@@ -133,6 +133,20 @@ describe("the WAL", () => {
     await child.exited;
   });
 
+  test("is emptied although another process takes the write lock again and again", async () => {
+    const child = spawnChild("hold-lock-again", dir);
+    expect(await child.nextLine()).toBe("held");
+    const emptied: boolean[] = [];
+    for (let round = 0; round < 12; round++) {
+      await fill(800);
+      await db.execute("DELETE FROM things WHERE name LIKE 'fill-%'");
+      emptied.push(await db.checkpoint());
+    }
+    expect(emptied).not.toContain(false);
+    child.kill();
+    await child.exited;
+  }, 30_000);
+
   test("is emptied by the server's checkpointer once it is large, and when the server stops", async () => {
     const checkpointer = startCheckpointer(db, { everyMs: 10, walBytes: 200_000 });
     await fill(100);
@@ -264,7 +278,7 @@ describe("several processes", () => {
   }, 60_000);
 
   test("killed in the middle of writing, lose no acknowledged write", async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 12; round++) {
       const child = spawnChild("write-until-killed", dir);
       expect(await child.nextLine()).toBe("ready");
       const said: string[] = [];

@@ -23,6 +23,18 @@ async function holdLock(ms: number): Promise<void> {
   await db.close();
 }
 
+/** Takes the write lock again as soon as it has released it. */
+async function holdLockAgain(): Promise<void> {
+  const db = await openDatabase({ dataDir, lockDeadlineMs: 30_000 });
+  for (let count = 0; ; count++) {
+    await db.transaction(async (tx) => {
+      await tx.execute(insertRow(`again-${count}`));
+      if (count === 0) say("held");
+      await Bun.sleep(60);
+    });
+  }
+}
+
 /** Writes rows from a few concurrent writers. */
 async function write(name: string, count: number): Promise<void> {
   const db = await openDatabase({ dataDir, lockDeadlineMs: 30_000 });
@@ -97,6 +109,7 @@ async function loadHalf(source: string, url: string): Promise<void> {
 
 const roles: Record<string, () => Promise<void>> = {
   "hold-lock": () => holdLock(Number(rest[0])),
+  "hold-lock-again": holdLockAgain,
   write: () => write(rest[0] ?? "", Number(rest[1])),
   "write-until-killed": writeUntilKilled,
   migrate: migrateOnRequest,
