@@ -1,9 +1,16 @@
-import type { InStatement, Row } from "@libsql/core/api";
+import type { InStatement, InValue, Row } from "@libsql/core/api";
 
 export interface Result {
   rows: Row[];
   /** Rows inserted, updated or deleted. */
   rowsAffected: number;
+}
+
+/** A statement of a batch whose result nobody needs: a file runs it just before the COMMIT that several batches share. */
+export interface DeferredStatement {
+  sql: string;
+  args: InValue[];
+  isDeferred: true;
 }
 
 export type BatchMode = "read" | "write" | "last" | "end";

@@ -1,4 +1,4 @@
-import type { InStatement, InValue } from "@libsql/core/api";
+import type { InValue } from "@libsql/core/api";
 import { is } from "drizzle-orm/entity";
 import { Param, Placeholder, type SQLWrapper, sql } from "drizzle-orm/sql";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
@@ -41,7 +41,7 @@ export function compiledOnce<Row>(name: string, compile: () => CompiledStatement
 }
 
 /** The statement with its values, for `batch`. Errors: TypeError for a placeholder without a value. */
-export function bind(stmt: CompiledStatement<unknown>, params: Params = {}): InStatement {
+export function bind(stmt: CompiledStatement<unknown>, params: Params = {}): { sql: string; args: InValue[] } {
   const { slots } = stmt;
   const args: InValue[] = new Array(slots.length);
   for (let i = 0; i < slots.length; i++) {

@@ -96,7 +96,13 @@ export class FileDatabase implements Database {
     this.#assertOpen();
     if (mode === "read") return this.reader.batch(stmts);
     for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
-    return this.queue.enqueue(() => stmts.map((stmt) => this.writer.run(sqlOf(stmt), argsOf(stmt))));
+    return this.queue.enqueue(({ deferred }) =>
+      stmts.map((stmt) => {
+        if (typeof stmt === "string" || !("isDeferred" in stmt)) return this.writer.run(sqlOf(stmt), argsOf(stmt));
+        deferred.push(stmt);
+        return { rows: [], rowsAffected: 0 };
+      }),
+    );
   }
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {

@@ -7,9 +7,11 @@ import { shapeOf } from "../scan-sql.ts";
 import type { Result, Session } from "../session.ts";
 import type { Connection } from "./connection.ts";
 
-/** Marks the end of a write, so that late calls of its session are refused instead of joining another write. */
 export interface WriteScope {
+  /** Marks the end of a write, so that late calls of its session are refused instead of joining another write. */
   hasEnded: boolean;
+  /** Statements that run before the COMMIT if the write succeeds. */
+  deferred: InStatement[];
 }
 
 export interface Job {
@@ -38,6 +40,7 @@ interface Outcome {
   job: Job;
   value?: unknown;
   error?: unknown;
+  deferred: InStatement[];
   hasFailed: boolean;
   /** True for a failure that an earlier, not yet committed write may have caused. */
   isTainted: boolean;
@@ -74,6 +77,7 @@ export async function runGroup(
       hasChanged ||= !outcome.hasFailed;
     }
     if (loss === undefined) {
+      for (const stmt of outcomes.flatMap(({ deferred }) => deferred)) connection.run(sqlOf(stmt), argsOf(stmt));
       options.beforeCommit();
       connection.run("COMMIT");
     }
@@ -95,18 +99,18 @@ async function runWrite(
   afterOthers: boolean,
   { writeTimeoutMs }: GroupOptions,
 ): Promise<Outcome> {
-  const scope: WriteScope = { hasEnded: false };
+  const scope: WriteScope = { hasEnded: false, deferred: [] };
   try {
     connection.run(savepoint);
     let value = job.work(scope);
     if (value instanceof Promise) value = await withTimeout(value, writeTimeoutMs, tooLong);
     scope.hasEnded = true;
     connection.run(release);
-    return { job, value, hasFailed: false, isTainted: false };
+    return { job, value, deferred: scope.deferred, hasFailed: false, isTainted: false };
   } catch (error) {
     scope.hasEnded = true;
     undoWrite(connection);
-    return { job, error, hasFailed: true, isTainted: afterOthers };
+    return { job, error, deferred: [], hasFailed: true, isTainted: afterOthers };
   }
 }
 

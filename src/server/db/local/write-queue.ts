@@ -131,7 +131,7 @@ export class WriteQueue {
 
   async #runExclusive(job: Job): Promise<void> {
     try {
-      job.resolve((await job.work({ hasEnded: false })) as never);
+      job.resolve((await job.work({ hasEnded: false, deferred: [] })) as never);
     } catch (error) {
       job.reject(mapDbError(error));
     }

@@ -89,7 +89,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   const searched = { ...input, status: columns.status, category_ids: JSON.parse(columns.categoryIds) as string[] };
   const statements = [
     bind(insertProduct, row),
-    indexInserted(ctx.tenant.id, searched),
+    indexInserted(ctx.tenant.id, id, searched),
     bindEvent(ctx, { type: "product.created", subject: id, data: { version: 1 } }),
   ];
   return explainConflicts(async () => {

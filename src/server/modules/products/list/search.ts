@@ -1,6 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import type { DeferredStatement } from "../../../db/session.ts";
 import { all, bind, type CompiledStatement, get, param, statement } from "../../../db/statement.ts";
 import type { ProductInput } from "../model.ts";
 import { products, staleSummaries } from "../table.ts";
@@ -36,8 +37,12 @@ const selectPending: CompiledStatement<Searched> = statement(sql`
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   select row_number, ${param("words")} || ${sql.raw(blockOf("row_number"))} from ${products} where row_number = ${param("row")} and version = ${param("version")}`);
+const ofNew = (value: SQL) =>
+  sql`(select ${value} from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")})`;
+// Not `insert … select`, at which FTS5 would write what it holds, the words of the products before, as a segment.
 const writeNewWords = statement(sql`
-  insert into product_search (rowid, words) values (last_insert_rowid(), ${param("words")} || ${sql.raw(blockOf("last_insert_rowid()"))})`);
+  insert into product_search (rowid, words)
+  values (${ofNew(sql`row_number`)}, ${ofNew(sql`${param("words")} || ${sql.raw(blockOf("row_number"))}`)})`);
 const markIndexed = statement(sql`
   update ${products} set is_indexed = 1
   where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
@@ -53,9 +58,9 @@ export async function indexProduct(
   if (product) await tx.db.batch(indexing(product));
 }
 
-/** The statement that indexes a new product, for a batch directly after the insert of its row. */
-export function indexInserted(tenantId: string, product: SearchedTexts): InStatement {
-  return bind(writeNewWords, { words: tokensOf(tenantId, product) });
+/** The statement that indexes a new product, for the batch that inserts its row. */
+export function indexInserted(tenantId: string, id: string, product: SearchedTexts): DeferredStatement {
+  return { ...bind(writeNewWords, { tenantId, id, words: tokensOf(tenantId, product) }), isDeferred: true };
 }
 
 /** Indexes a batch of products that are not in the index. Returns how many rows were written; 0 when none is left. */

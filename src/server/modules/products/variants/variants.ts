@@ -1,3 +1,4 @@
+import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { bind, type CompiledStatement, compiledOnce, get, param, statement } from "../../../db/statement.ts";
@@ -208,7 +209,10 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
 /** Increases the product's version and records its event, and that of the variant whose stock was edited. */
 async function finishWrite(tx: Ctx, productId: string, edited?: VariantIds) {
   const values = { ...idsOf(tx, { productId }), now: toTimestamp(tx.now()) };
-  const statements = [bind(touchProduct, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
+  const statements: InStatement[] = [
+    bind(touchProduct, values),
+    bind(productUpdated, { ...values, eventId: newId("evt") }),
+  ];
   if (edited) statements.push(stockChanged(tx, edited, "edit"));
   await tx.db.batch(statements);
 }
