@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "drizzle-orm";
 import { type DatabaseOptions, openDatabase } from "../../src/server/db/open.ts";
 import type { ServerDatabase } from "../../src/server/db/server/server-database.ts";
 import type { Database } from "../../src/server/db/session.ts";
+import { bindMarked, param, statement } from "../../src/server/db/statement.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";
+
+const selectFirst = statement(sql`SELECT name FROM things ORDER BY id LIMIT 1`);
+const growOne = statement(sql`UPDATE things SET size = 1 WHERE name = ${param("name")}`);
 
 describe.if(hasSqld)("a database server", () => {
   let dir: string;
@@ -412,6 +417,36 @@ describe.if(hasSqld)("a database server", () => {
         expect((await namesIn(db)).filter((name) => String(name).startsWith("try"))).toEqual(["try 2"]);
       });
     }
+
+    test("the reads with which transactions begin share an exchange, and run once if a later write checks them", async () => {
+      const { db, bodies } = await countExchanges();
+      const grow = (name: string) =>
+        db.transaction(async (tx) => {
+          await tx.batch([bindMarked(selectFirst, {}, { isGuarded: true })]);
+          const change = bindMarked(growOne, { name: "first" }, { mustChange: 1 });
+          const results = await tx.batch([change, insertRow(name)], "last");
+          expect(results.map(({ rowsAffected }) => rowsAffected)).toEqual([1, 1]);
+        });
+      await Promise.all(["one", "two", "three"].map(grow));
+      expect(bodies.map((body) => body.includes(selectFirst.sql))).toEqual([true, false]);
+      expect(await namesIn(db)).toEqual(["first", "one", "three", "two"]);
+    });
+
+    test("a transaction whose last write does not change the row that it must begins again, alone", async () => {
+      const { db } = await countExchanges();
+      const other = await connect({ url: server.url });
+      const seen: unknown[] = [];
+      const moved = db.transaction(async (tx) => {
+        const [read] = await tx.batch([bindMarked(selectFirst, {}, { isGuarded: true })]);
+        seen.push(read?.rows[0]?.name);
+        if (seen.length === 1) await other.execute("UPDATE things SET name = 'another' WHERE name = 'first'");
+        const change = bindMarked(growOne, { name: seen.at(-1) }, { mustChange: 1 });
+        return tx.batch([insertRow(`try ${seen.length}`), change], "last");
+      });
+      await Promise.all([moved, db.execute(insertRow("neighbour"))]);
+      expect(seen).toEqual(["first", "another"]);
+      expect(await namesIn(db)).toEqual(["another", "neighbour", "try 2"]);
+    });
 
     test("transactions that all change one row hold up neither others nor each other for ever", async () => {
       const { db, bodies } = await countExchanges();

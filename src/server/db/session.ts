@@ -1,4 +1,4 @@
-import type { InStatement, InValue, Row } from "@libsql/core/api";
+import type { InStatement, Row } from "@libsql/core/api";
 
 export interface Result {
   rows: Row[];
@@ -6,11 +6,14 @@ export interface Result {
   rowsAffected: number;
 }
 
-/** A statement of a batch whose result nobody needs: a file runs it just before the COMMIT that several batches share. */
-export interface DeferredStatement {
-  sql: string;
-  args: InValue[];
-  isDeferred: true;
+/** What a statement means to its transaction, beside its result. */
+export interface Marks {
+  /** How many rows it must change. Otherwise the transaction begins again on a server, and fails on a file. */
+  mustChange?: number | undefined;
+  /** Of a read: later statements with `mustChange` check what matters of it, so that a server need not run it once more. */
+  isGuarded?: boolean | undefined;
+  /** Of a batch whose result nobody needs: a file runs it just before the COMMIT that several batches share. */
+  isDeferred?: boolean | undefined;
 }
 
 export type BatchMode = "read" | "write" | "last" | "end";

@@ -3,7 +3,7 @@ import { is } from "drizzle-orm/entity";
 import { Param, Placeholder, type SQLWrapper, sql } from "drizzle-orm/sql";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { LruCache } from "../values/lru-cache.ts";
-import type { Executor } from "./session.ts";
+import type { Executor, Marks } from "./session.ts";
 
 /** A query compiled once to SQL text. `Row` is the type of its rows; columns have their names in the database. */
 export interface CompiledStatement<Row> {
@@ -51,6 +51,11 @@ export function bind(stmt: CompiledStatement<unknown>, params: Params = {}): { s
     args[i] = value as InValue;
   }
   return { sql: stmt.sql, args };
+}
+
+/** The statement with its values and what it means to its transaction. */
+export function bindMarked(stmt: CompiledStatement<unknown>, params: Params, marks: Marks) {
+  return Object.assign(bind(stmt, params), marks);
 }
 
 /** All rows. Errors: those of `Executor.execute`. */

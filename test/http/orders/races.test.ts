@@ -38,6 +38,31 @@ for (const kind of ["file", "server"] as const) {
       expect(made.map(({ number }) => number)).toEqual(made.map((_, index) => index + 1));
     }, 60_000);
 
+    test("orders beside changes of the price cost what the product costs when they are committed", async () => {
+      const shop = await suite.shop();
+      const product = await shop.createProduct({ price: 1 });
+      await together(12, async (index) => {
+        if (index > 0) {
+          const items = [{ product_id: product.id, quantity: 1 }];
+          for (let count = 0; count < 10; count++) await makeOrder(shop, items);
+        } else {
+          for (let price = 2; price <= 12; price++) {
+            await shop.call(`PATCH /products/${product.id}/`, { body: { price } });
+          }
+        }
+      });
+      const { data } = await shop.call<{ type: string; data: { total: number; version: number } }[]>("GET /events/", {
+        query: { limit: 100, types: "product.updated,order.created" },
+      });
+      // Each change of the price increases the version by one.
+      let price = 1;
+      for (const event of data) {
+        if (event.type === "product.updated") price = event.data.version;
+        else expect(event.data.total).toBe(price);
+      }
+      expect(data.length).toBe(100);
+    });
+
     test("50 concurrent cancellations cancel once", async () => {
       const shop = await suite.shop();
       const product = await shop.createProduct({ stock: 9 });

@@ -4,7 +4,7 @@ import { attempt, unavailable } from "../../errors.ts";
 import { MiB } from "../../values/bytes.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { assertOrdinary, shapeOf } from "../scan-sql.ts";
-import type { BatchMode, Database, Result, Session } from "../session.ts";
+import type { BatchMode, Database, Marks, Result, Session } from "../session.ts";
 import { Connection } from "./connection.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { watchFile } from "./file-watch.ts";
@@ -98,7 +98,7 @@ export class FileDatabase implements Database {
     for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
     return this.queue.enqueue(({ deferred }) =>
       stmts.map((stmt) => {
-        if (typeof stmt === "string" || !("isDeferred" in stmt)) return this.writer.run(sqlOf(stmt), argsOf(stmt));
+        if (!(stmt as Marks).isDeferred) return this.writer.run(sqlOf(stmt), argsOf(stmt));
         deferred.push(stmt);
         return { rows: [], rowsAffected: 0 };
       }),

@@ -4,7 +4,7 @@ import { withTimeout } from "../../values/with-timeout.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { mapDbError } from "../db-errors.ts";
 import { shapeOf } from "../scan-sql.ts";
-import type { Result, Session } from "../session.ts";
+import type { Marks, Result, Session } from "../session.ts";
 import type { Connection } from "./connection.ts";
 
 export interface WriteScope {
@@ -179,6 +179,9 @@ export class WriteSession implements Session {
     if (controlVerbs.has(shapeOf(sql).verb) && !/^\s*ROLLBACK\s+(?:TRANSACTION\s+)?TO\b/i.test(sql)) {
       throw new TypeError("A transaction ends when its function does, not by a statement.");
     }
-    return this.#connection.run(sql, argsOf(stmt));
+    const result = this.#connection.run(sql, argsOf(stmt));
+    const { mustChange = result.rowsAffected } = stmt as Marks;
+    if (result.rowsAffected !== mustChange) throw new Error("A statement changed other rows than it must.");
+    return result;
   }
 }

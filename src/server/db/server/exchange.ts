@@ -3,7 +3,6 @@ import { AppError, unavailable } from "../../errors.ts";
 import { mapServerError } from "../db-errors.ts";
 import { shapeOf } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
-import type { Bound } from "./calls.ts";
 import type { Condition, HranaStream, Outcome, Step } from "./hrana.ts";
 import type { Unit } from "./unit.ts";
 import { isResult, verifying } from "./verify.ts";
@@ -116,8 +115,11 @@ function answerWanted({ unit, wantedAt, calls }: Place, outcomes: Outcome[]): vo
     const own = outcomes.slice(at, at + wanted.stmts.length);
     at += own.length;
     const failed = own.findIndex((outcome) => !isResult(outcome));
-    const ran = failed === -1 ? own : own.slice(0, failed + 1);
-    unit.seen.push(...ran.map((outcome, index) => ({ stmt: wanted.stmts[index] as Bound, outcome })));
+    if (wanted.stmts[failed]?.isCheck) {
+      unit.settle("conflict");
+      return;
+    }
+    unit.see(wanted.stmts, failed === -1 ? own : own.slice(0, failed + 1));
     unit.wanted.shift();
     if (failed === -1) wanted.resolve(own as Result[]);
     else {

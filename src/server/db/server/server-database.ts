@@ -28,7 +28,7 @@ export class ServerDatabase implements Database {
     this.#connectForCopies = connectForCopies;
     this.#lockDeadlineMs = lockDeadlineMs;
     this.#reads = new SharedReads(open, lockDeadlineMs);
-    this.#writes = new SharedWrites(open, lockDeadlineMs);
+    this.#writes = new SharedWrites(open, this.#reads, lockDeadlineMs);
   }
 
   async execute(stmt: InStatement): Promise<Result> {

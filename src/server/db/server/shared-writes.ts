@@ -3,6 +3,7 @@ import type { Result, Session } from "../session.ts";
 import { type Bound, retryWhileBusy } from "./calls.ts";
 import { exchange, lostError } from "./exchange.ts";
 import type { HranaStream } from "./hrana.ts";
+import type { SharedReads } from "./shared-reads.ts";
 import { ServerTransaction } from "./transaction.ts";
 import { Unit } from "./unit.ts";
 
@@ -19,6 +20,7 @@ const timeoutMs = 5000;
  */
 export class SharedWrites {
   readonly #openStream: () => HranaStream;
+  readonly #reads: SharedReads;
   #stream: HranaStream;
   readonly #lockDeadlineMs: number;
   readonly #waiting = new Set<Unit>();
@@ -26,9 +28,13 @@ export class SharedWrites {
   #isDriving = false;
   #idle: (() => void)[] = [];
 
-  /** @param lockDeadlineMs how long a write waits for another program's lock. */
-  constructor(openStream: () => HranaStream, lockDeadlineMs: number) {
+  /**
+   * @param reads for those with which transactions begin.
+   * @param lockDeadlineMs how long a write waits for another program's lock.
+   */
+  constructor(openStream: () => HranaStream, reads: SharedReads, lockDeadlineMs: number) {
     this.#openStream = openStream;
+    this.#reads = reads;
     this.#stream = openStream();
     this.#lockDeadlineMs = lockDeadlineMs;
   }
@@ -103,7 +109,7 @@ export class SharedWrites {
       else this.join(unit);
     };
     try {
-      const value = await fn(new ServerTransaction(unit, this));
+      const value = await fn(new ServerTransaction(unit, { reads: this.#reads, writes: this }));
       end("commit");
       return value;
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { Result } from "../session.ts";
 import type { Bound } from "./calls.ts";
-import type { Played } from "./verify.ts";
+import type { Outcome } from "./hrana.ts";
+import { checkChanges, type Played } from "./verify.ts";
 
 /** Statements whose results a caller waits for, all or the first error. */
 interface Wanted {
@@ -24,6 +25,8 @@ export class Unit {
   end: "commit" | "undo" | undefined;
   readonly #settled = Promise.withResolvers<"ended" | "conflict">();
   hasSettled = false;
+  /** Whether a statement went to an exchange of writes. Until then its reads share those of others. */
+  hasWritten = false;
 
   constructor(order: number, isRetry: boolean) {
     this.order = order;
@@ -36,8 +39,20 @@ export class Unit {
     return this.#settled.promise;
   }
 
+  /** Notes outcomes that its caller has seen; `isFirst` before it wrote. */
+  see(stmts: readonly Bound[], outcomes: readonly Outcome[], isFirst = false): void {
+    const played = outcomes.map((outcome, index) => ({ stmt: stmts[index] as Bound, outcome }));
+    const noted = played.filter(({ stmt }) => !stmt.isGuarded && !stmt.isCheck);
+    this.seen.splice(isFirst ? 0 : this.seen.length, 0, ...noted);
+  }
+
   want(stmts: Bound[]): Promise<Result[]> {
-    return new Promise((resolve, reject) => this.wanted.push({ stmts, resolve, reject }));
+    this.hasWritten = true;
+    const all = stmts.flatMap((stmt) => (stmt.mustChange === undefined ? stmt : [stmt, checkChanges(stmt.mustChange)]));
+    return new Promise((resolve, reject) => {
+      const answer = (results: Result[]) => resolve(results.filter((_, index) => !all[index]?.isCheck));
+      this.wanted.push({ stmts: all, resolve: answer, reject });
+    });
   }
 
   /** After a conflict nothing that the caller still waits for is answered: what it decided is void. */

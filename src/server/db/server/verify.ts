@@ -24,8 +24,12 @@ export function verifying({ stmt, outcome }: Played): Bound[] {
   const shape = shapeOf(stmt.sql);
   if (shape.reads) return shape.verb === "PRAGMA" ? [] : [checkedRead(stmt, outcome.rows)];
   if (!dataVerbs.has(shape.verb)) return [stmt];
-  const count = { sql: `SELECT CASE WHEN changes() = ? ${otherwiseFail}`, args: [BigInt(outcome.rowsAffected)] };
-  return [outcome.rows.length > 0 ? checkedReturning(stmt, outcome.rows) : stmt, count];
+  return [outcome.rows.length > 0 ? checkedReturning(stmt, outcome.rows) : stmt, checkChanges(outcome.rowsAffected)];
+}
+
+/** The statement that fails unless the one before it has changed so many rows. */
+export function checkChanges(count: number): Bound {
+  return { sql: `SELECT CASE WHEN changes() = ? ${otherwiseFail}`, args: [BigInt(count)], isCheck: true };
 }
 
 function checkedRead({ sql, args }: Bound, rows: Row[]): Bound {

@@ -11,25 +11,23 @@ import { Event, type EventListQuery } from "./model.ts";
 import { events } from "./table.ts";
 import { type EventType, eventTypes, matchTypes, parsePatterns } from "./types.ts";
 
-const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
-
 /**
  * A statement that records an event about the row it reads, with `eventId`, `now` and the parameters of its parts. The
  * last ten characters of the id become the sequence.
- * @param event `data` is SQL of a JSON text, `from` the rest of a `select` of one row that has a `tenant_id`.
+ * @param event `data` is SQL of a JSON text, `from` a table with a `where` that selects one row, which has a `tenant_id`.
  */
 export function compileEvent(event: { type: SQL; subject: SQL; data: SQL; from: SQL }): CompiledStatement<never> {
   return statement<never>(sql`
     insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at)
-    select ${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), tenant_id, ${event.type}, ${event.subject},
-      ${event.data}, ${param("now")} ${event.from}`);
+    select next, substr(${param("eventId")}, 1, 20) || printf('%010d', next), tenant_id, ${event.type}, ${event.subject},
+      ${event.data}, ${param("now")} from (select coalesce(max(sequence), 0) + 1 as next from ${events}), ${event.from}`);
 }
 
 const insertEvent = compileEvent({
   type: sql`${param("type")}`,
   subject: sql`${param("subject")}`,
   data: sql`${param("data")}`,
-  from: sql`from (select ${param("tenantId")} as tenant_id)`,
+  from: sql`(select ${param("tenantId")} as tenant_id)`,
 });
 
 /** SQL for the sequence of the event of the store `tenantId` with the id of a parameter; no row if there is none. */

@@ -1,7 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import { all, bind, param, statement } from "../../db/statement.ts";
-import { notFound } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { EventType } from "../events/types.ts";
@@ -39,19 +38,15 @@ const insertNotice = compileNotice(sql`
 /** A change of an order that its row already shows. */
 interface OrderChange {
   event: EventType;
-  /** Of a new order, the user whose id its row must have; they may have been deleted since the call was authenticated. */
-  owner?: string | null;
   /** The change of the reserved stock of all its counted lines. */
   stock?: ["release" | "commit", StockReason];
   /** Further statements of the change, run before the event is recorded. */
   first?: InStatement[];
-  /** Whether its transaction does more afterwards. */
-  isFollowed?: boolean;
 }
 
 /** Moves stock, records the event, notifies the customer and reads the order, in one batch of the change's transaction. */
 export async function finishChange(tx: OrderCtx, id: string, change: OrderChange): Promise<Rendered> {
-  const { event: type, owner = null, stock, first = [], isFollowed = false } = change;
+  const { event: type, stock, first = [] } = change;
   const values = { tenantId: tx.tenant.id, id, type, now: toTimestamp(tx.now()) };
   const counted = stock ? await all(tx.db, selectCounted, values) : [];
   const statements = [
@@ -63,12 +58,11 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
     const expiresAt = toTimestamp(tx.now() + noticeLifetimeMs);
     statements.push(bind(insertNotice, { ...values, messageId: newId("msg"), expiresAt }));
   }
-  const read = bind(selectOrder, { ...values, own: owner });
-  const keep = isFollowed ? undefined : tx.keepReply?.(read);
+  const read = bind(selectOrder, { ...values, own: null });
+  const keep = tx.keepReply?.(read);
   if (keep) statements.push(keep);
-  const results = await tx.db.batch([...statements, read], isFollowed ? "write" : keep ? "end" : "last");
+  const results = await tx.db.batch([...statements, read], keep ? "end" : "last");
   const order = results.at(-1)?.rows[0] as unknown as Rendered | undefined;
-  if (!order && owner !== null) throw notFound("user", owner);
   if (!order) throw new Error("An order was written but cannot be read");
   return order;
 }

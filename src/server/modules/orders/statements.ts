@@ -36,7 +36,7 @@ export const insertEvent = compileEvent({
   data: sql.raw(`(select json_object('number', number, 'status', status,
     'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
     'total', ${amount("total")}, 'currency', currency) from ${amountForm})`),
-  from: sql`from ${orders} where ${thisOrder}`,
+  from: sql`${orders} where ${thisOrder}`,
 });
 
 // Ordered by a subquery, because the libSQL server has no `order by` within an aggregate.

@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
-import { bind, get, param, run, statement } from "../../db/statement.ts";
+import { bind, bindMarked, get, param, run, statement } from "../../db/statement.ts";
 import { type AppError, fieldFault, invalidField, outOfStock } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -19,15 +19,17 @@ export interface StockItem {
   variantId: string | null;
 }
 
-/** An item to order: a product, or a variant with or without the id of its product. */
-interface WantedItem {
+/** An item to order: a product, or a variant with or without the id of its product. `field` is such as `items.0`. */
+export interface WantedItem {
+  field: string;
   productId: string | null;
   variantId: string | null;
   quantity: number;
 }
 
 /** The current data of an item, for the snapshot in an order line. */
-export interface ReservedItem extends StockItem {
+export interface OrderedItem extends StockItem {
+  quantity: number;
   /** In the language of creation (`lang`); `translations` is the JSON text of other languages. */
   title: string;
   lang: string;
@@ -40,70 +42,74 @@ export interface ReservedItem extends StockItem {
   image: string | null;
   priceMinor: number;
   currency: string;
-  currencyDigits: number;
+  /** Whether its stock is. */
   isCounted: boolean;
 }
 
-type ItemRow = Omit<ReservedItem, "isCounted"> & { isCounted: number };
+interface ItemRow extends Omit<OrderedItem, "isCounted" | "quantity"> {
+  isCounted: number;
+  needsVariant: number;
+  allowsBackorder: number;
+  available: number | null;
+}
 
 export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit" | "repair";
 
 type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
-// One statement checks the stock and reserves it, so that two buyers cannot both get the last one.
-const reserved = sql`reserved = reserved + case when stock is null then 0 else ${param("quantity")} end`;
-const enough = sql`stock is null or stock - reserved >= ${param("quantity")}`;
-const sold = sql`deleted_at is null and status = 'published' and currency = ${param("currency")}`;
-
-const reserveProduct = statement<ItemRow>(sql`
-  update ${products} set ${reserved}
-  where tenant_id = ${param("tenantId")} and id = ${param("productId")} and ${sold} and not has_variants
-    and (allow_backorder or ${enough})
-  returning id as productId, null as variantId, title, lang, translations, null as variantTitle, sku, '{}' as options,
-    json_extract(images, '$[0].url') as image, price_minor as priceMinor, currency, currency_digits as currencyDigits,
-    stock is not null as isCounted`);
-const parent = sql`from ${products} p where p.id = product_variants.product_id`;
-const reserveVariant = statement<ItemRow>(sql`
-  update ${productVariants} set ${reserved}
-  where tenant_id = ${param("tenantId")} and id = ${param("variantId")} and deleted_at is null
-    and product_id = coalesce(${param("productId")}, product_id) and currency = ${param("currency")}
-    and exists (select 1 ${parent} and p.deleted_at is null and p.status = 'published')
-    and (${enough} or (select p.allow_backorder ${parent}))
-  returning product_id as productId, id as variantId, (select p.title ${parent}) as title,
-    (select p.lang ${parent}) as lang, (select p.translations ${parent}) as translations,
-    title as variantTitle, sku, options,
-    (select json_extract(p.images, '$[0].url') ${parent}) as image, price_minor as priceMinor, currency,
-    currency_digits as currencyDigits, stock is not null as isCounted`);
-
-interface Availability {
-  currency: string;
-  needsVariant: number;
-  available: number | null;
-}
-const productAvailability = statement<Availability>(sql`
-  select currency, has_variants as needsVariant, stock - reserved as available from ${products}
+const selectProduct = statement<ItemRow>(sql`
+  select id as productId, null as variantId, title, lang, translations, null as variantTitle, sku, '{}' as options,
+    json_extract(images, '$[0].url') as image, price_minor as priceMinor, currency, stock is not null as isCounted,
+    has_variants as needsVariant, allow_backorder as allowsBackorder, stock - reserved as available
+  from ${products}
   where tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null and status = 'published'`);
-const variantAvailability = statement<Availability>(sql`
-  select v.currency, 0 as needsVariant, v.stock - v.reserved as available from ${productVariants} v
-  join ${products} p on p.id = v.product_id
+const selectVariant = statement<ItemRow>(sql`
+  select v.product_id as productId, v.id as variantId, p.title, p.lang, p.translations, v.title as variantTitle, v.sku,
+    v.options, json_extract(p.images, '$[0].url') as image, v.price_minor as priceMinor, v.currency,
+    v.stock is not null as isCounted, 0 as needsVariant, p.allow_backorder as allowsBackorder,
+    v.stock - v.reserved as available
+  from ${productVariants} v join ${products} p on p.id = v.product_id
   where v.tenant_id = ${param("tenantId")} and v.id = ${param("variantId")} and v.deleted_at is null
     and v.product_id = coalesce(${param("productId")}, v.product_id) and p.deleted_at is null and p.status = 'published'`);
 
+// One statement checks the stock and reserves it, so that two buyers cannot both get the last one. It also checks that the
+// item is still for sale, at the price that was read.
+const reserving = sql`reserved = reserved + iif(stock is null, 0, ${param("quantity")})`;
+const unchanged = sql`currency = ${param("currency")} and price_minor = ${param("priceMinor")}
+    and (stock is not null) = ${param("isCounted")}`;
+const enough = sql`stock is null or stock - reserved >= ${param("quantity")}`;
+const reserveProduct = statement(sql`
+  update ${products} set ${reserving}
+  where tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null and status = 'published'
+    and not has_variants and ${unchanged} and (allow_backorder or ${enough})`);
+const parent = sql`from ${products} p where p.id = product_variants.product_id`;
+const reserveVariant = statement(sql`
+  update ${productVariants} set ${reserving}
+  where tenant_id = ${param("tenantId")} and id = ${param("variantId")} and deleted_at is null and ${unchanged}
+    and exists (select 1 ${parent} and p.deleted_at is null and p.status = 'published')
+    and (${enough} or (select p.allow_backorder ${parent}))`);
+
 /**
- * Reserves stock of an item in the transaction of an order, which records `stockChanged`. `field` is `items.0`.
+ * The items of an order, in the transaction that runs `reserve`.
  * @throws validationFailed for items that cannot be ordered (or only by variant), outOfStock.
  */
-export async function reserve(tx: Ctx, wanted: WantedItem, field = "items.0"): Promise<ReservedItem> {
-  const { productId, variantId, quantity } = wanted;
-  const values = { tenantId: tx.tenant.id, productId, variantId, quantity, currency: tx.tenant.currency };
-  const item = await get(tx.db, variantId === null ? reserveProduct : reserveVariant, values);
-  if (item) return { ...item, isCounted: item.isCounted === 1 };
-  const found = await get(tx.db, variantId === null ? productAvailability : variantAvailability, values);
-  throw cannotReserve(tx, found, wanted, field);
+export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise<OrderedItem[]> {
+  const reads = wanted.map(({ productId, variantId }) => {
+    const values = { tenantId: tx.tenant.id, productId, variantId };
+    return bindMarked(variantId === null ? selectProduct : selectVariant, values, { isGuarded: true });
+  });
+  const results = await tx.db.batch(reads);
+  return wanted.map((one, index) => {
+    const row = results[index]?.rows[0] as unknown as ItemRow | undefined;
+    const isEnough = row && (row.available === null || row.allowsBackorder || row.available >= one.quantity);
+    if (!row || row.needsVariant || row.currency !== tx.tenant.currency || !isEnough) throw cannotOrder(tx, row, one);
+    return { ...row, isCounted: row.isCounted === 1, quantity: one.quantity };
+  });
 }
 
-function cannotReserve(tx: Ctx, found: Availability | undefined, wanted: WantedItem, field: string): AppError {
+function cannotOrder(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem): AppError {
   const { currency } = tx.tenant;
+  const { field } = wanted;
   const name = `${field}.${wanted.variantId === null ? "product_id" : "variant_id"}`;
   if (!found && wanted.variantId !== null && wanted.productId !== null)
     return invalidField(name, "is not a variant of this product, or the product is not published");
@@ -115,6 +121,20 @@ function cannotReserve(tx: Ctx, found: Availability | undefined, wanted: WantedI
   const isHidden = left > maxShownStock && isCatalogOnly(tx);
   const message = left === 0 ? "is out of stock" : isHidden ? "is more than the stock" : `only ${left} in stock`;
   return fieldFault(outOfStock, `${field}.quantity`, message);
+}
+
+/** Statements for the batch of an order that reserve its items and record it. */
+export function reserve(tx: StockCtx, items: readonly OrderedItem[]): InStatement[] {
+  const reserved = items.map(({ productId, variantId, quantity, currency, priceMinor, isCounted }) => {
+    const values = { tenantId: tx.tenant.id, productId, variantId, quantity, currency, priceMinor, isCounted };
+    return bindMarked(variantId === null ? reserveProduct : reserveVariant, values, { mustChange: 1 });
+  });
+  const isBatch = items.filter(({ variantId }) => variantId !== null).length > 1;
+  const counted = items.filter(({ isCounted }) => isCounted);
+  return [
+    ...(isBatch ? summarizedOnce(reserved) : reserved),
+    ...counted.map((item) => stockChanged(tx, item, "order")),
+  ];
 }
 
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;
@@ -172,8 +192,8 @@ const type = sql`'stock.changed'`;
 const remaining = sql`case when deleted_at is null or stock is null then stock else 0 end`;
 const data = sql`json_object('product_id', ${param("productId")}, 'variant_id', ${param("variantId")}, 'stock', ${remaining},
   'reserved', reserved, 'reason', ${param("reason")})`;
-const productEvent = compileEvent({ type, subject, data, from: sql`from ${products} where ${ofProduct}` });
-const variantEvent = compileEvent({ type, subject, data, from: sql`from ${productVariants} where ${ofVariant}` });
+const productEvent = compileEvent({ type, subject, data, from: sql`${products} where ${ofProduct}` });
+const variantEvent = compileEvent({ type, subject, data, from: sql`${productVariants} where ${ofVariant}` });
 
 /** The statement that records a stock change, for a batch. */
 export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason): InStatement {

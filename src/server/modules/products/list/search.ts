@@ -1,8 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import type { DeferredStatement } from "../../../db/session.ts";
-import { all, bind, type CompiledStatement, get, param, statement } from "../../../db/statement.ts";
+import { all, bind, bindMarked, type CompiledStatement, get, param, statement } from "../../../db/statement.ts";
 import type { ProductInput } from "../model.ts";
 import { products, staleSummaries } from "../table.ts";
 import { blockOf, blockPrefix, indexTokens, termToken } from "./search-words.ts";
@@ -59,8 +58,8 @@ export async function indexProduct(
 }
 
 /** The statement that indexes a new product, for the batch that inserts its row. */
-export function indexInserted(tenantId: string, id: string, product: SearchedTexts): DeferredStatement {
-  return { ...bind(writeNewWords, { tenantId, id, words: tokensOf(tenantId, product) }), isDeferred: true };
+export function indexInserted(tenantId: string, id: string, product: SearchedTexts): InStatement {
+  return bindMarked(writeNewWords, { tenantId, id, words: tokensOf(tenantId, product) }, { isDeferred: true });
 }
 
 /** Indexes a batch of products that are not in the index. Returns how many rows were written; 0 when none is left. */

@@ -115,7 +115,7 @@ export const productUpdated = compileEvent({
   type: sql`'product.updated'`,
   subject: sql`id`,
   data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
-  from: sql`from ${products} where ${ofProduct}`,
+  from: sql`${products} where ${ofProduct}`,
 });
 
 /** Names a variant by its id, and its product; `productId` may be a slug until `findIds`. */
