@@ -52,4 +52,13 @@ onEachDatabase((suite) => {
     const result = await run(ctx, readCsv(whole("title,price,categories\nTorch,3,lamps\n")));
     expect(result.errors).toEqual([expect.objectContaining({ line: 2, field: "categories" })]);
   });
+
+  test("a line with too many categories is refused before any of them is created", async () => {
+    const ctx = await tenantContext(await suite.shop());
+    const importTorch = (names: string[]) =>
+      run(ctx, readCsv(whole(`Type,Name,Regular price,Categories\nsimple,Torch,3,"${names.join(", ")}"\n`)));
+    const { errors } = await importTorch(Array.from({ length: 51 }, (_, n) => `Shelf ${n}`));
+    expect(errors).toEqual([{ line: 2, field: "categories", message: expect.stringContaining("at most 50") }]);
+    expect(await importTorch(Array(50).fill("Shelf"))).toMatchObject({ created: 1, errors: [] });
+  });
 });

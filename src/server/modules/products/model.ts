@@ -24,6 +24,8 @@ const price = Type.Number({
 });
 /** Maximum length of a title, in UTF-16 units. */
 export const maxTitle = 300;
+/** Maximum number of categories of a product. */
+export const maxCategories = 50;
 const title = text(maxTitle);
 const description = textUpTo(50_000);
 const languageTag = textUpTo(35);
@@ -46,7 +48,7 @@ const fields = {
     description: "No tag may be repeated.",
   }),
   category_ids: Type.Array(text(120), {
-    maxItems: 50,
+    maxItems: maxCategories,
     description: "Categories of the product, by their ids; a write also accepts slugs.",
   }),
   metadata: Type.Record(textUpTo(100), Type.Unknown(), {

@@ -8,7 +8,7 @@ import { createCategory } from "../../categories/service.ts";
 import { categories } from "../../categories/table.ts";
 import { parseLanguage } from "../../tenants/input.ts";
 import { normalizeSku } from "../input.ts";
-import { maxTitle, ProductInput, ProductPatch } from "../model.ts";
+import { maxCategories, maxTitle, ProductInput, ProductPatch } from "../model.ts";
 import { findCategoryIds } from "../resolve.ts";
 import { createProduct, patchProduct } from "../service.ts";
 import { defaultSlug } from "../slug.ts";
@@ -153,8 +153,10 @@ function isSearchable(text: unknown): text is string {
 async function withCategoryIds(tx: Ctx, { categories: named, ...fields }: Fields): Promise<Fields> {
   if (named === undefined) return fields;
   const isText = (name: unknown) => typeof name === "string";
-  if (!Array.isArray(named) || !named.every((name) => isText(name) || (Array.isArray(name) && name.every(isText)))) {
-    throw invalidField("categories", 'must be a list of slugs, or of paths such as ["Clothing", "Shirts"]');
+  const isName = (name: unknown) => isText(name) || (Array.isArray(name) && name.every(isText));
+  // Before any is created, which would take seconds for thousands.
+  if (!Array.isArray(named) || named.length > maxCategories || !named.every(isName)) {
+    throw invalidField("categories", `must be at most ${maxCategories} slugs, or paths such as ["Clothing", "Shirts"]`);
   }
   const names: string[] = [];
   for (const name of named) names.push(isText(name) ? name : await findOrCreateCategory(tx, name));
