@@ -3,6 +3,7 @@ import type { Ctx } from "../../src/server/context.ts";
 import { listProducts } from "../../src/server/modules/products/list/list.ts";
 import { indexPendingProducts } from "../../src/server/modules/products/list/search.ts";
 import { indexTokens, searchWords } from "../../src/server/modules/products/list/search-words.ts";
+import { stemOf } from "../../src/server/modules/products/list/stem.ts";
 import { createProduct, deleteProduct, patchProduct } from "../../src/server/modules/products/service.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -82,6 +83,22 @@ test("a search expression has quoted letters, digits and emoji only, for any tex
         const bare = expression.replaceAll(/"[·\p{L}\p{M}\p{N}\p{Extended_Pictographic}]+"/gu, "word");
         expect(["word", "(word OR word)"]).toContain(bare);
       }
+    }
+  }
+});
+
+test("a word is found by each of its beginnings and by each other form, and by nothing else", () => {
+  const words =
+    "bench benches berri berry berries taxi taxy taxis table tables tabl bureau bureaux wood wooden woode axe axes Ära".split(
+      " ",
+    );
+  const folded = (word: string) => word.toLowerCase().replace("ä", "a");
+  for (const q of words.flatMap((word) => Array.from(word, (_, end) => word.slice(0, end + 1)))) {
+    const asked = searchWords("tnt_abc123", q).flatMap(({ anywhere }) => anywhere.match(/[^"() ]{2,}(?=")/g) ?? []);
+    for (const word of words) {
+      const tokens = indexTokens("tnt_abc123", [word]).split(" ");
+      const isExpected = folded(word).startsWith(folded(q)) || stemOf(folded(word)) === stemOf(folded(q));
+      expect([q, word, asked.some((token) => tokens.includes(token))]).toEqual([q, word, isExpected]);
     }
   }
 });

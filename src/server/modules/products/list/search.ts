@@ -13,15 +13,10 @@ const batch = { products: 100, characters: 100_000 };
 type SearchedTexts = Pick<ProductInput, "title" | "description" | "tags" | "sku" | "translations" | "variants"> &
   Pick<ProductInput, "status" | "category_ids" | "price" | "compare_at_price">;
 
-type Searched = Pick<
-  typeof products.$inferSelect,
-  "title" | "description" | "tags" | "sku" | "translations" | "variants"
-> &
-  Pick<typeof products.$inferSelect, "status" | "tenantId" | "version" | "deletedAt" | "categoryIds"> & {
-    row: number;
-    price: number;
-    compare_at_price: number | null;
-  };
+type Row = typeof products.$inferSelect;
+type Searched = Pick<Row, "title" | "description" | "tags" | "sku" | "translations" | "variants" | "status"> &
+  Pick<Row, "tenantId" | "version" | "deletedAt" | "categoryIds"> &
+  Pick<ProductInput, "price" | "compare_at_price"> & { row: number };
 
 const columns = sql.raw(
   `row_number as row, version, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
@@ -105,13 +100,10 @@ function tokensOf(tenantId: string, product: SearchedTexts): string {
   ]);
   const translated = Object.values(translations);
   const titles = texts([title, ...translated.map((one) => one.title)]);
+  const named = [title, sku, ...tags, ...variants.flatMap(({ title, sku }) => [title, sku])];
+  const described = [description, ...translated.map((one) => one.description)];
   // Descriptions last, because the number of tokens is limited.
-  const words = texts([title, sku, ...tags, ...variants.flatMap(({ title, sku }) => [title, sku])])
-    .concat(
-      options.map(([, value]) => value),
-      titles.slice(1),
-    )
-    .concat(texts([description, ...translated.map((one) => one.description)]));
+  const words = texts([...named, ...options.map(([, value]) => value), ...titles.slice(1), ...described]);
   // The statement adds the number of the block.
   return [...terms, indexTokens(tenantId, words, titles), blockPrefix(tenantId)].join(" ");
 }
