@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import { type DatabaseOptions, openDatabase } from "../../src/server/db/open.ts";
 import type { ServerDatabase } from "../../src/server/db/server/server-database.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { bindMarked, param, statement } from "../../src/server/db/statement.ts";
+import { failureOf } from "../support/failure.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";
@@ -446,6 +448,71 @@ describe.if(hasSqld)("a database server", () => {
       await Promise.all([moved, db.execute(insertRow("neighbour"))]);
       expect(seen).toEqual(["first", "another"]);
       expect(await namesIn(db)).toEqual(["another", "neighbour", "try 2"]);
+    });
+
+    describe("rows of a chain, each made of the one before", () => {
+      const last = "SELECT name AS last FROM things ORDER BY id DESC LIMIT 1";
+      /** A statement that adds a row named after the newest one. */
+      const addLink = (mark: string): InStatement => {
+        const follow = (last: string | null) => ({ args: [`${last}${mark}`, last], last: `${last}${mark}` });
+        const sql = `INSERT INTO things (name) SELECT ? WHERE (${last}) IS ?`;
+        return Object.assign({ sql }, { mustChange: 1, chain: { select: last, follow } });
+      };
+      const chained = async (db: Database) => (await namesIn(db)).map(String).toSorted((a, b) => a.length - b.length);
+
+      test("are written in one exchange by units that succeed or fail alone, also behind one that failed", async () => {
+        const { db, bodies } = await countExchanges();
+        const append = (...stmts: InStatement[]) => db.transaction((tx) => tx.batch(stmts, "last"));
+        await append(addLink("0"));
+        bodies.splice(0);
+        await Promise.all(["1", "2"].map((mark) => append(addLink(mark))));
+        expect(bodies.length).toBe(1);
+        const wrong = append(addLink("x"), insertRow("first"));
+        expect(await failureOf(wrong)).toBeInstanceOf(Error);
+        const outcomes = [append(addLink("x"), insertRow("first")), append(addLink("3")), append(addLink("4"))];
+        expect((await Promise.allSettled(outcomes)).map(({ status }) => status)).toEqual([
+          "rejected",
+          "fulfilled",
+          "fulfilled",
+        ]);
+        expect(await chained(db)).toEqual(["first", "first0", "first01", "first012", "first0123", "first01234"]);
+      });
+
+      test("follow those that other programs write meanwhile, without running the transaction again", async () => {
+        const { db } = await countExchanges();
+        const other = await connect({ url: server.url });
+        let tries = 0;
+        const append = (db: Database, mark: string) =>
+          db.transaction((tx) => {
+            tries++;
+            return tx.batch([addLink(mark)], "last");
+          });
+        for (const mark of ["0", "2", "4"]) {
+          await append(db, mark);
+          await append(other, String(Number(mark) + 1));
+        }
+        await Promise.all(["6", "6", "6"].flatMap((mark) => [append(db, mark), append(other, mark)]));
+        expect(tries).toBe(12);
+        const names = await chained(db);
+        expect(names.at(-1)).toBe("first012345666666");
+        expect(names.length).toBe(13);
+      });
+
+      test("are made anew by transactions that go on behind them, which do not conflict over them", async () => {
+        const { db } = await countExchanges();
+        let tries = 0;
+        const write = (mark: string) =>
+          db.transaction(async (tx) => {
+            tries++;
+            await tx.execute(addLink(mark));
+            if (mark === "u") throw new Error("changed its mind");
+            await tx.execute("UPDATE things SET size = 1 WHERE name = 'first'");
+          });
+        await Promise.all(["1", "2", "3"].map(write));
+        expect(tries).toBe(3);
+        await Promise.allSettled(["u", "4"].map(write));
+        expect(await chained(db)).toEqual(["first", "first1", "first12", "first123", "first1234"]);
+      });
     });
 
     test("transactions that all change one row hold up neither others nor each other for ever", async () => {

@@ -186,6 +186,7 @@ onDatabase("file", (suite) => {
       status: "disabled",
       passwordHash: null,
       version: 1,
+      hasTwoFactor: 0,
     };
     expect({ ...(found as SignInUser) }).toEqual(expected);
     expect({ ...(await secretsOf(id)) }).toEqual(expected);

@@ -8,7 +8,7 @@ import { LruCache } from "../values/lru-cache.ts";
 
 const minRemembered = 5000;
 
-/** Counts an attempt of an address; throws tooManyAuthAttempts after ten a minute. */
+/** Counts an attempt of an address at a store that is active; throws tooManyAuthAttempts after ten a minute. */
 export type CountAttempt = (by: { clientIp: string | null; namespace: string; requestId: string }) => Promise<void>;
 
 /**
@@ -25,7 +25,7 @@ export function createAttemptCounter(db: Database, vault: Vault, now: () => numb
     // A longer wait means that the clock was set back.
     if (waitMs <= 0 || waitMs > 2 * authAttempts.windowMs) {
       freeAt.delete(address);
-      waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp));
+      waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp), namespace);
       if (waitMs === 0) return;
       freeAt.set(address, now() + waitMs);
       const ctx = { db, actor: { kind: "visitor" }, requestId, now, clientIp } as const;

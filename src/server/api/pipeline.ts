@@ -75,22 +75,21 @@ export async function answerRoute(
     const namespace = requireNamespace(sent, body);
     const app = request.headers.has("x-client-address") ? sent.key : sent.app;
     const appId = app && "value" in app ? app.value.appId : undefined;
-    const found = deps.lookup(namespace, appId, route.method === "GET");
-    known = found instanceof Promise ? await found : found;
-    const { tenant: store, key } = known;
-    if (!store) throw storeNotFound();
-    if (store.suspended) throw storeNotFound("The store is suspended.", { remedy: "Ask the operator of the store." });
-    tenant = store;
-
     const isCounted = route.isAttempt ?? route.path.startsWith("/auth/");
-    const attempt = { request, requestId, origin, sent, tenant, key, isCounted };
+    const found = deps.lookup(namespace, appId, isCounted ? "attempt" : route.method === "GET" ? "read" : "write");
+    const count = () => deps.countAttempt({ clientIp: own.clientIpOf(request), namespace, requestId });
+    // Beside the look-up, with which it shares an exchange with a database server.
+    const counted = isCounted && found instanceof Promise && !request.headers.has("x-client-address") && count();
+    if (counted) counted.catch(() => {});
+    known = found instanceof Promise ? await found : found;
+    tenant = requireActive(known);
+
+    const attempt = { request, requestId, origin, sent, tenant, key: known.key, isCounted };
     if (isCounted || route.access.some((way) => way.kind === "app" && way.scope === "customers:sign-up")) {
       const address = forwardedAddress(deps, attempt);
       if (address !== null) own = { ...deps, clientIpOf: () => address };
     }
-    if (isCounted) {
-      await deps.countAttempt({ clientIp: own.clientIpOf(request), namespace, requestId });
-    }
+    if (isCounted) await (counted || count());
     const verdict = authenticate(deps, route.access, attempt);
     actor = verdict instanceof Promise ? await verdict : verdict;
     if (deps.logFrom === 0) authenticatedAt = performance.now();
@@ -161,6 +160,12 @@ function requireNamespace({ common: { namespace } }: Sent, body: Body | undefine
   if (namespace) return namespace;
   // A body that cannot be read may have held the namespace, so its own error says more.
   throw (namespace === undefined && body?.error) || namespaceMissing();
+}
+
+function requireActive({ tenant }: Known): Tenant {
+  if (!tenant) throw storeNotFound();
+  if (tenant.suspended) throw storeNotFound("The store is suspended.", { remedy: "Ask the operator of the store." });
+  return tenant;
 }
 
 function createContext(deps: PipelineDeps, { request, requestId }: Incoming, tenant: Tenant, actor: Actor): Ctx {

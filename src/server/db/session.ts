@@ -1,4 +1,4 @@
-import type { InStatement, Row } from "@libsql/core/api";
+import type { InStatement, InValue, Row } from "@libsql/core/api";
 
 export interface Result {
   rows: Row[];
@@ -8,12 +8,22 @@ export interface Result {
 
 /** What a statement means to its transaction, beside its result. */
 export interface Marks {
-  /** How many rows it must change. Otherwise the transaction begins again on a server, and fails on a file. */
+  /** How many rows it must change. Otherwise the transaction begins again, on a file at most once. */
   mustChange?: number | undefined;
   /** Of a read: later statements with `mustChange` check what matters of it, so that a server need not run it once more. */
   isGuarded?: boolean | undefined;
   /** Of a batch whose result nobody needs: a file runs it just before the COMMIT that several batches share. */
   isDeferred?: boolean | undefined;
+  /** Of a write whose arguments depend on the row that the one before it wrote: they are made when it runs. */
+  chain?: Chain | undefined;
+}
+
+/** A chain of rows. A statement that adds one must change nothing if the chain has gone on. */
+export interface Chain {
+  /** Selects what the next row needs of the newest, as `last`. */
+  select: string;
+  /** The arguments of the row that follows it (null: of the first), and the `last` of that row. */
+  follow(last: string | null): { args: InValue[]; last: string };
 }
 
 export type BatchMode = "read" | "write" | "last" | "end";
@@ -36,8 +46,8 @@ export interface Executor {
 export interface Session extends Executor {
   /**
    * Runs `fn` in one write transaction and resolves after its COMMIT; inside a transaction it joins. `fn` must await
-   * nothing but its `tx`, because it blocks every other writer; after 5 s it ends with unavailable. On a server `fn` runs again
-   * when others changed what it has seen, so it must leave nothing behind but its writes.
+   * nothing but its `tx`, because it blocks every other writer; after 5 s it ends with unavailable. `fn` runs again when others
+   * changed what it has seen, so it must leave nothing behind but its writes.
    */
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }

@@ -225,6 +225,22 @@ onEachDatabase((suite) => {
     expect(codes).toEqual([5212, 5212, 5213]);
   });
 
+  test("of concurrent calls of one address ten a minute are admitted, and those for an unknown or suspended store do not count", async () => {
+    const [shop, closed] = [await suite.shop(), await suite.shop()];
+    await suite.app.db.execute({
+      sql: "update tenants set status = 'suspended' where namespace = ?",
+      args: [closed.namespace],
+    });
+    const address = newAddress();
+    const call = async (namespace: string) =>
+      (await shop.callAnonymously(request, { body: {}, address, namespace })).code;
+    const together = (namespace: string) => Promise.all(Array.from({ length: 15 }, () => call(namespace)));
+    expect(await together("no-such-store")).toEqual(Array(15).fill(5215));
+    expect(await together(closed.namespace)).toEqual(Array(15).fill(5215));
+    expect((await together(shop.namespace)).toSorted()).toEqual([...Array(10).fill(5102), ...Array(5).fill(5209)]);
+    expect(await call("no-such-store")).toBe(5215);
+  });
+
   for (const path of ["login", "refresh", "logout", "password/forgot", "password/reset"]) {
     suite.testOnFile(`the eleventh call of /auth/${path}/ in a minute is 5209, and Retry-After is exact`, async () => {
       const { clock } = suite.app;

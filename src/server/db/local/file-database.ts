@@ -8,7 +8,7 @@ import type { BatchMode, Database, Marks, Result, Session } from "../session.ts"
 import { Connection } from "./connection.ts";
 import { DiskReserve } from "./disk-reserve.ts";
 import { watchFile } from "./file-watch.ts";
-import { WriteSession } from "./group-commit.ts";
+import { changedMeanwhile, WriteSession } from "./group-commit.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LockFairness } from "./lock-fairness.ts";
 import { Reader } from "./reader.ts";
@@ -106,7 +106,11 @@ export class FileDatabase implements Database {
   }
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
-    return this.queue.enqueue((scope) => fn(new WriteSession(this.writer, scope)));
+    const run = () => this.queue.enqueue((scope) => fn(new WriteSession(this.writer, scope)));
+    return run().catch((error) => {
+      if (error !== changedMeanwhile) throw error;
+      return run();
+    });
   }
 
   migrate(stmts: InStatement[]): Promise<void> {

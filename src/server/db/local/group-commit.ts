@@ -146,6 +146,8 @@ function answer(outcome: Outcome, loss: unknown): void {
 }
 
 const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK"]);
+/** The error of a transaction in which a statement changed other rows than it must. */
+export const changedMeanwhile = new Error("A statement changed other rows than it must.");
 
 /** The session that a transaction's work gets. Errors of every call: unavailable once the transaction has ended. */
 export class WriteSession implements Session {
@@ -179,9 +181,11 @@ export class WriteSession implements Session {
     if (controlVerbs.has(shapeOf(sql).verb) && !/^\s*ROLLBACK\s+(?:TRANSACTION\s+)?TO\b/i.test(sql)) {
       throw new TypeError("A transaction ends when its function does, not by a statement.");
     }
-    const result = this.#connection.run(sql, argsOf(stmt));
-    const { mustChange = result.rowsAffected } = stmt as Marks;
-    if (result.rowsAffected !== mustChange) throw new Error("A statement changed other rows than it must.");
+    const { chain, mustChange } = stmt as Marks;
+    const last = chain && this.#connection.run(chain.select).rows[0]?.last;
+    const args = chain ? chain.follow((last ?? null) as string | null).args : argsOf(stmt);
+    const result = this.#connection.run(sql, args);
+    if (result.rowsAffected !== (mustChange ?? result.rowsAffected)) throw changedMeanwhile;
     return result;
   }
 }

@@ -15,8 +15,9 @@ export interface Bound extends Marks {
 /** Binds a statement's arguments. Errors: those of `bindArgs`. */
 export function bindForServer(stmt: InStatement): Bound {
   const sql = sqlOf(stmt);
-  const { mustChange, isGuarded } = (typeof stmt === "string" ? {} : stmt) as Marks;
-  return { sql, args: bindArgs(shapeOf(sql).params, argsOf(stmt)), mustChange, isGuarded };
+  const { mustChange, isGuarded, chain } = (typeof stmt === "string" ? {} : stmt) as Marks;
+  const args = chain ? [] : bindArgs(shapeOf(sql).params, argsOf(stmt));
+  return { sql, args, mustChange, isGuarded, chain };
 }
 
 /** Repeats work that found the database locked and did nothing, with small pauses, until the deadline. Errors: mapped. */

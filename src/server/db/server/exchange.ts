@@ -1,8 +1,10 @@
 import { LibsqlError } from "@libsql/core/api";
 import { AppError, unavailable } from "../../errors.ts";
+import { bindArgs } from "../bind-args.ts";
 import { mapServerError } from "../db-errors.ts";
 import { shapeOf } from "../scan-sql.ts";
 import type { Result } from "../session.ts";
+import type { Bound } from "./calls.ts";
 import type { Condition, HranaStream, Outcome, Step } from "./hrana.ts";
 import type { Unit } from "./unit.ts";
 import { isResult, verifying } from "./verify.ts";
@@ -23,9 +25,20 @@ const isOpen: Condition = { type: "not", cond: { type: "is_autocommit" } };
 /** One batch with conditional steps: a group of units that is committed, then one that is rolled back. */
 class Batch {
   readonly steps: Step[] = [];
+  /** What the next row of each chain that was used follows. */
+  readonly links: Links = new Map();
+  readonly #known: Links;
 
-  add(stmt: Pick<Step, "sql" | "args">, condition?: Condition): number {
-    return this.steps.push({ ...stmt, condition }) - 1;
+  constructor(known: Links) {
+    this.#known = known;
+  }
+
+  add({ sql, args = [], chain }: Partial<Bound> & { sql: string }, condition?: Condition): number {
+    if (chain === undefined) return this.steps.push({ sql, args, condition }) - 1;
+    const { select, follow } = chain;
+    const next = follow(this.links.get(select) ?? this.#known.get(select) ?? null);
+    this.links.set(select, next.last);
+    return this.steps.push({ sql, args: bindArgs(shapeOf(sql).params, next.args), condition }) - 1;
   }
 
   /** Adds a transaction of units, each with a savepoint, so that each succeeds or fails alone. */
@@ -59,23 +72,32 @@ class Batch {
   }
 }
 
+/** `last` of the newest row of chains, by the statement that selects it. */
+export type Links = Map<string, string | null>;
+
 /**
  * Runs units in one exchange, in their order, those that have ended before the others.
+ * @param known what chains may go on with. Where it is wrong, the units wait for another exchange, since each reads it anew.
  * @returns a function that answers each of them.
  * @throws the error of the network or the server, and of a lock that another program holds; nothing is answered then.
  */
-export async function exchange(stream: HranaStream, units: readonly Unit[]): Promise<() => void> {
-  const batch = new Batch();
+export async function exchange(stream: HranaStream, units: readonly Unit[], known: Links): Promise<() => void> {
+  const batch = new Batch(known);
   const byOrder = units.toSorted((a, b) => a.order - b.order);
   const ended = byOrder.filter(({ end }) => end !== undefined);
   const others = byOrder.filter(({ end }) => end === undefined);
   const committed = ended.length > 0 ? batch.addGroup(ended, "COMMIT") : undefined;
   if (committed) batch.add({ sql: "ROLLBACK" }, isOpen);
   const tried = others.length > 0 ? batch.addGroup(others, "ROLLBACK") : undefined;
+  const newest = [...batch.links.keys()].map((select) => ({ select, step: batch.add({ sql: select }) }));
   const outcomes = await stream.run(batch.steps);
 
   const first = outcomes[(committed ?? tried)?.begin as number];
   if (first instanceof LibsqlError) throw first;
+  for (const { select, step } of newest) {
+    const outcome = outcomes[step];
+    if (isResult(outcome)) known.set(select, (outcome.rows[0]?.last ?? null) as string | null);
+  }
   return () => {
     if (committed) {
       const end = outcomes[committed.end];
@@ -96,8 +118,7 @@ function answerEnded(place: Place, outcomes: Outcome[], loss: Error | undefined)
   const { unit, confirmed } = place;
   if (loss !== undefined) unit.lose(lostError(loss));
   else if (holds(confirmed, outcomes)) {
-    answerWanted(place, outcomes);
-    unit.settle("ended");
+    if (answerWanted(place, outcomes)) unit.settle("ended");
   } else unit.settle("conflict");
 }
 
@@ -108,25 +129,30 @@ function answerTried(place: Place, outcomes: Outcome[], begun: Outcome): void {
   else place.unit.settle("conflict");
 }
 
-/** Answers what a unit waits for up to the first error, behind which nothing has run. */
-function answerWanted({ unit, wantedAt, calls }: Place, outcomes: Outcome[]): void {
+/**
+ * Answers what a unit waits for up to the first error, behind which nothing has run. False when it must wait for the next
+ * exchange, because another program has written the next link of a chain.
+ */
+function answerWanted({ unit, wantedAt, calls }: Place, outcomes: Outcome[]): boolean {
   let at = wantedAt;
   for (const wanted of unit.wanted.slice(0, calls)) {
     const own = outcomes.slice(at, at + wanted.stmts.length);
     at += own.length;
     const failed = own.findIndex((outcome) => !isResult(outcome));
     if (wanted.stmts[failed]?.isCheck) {
+      if (wanted.stmts[failed - 1]?.chain) return false;
       unit.settle("conflict");
-      return;
+      return true;
     }
     unit.see(wanted.stmts, failed === -1 ? own : own.slice(0, failed + 1));
     unit.wanted.shift();
     if (failed === -1) wanted.resolve(own as Result[]);
     else {
       wanted.reject(mapServerError(own[failed]));
-      return;
+      return true;
     }
   }
+  return true;
 }
 
 function holds(condition: Condition, outcomes: Outcome[]): boolean {

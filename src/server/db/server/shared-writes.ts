@@ -1,7 +1,7 @@
 import { unavailable } from "../../errors.ts";
 import type { Result, Session } from "../session.ts";
 import { type Bound, retryWhileBusy } from "./calls.ts";
-import { exchange, lostError } from "./exchange.ts";
+import { exchange, type Links, lostError } from "./exchange.ts";
 import type { HranaStream } from "./hrana.ts";
 import type { SharedReads } from "./shared-reads.ts";
 import { ServerTransaction } from "./transaction.ts";
@@ -24,6 +24,7 @@ export class SharedWrites {
   #stream: HranaStream;
   readonly #lockDeadlineMs: number;
   readonly #waiting = new Set<Unit>();
+  readonly #links: Links = new Map();
   #units = 0;
   #isDriving = false;
   #idle: (() => void)[] = [];
@@ -134,7 +135,7 @@ export class SharedWrites {
   }
 
   async #exchange(units: Unit[]): Promise<{ units: Unit[]; answer: () => void }> {
-    const settle = await retryWhileBusy(() => exchange(this.#stream, units), this.#lockDeadlineMs).catch(
+    const settle = await retryWhileBusy(() => exchange(this.#stream, units, this.#links), this.#lockDeadlineMs).catch(
       (error) => () => {
         for (const unit of units) unit.lose(lostError(error));
       },

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
-import type { Database } from "../../db/session.ts";
+import type { BatchMode, Database } from "../../db/session.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { atTurnEnd } from "../../values/turns.ts";
@@ -41,13 +41,13 @@ export interface Known {
 
 /**
  * Looks up a tenant and, where an id was sent, a key, as currently stored.
- * @param isRead whether the request only reads. It may then begin with what a server's database held before, and must
- * begin again unless `isCurrent`.
+ * @param use what the request does. If it only reads, it may begin with what a server's database held before, and must begin
+ * again unless `isCurrent`. The look-up for an attempt shares the exchange of the write that counts it.
  */
 export type CredentialLookup = (
   namespace: string,
   appId: string | undefined,
-  isRead: boolean,
+  use: "read" | "write" | "attempt",
 ) => Known | Promise<Known>;
 
 /**
@@ -126,10 +126,10 @@ function lookUpAtServer(db: Database): CredentialLookup {
   /** The reads of this turn of the event loop. */
   const reading = new Map<string, Promise<Read>>();
 
-  function read(name: string, namespace: string, appId: string | undefined): Promise<Read> {
+  function read(name: string, ...which: Parameters<typeof readKnown>): Promise<Read> {
     const begun = reading.get(name);
     if (begun) return begun;
-    const known = readKnown(db, namespace, appId).then((known) => {
+    const known = readKnown(...which).then((known) => {
       cached.set(name, known);
       return known;
     });
@@ -138,11 +138,12 @@ function lookUpAtServer(db: Database): CredentialLookup {
     return known;
   }
 
-  return (namespace, appId, isRead) => {
+  return (namespace, appId, use) => {
     if (!isNamespace(namespace)) return { tenant: null, key: null };
-    const name = `${namespace} ${appId}`;
-    const before = isRead ? cached.get(name) : undefined;
-    const now = read(name, namespace, appId);
+    const mode = use === "attempt" ? "write" : "read";
+    const name = `${mode} ${namespace} ${appId}`;
+    const before = use === "read" ? cached.get(name) : undefined;
+    const now = read(name, db, namespace, appId, mode);
     if (before === undefined) return now;
     const isCurrent = now.then(({ stored }) => stored === before.stored);
     isCurrent.catch(() => {});
@@ -153,10 +154,10 @@ function lookUpAtServer(db: Database): CredentialLookup {
 /** Rows as read, with their text. */
 type Read = Known & { stored: string };
 
-async function readKnown(db: Database, namespace: string, appId: string | undefined): Promise<Read> {
+async function readKnown(db: Database, namespace: string, appId: string | undefined, mode: BatchMode = "read") {
   const reads = [bind(selectTenant, { namespace })];
   if (appId !== undefined) reads.push(bind(selectKey, { appId }));
-  const [tenants, keys] = await db.batch(reads, "read");
+  const [tenants, keys] = await db.batch(reads, mode);
   const tenant = (tenants?.rows[0] ?? null) as unknown as KnownTenant | null;
   const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
   const stored = db.kind === "server" ? JSON.stringify([tenant, keyRow]) : "";

@@ -2,7 +2,8 @@ import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx, SystemCtx, WorkCtx } from "../../context.ts";
 import { purgeBatch } from "../../db/purge.ts";
-import { all, bind, get, param, run, statement } from "../../db/statement.ts";
+import type { Marks } from "../../db/session.ts";
+import { all, bind, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { codeOf, type ErrorKind, invalidField } from "../../errors.ts";
 import { newSecret } from "../../security/random-secret.ts";
@@ -20,18 +21,19 @@ const written = [...facts, "address", "address_salt", "hash"];
 /** The columns of a row without its `seq` and its hash. */
 export const auditColumns = sql.raw([...facts, "address", "address_salt"].join(", "));
 
-const selectLast = statement<{ hash: string }>(sql`select hash from ${auditLog} order by seq desc limit 1`);
+const lastHash = sql`select hash as last from ${auditLog} order by seq desc limit 1`;
+const selectLast = statement(lastHash).sql;
 // A call in flight beside the erasure of its user keeps no address.
 const isKnownActor = sql`(${param("actor_kind")} <> 'user'
   or exists (select 1 from ${users} where id = ${param("actor_id")}))`;
 const insertRow = statement(sql`
   insert into ${auditLog} (${sql.raw(written.join(", "))})
-  values (${sql.join(
+  select ${sql.join(
     written.map((name) =>
       /^address(_salt)?$/.test(name) ? sql`iif(${isKnownActor}, ${param(name)}, null)` : param(name),
     ),
     sql`, `,
-  )})`);
+  )} where (${lastHash}) is ${param("last")}`);
 const eraseWhere = (condition: SQL) =>
   statement(
     sql`update ${auditLog} set address = null, address_salt = null where address is not null and seq in (${condition})`,
@@ -67,11 +69,11 @@ type AuditCtx = Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] };
 
 /** Writes one row, chained to the last, in the transaction of the act; where there is none, in its own. */
 export function recordAudit(ctx: AuditCtx, entry: AuditEntry) {
-  return inTransaction(ctx, async (tx) => void (await tx.db.execute(await bindAudit(tx, entry))));
+  return inTransaction(ctx, async (tx) => void (await tx.db.batch([bindAudit(tx, entry)], "last")));
 }
 
-/** The statement that writes a row as `recordAudit` does. It must be the next to write one, in the same transaction. */
-export async function bindAudit(ctx: AuditCtx, entry: AuditEntry): Promise<InStatement> {
+/** The statement that writes a row as `recordAudit` does. */
+export function bindAudit(ctx: AuditCtx, entry: AuditEntry): InStatement {
   const row = {
     at: toTimestamp(ctx.now()),
     event: entry.event,
@@ -84,8 +86,12 @@ export async function bindAudit(ctx: AuditCtx, entry: AuditEntry): Promise<InSta
     code: entry.error === undefined ? null : codeOf(entry.error),
     details: entry.details === undefined ? null : JSON.stringify(entry.details),
   };
-  const last = await get(ctx.db, selectLast);
-  return bind(insertRow, { ...row, hash: hashRow(last?.hash ?? "", row) });
+  const follow = (last: string | null) => {
+    const hash = hashRow(last ?? "", row);
+    return { args: bind(insertRow, { ...row, last, hash }).args, last: hash };
+  };
+  const marks: Marks = { mustChange: 1, chain: { select: selectLast, follow } };
+  return Object.assign({ sql: insertRow.sql }, marks);
 }
 
 function hideAddress(address: string | null) {

@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidLogin, tooManyAttempts } from "../../errors.ts";
 import { Semaphore } from "../../values/semaphore.ts";
-import { clearLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import { bindClear, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", most: 3, windowMs: 20 * 60_000 };
@@ -37,7 +37,7 @@ export async function limitFailures<T>(
   attempt: () => Promise<T>,
   { admit, note }: { admit?: () => Promise<void>; note?: (tx: Ctx, refusal: AppError) => Promise<AppError> } = {},
 ): Promise<T> {
-  const subject = subjectOf(ctx, emailKey);
+  const subject = failureSubject(ctx, emailKey);
   // A call that is not admitted does not wait for others either.
   if (accounts.has(subject)) await admit?.();
   return inTurn(subject, async () => {
@@ -66,12 +66,12 @@ export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<v
 
 /** Milliseconds for which an account's failures lock it out; 0 when they do not. */
 export function failuresWaitMs(ctx: Ctx, emailKey: string): Promise<number> {
-  return peekLimit(ctx, loginFailures, subjectOf(ctx, emailKey));
+  return peekLimit(ctx, loginFailures, failureSubject(ctx, emailKey));
 }
 
 /** Resets an account's failures, in the transaction of a success. */
-export function clearFailures(tx: Ctx, emailKey: string): Promise<void> {
-  return clearLimit(tx, loginFailures, subjectOf(tx, emailKey));
+export async function clearFailures(tx: Ctx, emailKey: string): Promise<void> {
+  await tx.db.execute(bindClear(loginFailures, failureSubject(tx, emailKey)));
 }
 
 /** The error tooManyAttempts; a retry is possible after `waitMs` milliseconds. */
@@ -81,12 +81,12 @@ export function attemptsExhausted(waitMs: number): AppError {
 
 /** Counts one failure of an account. Returns the error tooManyAttempts when the limit was reached before. */
 export async function countFailure(tx: Ctx, emailKey: string): Promise<AppError | undefined> {
-  const waitMs = await countHit(tx, loginFailures, subjectOf(tx, emailKey));
+  const waitMs = await countHit(tx, loginFailures, failureSubject(tx, emailKey));
   return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;
 }
 
-/** Hashed, because people type their password into the wrong field. */
-function subjectOf({ tenant }: Ctx, emailKey: string): string {
+/** The subject of `loginFailures`; hashed, because people type their password into the wrong field. */
+export function failureSubject({ tenant }: Ctx, emailKey: string): string {
   return Bun.SHA256.hash(`${tenant.id}:${emailKey}`, "base64url");
 }
 

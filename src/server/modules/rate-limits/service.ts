@@ -1,9 +1,11 @@
+import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { bind, bindMarked, get, param, run, statement } from "../../db/statement.ts";
 import { attempt, tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
+import { tenants } from "../tenants/table.ts";
 import { rateLimits } from "./table.ts";
 
 /** How many hits a subject may have in any period of `windowMs` milliseconds. */
@@ -23,13 +25,18 @@ const inWindow = sql`(value > ${param("now")} - ${param("windowMs")}
 // Checked and counted in one statement, so that two processes cannot both use the last hit.
 const takePlace = statement<{ taken: number }>(sql`
   insert into ${rateLimits} (key, hits, expires_at)
-  values (${param("key")}, json_array(${param("now")}), ${param("now")} + ${param("windowMs")})
+  select ${param("key")}, json_array(${param("now")}), ${param("now")} + ${param("windowMs")}
+  where ${param("namespace")} is null
+    or exists (select 1 from ${tenants} where namespace = ${param("namespace")} and status = 'active')
   on conflict (key) do update set
     hits = (select json_group_array(value) from (
       select value from json_each(rate_limits.hits) where ${inWindow} union all select ${param("now")})),
     expires_at = max(expires_at, excluded.expires_at)
   where (select count(*) from json_each(rate_limits.hits) where ${inWindow}) < ${param("most")}
   returning 1 as taken`);
+/** True while a subject has hits left; its values come from `limitValues`. */
+export const hasHitsLeft = sql`(select count(*) from ${rateLimits} l, json_each(l.hits)
+  where l.key = ${param("key")} and ${inWindow}) < ${param("most")}`;
 const selectTaken = statement<{ taken: number; oldest: number | null }>(sql`
   select count(*) as taken, min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
   where l.key = ${param("key")} and ${inWindow}`);
@@ -40,12 +47,20 @@ const removeExpired = statement(sql`delete from ${rateLimits} where key in (
 /**
  * Counts one hit of a subject in a sliding window. At the limit nothing is written. Returns 0 when the hit was counted,
  * otherwise the milliseconds until the next hit is allowed.
+ * @param namespace of a store that must be active, or nothing is counted.
  */
-export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<number> {
-  const { windowMs, most } = limit;
-  const values = { key: `${limit.name}:${subject}`, now: ctx.now(), windowMs, most };
-  if (await get(ctx.db, takePlace, values)) return 0;
-  return waitFor((await get(ctx.db, selectTaken, values))?.oldest, values);
+export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string, namespace: string | null = null) {
+  const values = { ...limitValues(ctx, limit, subject), namespace };
+  return (await get(ctx.db, takePlace, values)) ? 0 : peekLimit(ctx, limit, subject);
+}
+
+/** The statement that counts one hit of a subject, for a batch that fails at the limit. */
+export function bindHit(ctx: WorkCtx, limit: RateLimit, subject: string): InStatement {
+  return bindMarked(takePlace, limitValues(ctx, limit, subject), { mustChange: 1 });
+}
+
+export function limitValues({ now }: Pick<WorkCtx, "now">, { name, windowMs, most }: RateLimit, subject: string) {
+  return { key: `${name}:${subject}`, now: now(), windowMs, most, namespace: null };
 }
 
 /** Counts one hit of a subject, as `countHit` does. Errors: tooManyRequests with `message` at the limit. */
@@ -56,18 +71,15 @@ export async function requireHit(ctx: WorkCtx, limit: RateLimit, subject: string
 
 /** Milliseconds until the next hit of a subject is allowed; 0 when it is now. Counts nothing. */
 export async function peekLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<number> {
-  const { windowMs, most } = limit;
-  const values = { key: `${limit.name}:${subject}`, now: ctx.now(), windowMs };
+  const values = limitValues(ctx, limit, subject);
   const row = await get(ctx.db, selectTaken, values);
-  return !row || row.taken < most ? 0 : waitFor(row.oldest, values);
+  if (!row || row.taken < limit.most) return 0;
+  return Math.max(1, (row.oldest ?? values.now) + limit.windowMs - values.now);
 }
 
-function waitFor(oldest: number | null | undefined, { now, windowMs }: { now: number; windowMs: number }): number {
-  return Math.max(1, (oldest ?? now) + windowMs - now);
-}
-
-export async function clearLimit(ctx: WorkCtx, limit: RateLimit, subject: string): Promise<void> {
-  await run(ctx.db, removeKey, { key: `${limit.name}:${subject}` });
+/** The statement that removes all hits of a subject. */
+export function bindClear({ name }: RateLimit, subject: string): InStatement {
+  return bind(removeKey, { key: `${name}:${subject}` });
 }
 
 /** Removes rows whose window has passed, at most a thousand a call. Returns how many. */

@@ -1,27 +1,42 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { param, run, statement } from "../../db/statement.ts";
+import { bindMarked, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, type ErrorKind, invalidLogin, twoFactorRequired } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
-import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindAudit, recordAudit } from "../audit/service.ts";
 import {
   attemptsExhausted,
-  clearFailures,
+  failureSubject,
   failuresWaitMs,
   limitFailures,
+  loginFailures,
   requireFailuresLeft,
 } from "../passwords/failures.ts";
 import { hashesToVerify, hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
-import { addressSubject, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import {
+  addressSubject,
+  bindClear,
+  bindHit,
+  countHit,
+  hasHitsLeft,
+  limitValues,
+  peekLimit,
+  type RateLimit,
+} from "../rate-limits/service.ts";
 import { claimReactions } from "../reactions/service.ts";
 import { getTenant } from "../tenants/service.ts";
-import { issueToken } from "../tokens/service.ts";
-import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
+import { bindToken, type IssuedToken } from "../tokens/service.ts";
+import { spendCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
-import { changePasswordHash, findImportedKinds, findSignInUser, type SignInUser } from "../users/credentials.ts";
+import {
+  changePasswordHash,
+  findImportedKinds,
+  findSignInUser,
+  hasTwoFactor,
+  type SignInUser,
+} from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
@@ -39,9 +54,10 @@ const equalizedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "tooMany
 
 // Matches only the verified hash, so that a password that was changed meanwhile no longer logs in.
 const noteLogin = statement(sql`
-  update ${users} set last_login_at = ${param("now")}
+  update ${users} set last_login_at = ${param("at")}
   where tenant_id = ${param("tenantId")} and id = ${param("id")} and email_key = ${param("emailKey")}
-    and status = 'active' and password_hash = ${param("passwordHash")}`);
+    and status = 'active' and password_hash = ${param("passwordHash")} and ${hasTwoFactor} = ${param("hasTwoFactor")}
+    and ${hasHitsLeft}`);
 
 /**
  * Logs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code get the same
@@ -57,13 +73,16 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
   let isRecorded = false;
   const verified: (string | null)[] = [];
   let user: SignInUser | undefined;
+  let store: LoginSession["store"];
   const findUser = async () => {
     user = await findSignInUser(ctx.db, ctx.tenant.id, key);
   };
-  const admit = async () => {
-    const [waitMs] = await Promise.all([peekLimit(ctx, loginCalls, callerOf(ctx)), findUser()]);
-    if (waitMs > 0) throw attemptsExhausted(waitMs);
+  const findStore = async () => {
+    const { namespace, title, domain, url, currency, currency_sign, logo } = await getTenant(ctx, ctx.tenant.namespace);
+    store = { namespace, title, domain, url, currency, currency_sign, logo };
   };
+  // Reads that do not depend on each other share an exchange with a database server.
+  const admit = async () => void (await Promise.all([requireCallsLeft(ctx), findUser(), findStore()]));
   const verify = async () => {
     for (let tries = 1; ; tries++) {
       if (tries > 1) await findUser();
@@ -72,14 +91,14 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       verified.push(hash);
       const isCorrect = await verifyPassword(input.password, hash, ctx.tenant.id, user?.id);
       if (!user || hash === null || !isCorrect) throw invalidLogin();
-      const session = await signIn(ctx, user, hash, input).catch((error) => {
+      const issued = await signIn(ctx, { ...user, passwordHash: hash }, input.otp?.trim() ?? "").catch((error) => {
         if (error !== hashChanged) throw error;
       });
-      if (session) {
+      if (issued) {
         const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
         if (visitorId !== null) await claimReactions(ctx, visitorId, user.id);
         if (needsRehash(hash)) await renewHash(ctx, user, hash, input.password);
-        return session;
+        return { user_id: user.id, token: issued.token, expires_at: issued.expiresAt, store };
       }
       if (tries === maxTries) throw invalidLogin();
     }
@@ -106,10 +125,10 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
   }
 }
 
-/** Counts a call, in the transaction of its outcome. Returns tooManyAttempts when other calls used the last ones. */
-async function countCall(tx: Ctx): Promise<AppError | undefined> {
-  const waitMs = await countHit(tx, loginCalls, callerOf(tx));
-  return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;
+/** Throws tooManyAttempts when an address has no calls left. */
+async function requireCallsLeft(ctx: Ctx): Promise<void> {
+  const waitMs = await peekLimit(ctx, loginCalls, callerOf(ctx));
+  if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
 /** The error tooManyAttempts with the longer wait of both limits, including this call. */
@@ -128,7 +147,7 @@ async function recordRefusal(
   refusal: AppError,
   { key, subject }: { key: string; subject: string | undefined },
 ): Promise<AppError> {
-  const isLimited = (await countCall(tx)) !== undefined || refusal.kind === "tooManyAttempts";
+  const isLimited = (await countHit(tx, loginCalls, callerOf(tx))) > 0 || refusal.kind === "tooManyAttempts";
   const answer = isLimited ? await longestWait(tx, key, refusal) : refusal;
   const event = answer.kind === "twoFactorRequired" ? "login.code_required" : "login.failed";
   await recordAudit(tx, { event, subject, error: answer.kind });
@@ -137,40 +156,40 @@ async function recordRefusal(
 
 const hashChanged = new Error("The password was changed meanwhile.");
 
-/** Creates the session of a user whose password has this hash. Throws `hashChanged` otherwise. */
-async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: LoginInput) {
-  const otp = input.otp?.trim() ?? "";
+/** Creates the session of a user as it was read before the password was verified. Throws `hashChanged` for another hash. */
+async function signIn(ctx: Ctx, user: SignInUser, otp: string): Promise<IssuedToken> {
   // The library for codes is loaded before the transaction, which should not wait for it.
   if (otp !== "") await loadTotp();
-  return inTransaction(ctx, async (tx): Promise<LoginSession> => {
-    const { tenant } = tx;
-    const which = { tenantId: tenant.id, id: user.id, emailKey: user.emailKey };
-    const tokenId = newId("tok");
-    const auditCtx = { ...tx, actor: { kind: "user", userId: user.id, role: user.role } as const };
-    const audit = () =>
-      bindAudit(auditCtx, { event: "login.succeeded", subject: user.id, details: { token_id: tokenId } });
-    // Statements that do not depend on each other share an exchange with a database server.
-    const [, noted, isOn, stored, audited, spent, { token, expiresAt }] = await Promise.all([
-      requireFailuresLeft(tx, user.emailKey),
-      run(tx.db, noteLogin, { ...which, passwordHash, now: toTimestamp(tx.now()) }),
-      isTwoFactorOn(tx.db, tenant.id, user.id),
-      getTenant(tx, tenant.namespace),
-      audit(),
-      countCall(tx),
-      issueToken(tx, user.id, tokenId),
-      clearFailures(tx, user.emailKey),
-    ]);
-    if (noted === 0) throw hashChanged;
-    if (isOn) {
-      if (otp === "") throw twoFactorRequired();
-      if (!(await spendCode(tx, user.id, otp))) throw invalidLogin();
+  /** Whether the last statements alone check what was read before. If they fail, or a code is needed, it is read again. */
+  let isChecked = user.hasTwoFactor === 0;
+  return inTransaction(ctx, async (tx) => {
+    const { id, emailKey, passwordHash } = user;
+    let { hasTwoFactor } = user;
+    if (!isChecked) {
+      const find = findSignInUser(tx.db, tx.tenant.id, emailKey);
+      const [found] = await Promise.all([find, requireFailuresLeft(tx, emailKey), requireCallsLeft(tx)]);
+      if (found?.id !== id || found.status !== "active" || found.passwordHash !== passwordHash) throw hashChanged;
+      hasTwoFactor = found.hasTwoFactor;
     }
-    if (spent) throw spent;
-    // Spending a recovery code has written a row, to which this one is chained.
-    await tx.db.batch([isOn ? await audit() : audited], "last");
-    const { namespace, title, domain, url, currency, currency_sign, logo } = stored;
-    const store = { namespace, title, domain, url, currency, currency_sign, logo };
-    return { user_id: user.id, token, expires_at: expiresAt, store };
+    isChecked = false;
+    if (hasTwoFactor) {
+      if (otp === "") throw twoFactorRequired();
+      if (!(await spendCode(tx, id, otp))) throw invalidLogin();
+    }
+    const { issued, statements } = bindToken(tx, id);
+    const note = { tenantId: tx.tenant.id, id, emailKey, passwordHash, hasTwoFactor, at: toTimestamp(tx.now()) };
+    const failures = failureSubject(tx, emailKey);
+    const details = { token_id: issued.tokenId };
+    const actor = { kind: "user", userId: id, role: user.role } as const;
+    const last = [
+      bindMarked(noteLogin, { ...note, ...limitValues(tx, loginFailures, failures) }, { mustChange: 1 }),
+      bindHit(tx, loginCalls, callerOf(tx)),
+      bindClear(loginFailures, failures),
+      ...statements,
+      bindAudit({ ...tx, actor }, { event: "login.succeeded", subject: id, details }),
+    ];
+    await tx.db.batch(last, "last");
+    return issued;
   });
 }
 

@@ -44,7 +44,7 @@ const selectToken = statement<{ id: string }>(sql`
   select id from ${userTokens} where tenant_id = ${param("tenantId")} and id = ${param("tokenId")}`);
 
 /** A new token; only this object contains it. */
-export type IssuedToken = Awaited<ReturnType<typeof issueToken>>;
+export type IssuedToken = ReturnType<typeof bindToken>["issued"];
 
 /** The token of a call, after `authenticate`. */
 export interface OwnToken {
@@ -56,16 +56,22 @@ export interface OwnToken {
  * Issues a token with the lifetime of the tenant and ends the previous one as replaced (specification, section 3: one
  * active token per user). Call it only inside the transaction that authenticates the user.
  */
-export async function issueToken(tx: Ctx, userId: string, tokenId = newId("tok")) {
+export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
+  const { issued, statements } = bindToken(tx, userId);
+  await tx.db.batch(statements);
+  return issued;
+}
+
+/** A token and the statements that issue it as `issueToken` does. */
+export function bindToken(tx: Ctx, userId: string) {
   const { tenant } = tx;
   const nowMs = tx.now();
   const expiresAt = toTimestamp(nowMs + tenant.tokenLifetime * 1000);
-  const issued = { tokenId, token: newSecret("v2."), expiresAt };
+  const issued = { tokenId: newId("tok"), token: newSecret("v2."), expiresAt };
   const now = toTimestamp(nowMs);
   const row = { id: issued.tokenId, tenantId: tenant.id, userId, hash: hashSecret(issued.token), now, expiresAt };
   const ended = { tenantId: tenant.id, userId, now, endedAs: "replaced" };
-  await tx.db.batch([bind(endOfUser, ended), bind(insertToken, row)]);
-  return issued;
+  return { issued, statements: [bind(endOfUser, ended), bind(insertToken, row)] };
 }
 
 /**

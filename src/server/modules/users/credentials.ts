@@ -4,16 +4,20 @@ import type { Executor } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { detachDevices } from "../tokens/service.ts";
+import { twoFactor } from "../two-factor/table.ts";
 import { imported, users } from "./table.ts";
 
 /** The fields of a user that authentication needs; internal to the services. */
 export type SignInUser = Pick<
   typeof users.$inferSelect,
   "id" | "email" | "emailKey" | "pendingEmail" | "name" | "lang" | "role" | "status" | "passwordHash" | "version"
-> & { emailVerified: number };
+> & { emailVerified: number; hasTwoFactor: number };
 
+/** Whether a sign-in of the user needs a code. */
+export const hasTwoFactor = sql`exists (
+  select 1 from ${twoFactor} where user_id = users.id and confirmed_at is not null)`;
 const columns = sql`id, email, email_key as emailKey, pending_email as pendingEmail, email_verified as emailVerified, name, lang, role, status,
-  password_hash as passwordHash, version`;
+  password_hash as passwordHash, version, ${hasTwoFactor} as hasTwoFactor`;
 const selectByEmail = statement<SignInUser>(sql`
   select ${columns} from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
 const selectById = statement<SignInUser>(sql`
