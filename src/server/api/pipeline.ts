@@ -53,7 +53,6 @@ export async function answerRoute(
   const started = performance.now();
   const requestId = requestIdOf(request.headers);
   const incoming: Incoming = { request, requestId, route, params };
-  const headers = baseHeaders(requestId);
   const origin = request.headers.get("origin");
   let sent: Sent | undefined;
   let body: Body | undefined;
@@ -101,9 +100,9 @@ export async function answerRoute(
       common = { ...takeCommon({}, body.value, route.ownField), ...common };
     }
     if (body?.error) throw body.error;
-    const ctx = createContext(own, incoming, tenant, actor);
+    const headers = baseHeaders(requestId);
     if (origin !== null) allowOrigin(headers, origin);
-    const call = checkCall(incoming, ctx, { query, body, common });
+    const call = checkCall(incoming, createContext(own, incoming, tenant, actor), { query, body, common });
     response = await (route.readState
       ? answerRead(deps, incoming, call, headers)
       : answerCall(incoming, call, headers));
@@ -111,6 +110,7 @@ export async function answerRoute(
   } catch (error) {
     const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
     failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
+    const headers = baseHeaders(requestId);
     // A page may read why it was refused, unless it used a key of a store that has not allowed its origin.
     if (origin !== null && (!sent?.app || actor || (known && (!known.tenant || allowsOrigin(known, origin)))))
       allowOrigin(headers, origin);
@@ -207,7 +207,7 @@ function checkCall(
 
 async function answerCall(incoming: Incoming, call: Call, headers: Record<string, string>): Promise<Response> {
   const answer = await handle(incoming, call);
-  return successResponse(incoming.requestId, answer, successStatus(incoming.route, answer), { ...headers });
+  return successResponse(incoming.requestId, answer, successStatus(incoming.route, answer), headers);
 }
 
 function handle({ route, request }: Incoming, call: Call): Promise<Reply> {

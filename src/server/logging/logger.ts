@@ -21,9 +21,8 @@ export function createLogWriter(
   write: (text: string) => Promise<unknown>,
   least: LogLevel = "info",
 ) {
-  const isWritten = (level: LogLevel) => logLevels.indexOf(level) >= logLevels.indexOf(least);
-  let buffered: string[] = [];
-  let size = 0;
+  const written = new Set(logLevels.slice(logLevels.indexOf(least)));
+  let buffered = "";
   let waiting = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let writing = Promise.resolve();
@@ -31,10 +30,9 @@ export function createLogWriter(
   function send(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (size === 0) return;
-    const text = buffered.join("");
-    buffered = [];
-    size = 0;
+    if (buffered === "") return;
+    const text = buffered;
+    buffered = "";
     if (waiting > maxWaiting) return;
     waiting += text.length;
     writing = writing
@@ -48,19 +46,18 @@ export function createLogWriter(
   }
 
   function add(line: string): void {
-    if (size + line.length > maxBuffered) send();
-    buffered.push(line);
-    size += line.length;
+    if (buffered.length + line.length > maxBuffered) send();
+    buffered += line;
     timer ??= setTimeout(send, delayMs);
   }
 
   return {
     request: (entry: RequestLogEntry) => {
-      if (isWritten(entry.level)) add(formatRequest(entry, form));
+      if (written.has(entry.level)) add(formatRequest(entry, form));
     },
     /** Logs a message of the server itself. */
     notice: (level: "info" | "warn" | "error", message: string) => {
-      if (!isWritten(level)) return;
+      if (!written.has(level)) return;
       const time = new Date().toISOString();
       add(
         form === "json"

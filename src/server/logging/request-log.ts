@@ -38,12 +38,12 @@ export function levelOf(status: number): LogLevel {
 
 /** One line of the log, as text or JSON. */
 export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
-  const { at, ...rest } = entry;
   const { method, path, status, code, request_id, namespace, caller, ip, origin, fault } = entry;
-  const time = toTimestamp(at);
+  const time = toTimestamp(entry.at);
   const ms = round(entry.ms);
   const authenticated_ms = entry.authenticated_ms === undefined ? undefined : round(entry.authenticated_ms);
   if (form === "json") {
+    const { at: _, ...rest } = entry;
     const sent = { namespace: namespace && shorten(namespace), origin: origin && shorten(origin) };
     const whole = { time, ...rest, path: shorten(path), ms, authenticated_ms, ...sent };
     return `${JSON.stringify(whole)}\n`;

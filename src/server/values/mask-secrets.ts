@@ -11,7 +11,7 @@ export function holdsSecret(text: string): boolean {
 
 /** The text with secrets masked, for the log; a percent-encoded secret is decoded first. */
 export function maskSecrets(text: string): string {
-  const plain = holdsSecret(text) ? text : decoded(text);
+  const plain = !text.includes("%") || holdsSecret(text) ? text : decoded(text);
   return holdsSecret(plain) ? plain.replace(everySecret, "$1…") : text;
 }
 
