@@ -9,27 +9,40 @@ export interface Comparison {
 }
 
 /**
- * Measures A B A B … The figures are medians; the ratio is the median of the ratios pair by pair, so that a slow minute
- * of the machine affects both sides.
+ * Measures A B A B …, several figures at a time. The figures are medians; the ratio is the median of the ratios pair by
+ * pair, so that a slow minute of the machine affects both sides.
  */
+export async function compareFigures<Name extends string>(
+  rounds: number,
+  measureOurs: (round: number) => Promise<Record<Name, number>>,
+  measureBare: (round: number) => Promise<Record<Name, number>>,
+): Promise<Record<Name, Comparison>> {
+  const pairs: [ours: Record<Name, number>, bare: Record<Name, number>][] = [];
+  for (let round = 0; round < rounds; round++) pairs.push([await measureOurs(round), await measureBare(round)]);
+  const names = Object.keys(pairs[0]?.[0] ?? {}) as Name[];
+  const compared = names.map((name) => [name, summarize(pairs.map(([ours, bare]) => [ours[name], bare[name]]))]);
+  return Object.fromEntries(compared) as Record<Name, Comparison>;
+}
+
+/** As `compareFigures`, for one figure. */
 export async function comparePairs(
   rounds: number,
   measureOurs: (round: number) => number | Promise<number>,
   measureBare: (round: number) => number | Promise<number>,
 ): Promise<Comparison> {
-  const ours: number[] = [];
-  const bare: number[] = [];
-  const ratios: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const left = await measureOurs(round);
-    const right = await measureBare(round);
-    ours.push(left);
-    bare.push(right);
-    ratios.push(left / right);
-  }
+  const { figure } = await compareFigures(
+    rounds,
+    async (round) => ({ figure: await measureOurs(round) }),
+    async (round) => ({ figure: await measureBare(round) }),
+  );
+  return figure;
+}
+
+function summarize(pairs: readonly (readonly [ours: number, bare: number])[]): Comparison {
+  const ratios = pairs.map(([ours, bare]) => ours / bare);
   return {
-    ours: median(ours),
-    bare: median(bare),
+    ours: median(pairs.map(([ours]) => ours)),
+    bare: median(pairs.map(([, bare]) => bare)),
     ratio: median(ratios),
     spread: [Math.min(...ratios), Math.max(...ratios)],
   };

@@ -1,6 +1,4 @@
-import { type Comparison, comparePairs } from "./compare.ts";
-import { runLoad, type Send } from "./load.ts";
-import { type Bench, type Side, startSide } from "./measure.ts";
+import { type Bench, type ComparedCost, compareFresh, type Side } from "./measure.ts";
 import type { Running } from "./process.ts";
 import { namespaceQuery } from "./store.ts";
 
@@ -8,25 +6,29 @@ const viewers = 50;
 
 type OnLoaded = (side: Side, server: Running) => void;
 
-/** Likes a second, each by a new visitor, all of the same product, so that they contend for its row. */
-export function compareLikes(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
+/** Likes without credentials, each by a new visitor, all of the same product, so that they contend for its row. */
+export function compareLikes(bench: Bench, onLoaded: OnLoaded): Promise<ComparedCost> {
   const body = JSON.stringify({ resource_type: "product", resource_id: bench.store.plentifulId });
-  return comparePublicWrites(bench, "like", onLoaded, async () => ({ path: `/likes/${namespaceQuery}`, body }));
+  const like = { method: "POST", path: `/likes/${namespaceQuery}`, body } as const;
+  return compareFresh(bench, "like", () => [like], { onLoaded, headers: {} });
 }
 
-/** Views a second: fifty visitors view a thousand products, each several times. */
-export function compareViews(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
-  return comparePublicWrites(bench, "view", onLoaded, async (side, server) => {
+/** Views without credentials: fifty visitors view a thousand products, each several times. */
+export function compareViews(bench: Bench, onLoaded: OnLoaded): Promise<ComparedCost> {
+  const prepare = async (side: Side, server: Running) => {
     const visitors = await Promise.all(
       Array.from({ length: viewers }, (_, number) =>
         side === "bare" ? `visitor ${number}` : mintVisitor(bench, server),
       ),
     );
-    const bodies = bench.store.productIds.flatMap((resource_id) =>
-      visitors.map((visitor) => JSON.stringify({ resource_type: "product", resource_id, visitor })),
+    return bench.store.productIds.flatMap((resource_id) =>
+      visitors.map((visitor) => {
+        const body = JSON.stringify({ resource_type: "product", resource_id, visitor });
+        return { method: "POST", path: `/views/${namespaceQuery}`, body } as const;
+      }),
     );
-    return { path: `/views/${namespaceQuery}`, bodies };
-  });
+  };
+  return compareFresh(bench, "view", prepare, { onLoaded, headers: {} });
 }
 
 /** A visitor's first write creates the token for later ones. */
@@ -39,23 +41,4 @@ async function mintVisitor({ store }: Bench, { url }: Running): Promise<string> 
   const text = await response.text();
   if (response.status !== 200) throw new Error(`A visitor was not made: ${text}`);
   return (JSON.parse(text) as { data: { visitor: string } }).data.visitor;
-}
-
-/** Writes a second without credentials, each round on a fresh copy of the store. */
-function comparePublicWrites(
-  bench: Bench,
-  name: string,
-  onLoaded: OnLoaded,
-  prepare: (side: Side, server: Running) => Promise<Send>,
-): Promise<Comparison> {
-  const { workDir, effort } = bench;
-  const measure = (side: Side) => async (round: number) => {
-    const server = await startSide(bench, side, `${name}-${round}`);
-    const send = await prepare(side, server);
-    const perSecond = await runLoad(workDir, { url: server.url, headers: {}, seconds: effort.seconds, send });
-    onLoaded(side, server);
-    await server.stop();
-    return perSecond;
-  };
-  return comparePairs(effort.rounds, measure("bodega"), measure("bare"));
 }

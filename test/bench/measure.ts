@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import { type Comparison, comparePairs } from "./compare.ts";
-import { runLoad, type Send } from "./load.ts";
+import { type Comparison, compareFigures, comparePairs } from "./compare.ts";
+import { type Request, runLoad } from "./load.ts";
 import { findPort, type Running, runCommand, startServer } from "./process.ts";
-import { copyStore, namespaceQuery, type Store, sampleProduct, startBodega } from "./store.ts";
+import type { Row } from "./report.ts";
+import { copyStore, type Store, startBodega } from "./store.ts";
 
 /** How long and how often. */
 export interface Effort {
@@ -39,68 +40,81 @@ export async function startSide(bench: Bench, side: Side, copy: string): Promise
   return startServer(command, `http://127.0.0.1:${port}`, "/health/live", join(dir, "bare.log"));
 }
 
-/** Reads a second, after a second that is not counted, in which code is compiled and caches are filled. */
-export async function compareReads(
+/** The figures of a load: requests answered a second, processor time of one, the time that 99 in 100 did not exceed. */
+export type Cost = Record<"perSecond" | "processorUs" | "p99Ms", number>;
+/** Those of both sides. */
+export type ComparedCost = Record<keyof Cost, Comparison>;
+
+/** Differences between loads. */
+interface LoadOptions {
+  /** By default, as long as the effort says. */
+  seconds?: number;
+  connections?: number;
+  /** By default the store's key. */
+  headers?: Record<string, string>;
+}
+
+/** Loads a server and measures what that costs it. */
+export async function measureLoad(
+  { workDir, store, effort }: Bench,
+  server: Running,
+  requests: readonly Request[],
+  { seconds = effort.seconds, connections, headers = store.headers }: LoadOptions = {},
+): Promise<Cost> {
+  const before = server.processorMs();
+  const load = { url: server.url, headers, seconds, requests, ...(connections && { connections }) };
+  const { count, perSecond, p99Ms } = await runLoad(workDir, load);
+  return { perSecond, processorUs: ((server.processorMs() - before) * 1000) / count, p99Ms };
+}
+
+/** Compares loads of two running servers, after a second not counted, in which code is compiled and caches are filled. */
+export async function compareLoads(
   bench: Bench,
   servers: Record<Side, Running>,
-  paths: Record<Side, string[]>,
-): Promise<Comparison> {
-  const measure = (side: Side, seconds?: number) => load(bench, servers[side], { paths: paths[side] }, seconds);
+  requests: Record<Side, readonly Request[]>,
+  options: LoadOptions = {},
+): Promise<ComparedCost> {
+  const measure = (side: Side, seconds = bench.effort.seconds) =>
+    measureLoad(bench, servers[side], requests[side], { ...options, seconds });
   await measure("bodega", 1);
   await measure("bare", 1);
-  return comparePairs(
+  return compareFigures(
     bench.effort.rounds,
     () => measure("bodega"),
     () => measure("bare"),
   );
 }
 
-/** Reads a second of our server with these headers, beside those without them. */
-export function compareHeaders(bench: Bench, server: Running, path: string, headers: Record<string, string>) {
-  const { seconds, rounds } = bench.effort;
-  const measure = (more: Record<string, string>) => () =>
-    runLoad(bench.workDir, {
-      url: server.url,
-      headers: { ...bench.store.headers, ...more },
-      seconds,
-      send: { paths: [path] },
-    });
-  return comparePairs(rounds, measure(headers), measure({}));
-}
-
-/** How the servers of writes are started, and what is called with each of them after its load. */
-interface WriteHooks {
+/** How the servers of writes are started and loaded, and what is called with each of them after its load. */
+export interface FreshOptions extends LoadOptions {
   start?: (side: Side, copy: string) => Promise<Running>;
   onLoaded?: (side: Side, server: Running) => void;
 }
 
-/** Products created a second. */
-export function compareCreates(bench: Bench, hooks: WriteHooks): Promise<Comparison> {
-  const send = { path: `/products/${namespaceQuery}`, body: sampleProduct("new-@@@@@@@@") };
-  return compareWrites(bench, "create", send, hooks);
-}
-
-/** Orders created a second, all of the same product, so that they contend for its stock. */
-export function compareOrders(bench: Bench, hooks: WriteHooks): Promise<Comparison> {
-  return compareWrites(bench, "order", { path: `/orders/${namespaceQuery}`, body: orderBody(bench.store) }, hooks);
-}
-
-/** The body of an order of one piece of the product that no load sells out. */
-export function orderBody({ plentifulId }: Store, note?: string): string {
-  return JSON.stringify({ items: [{ product_id: plentifulId, quantity: 1 }], ...(note !== undefined && { note }) });
-}
-
-/** Writes a second, each round on a fresh copy of the store. */
-function compareWrites(bench: Bench, name: string, send: Send, hooks: WriteHooks): Promise<Comparison> {
-  const start = hooks.start ?? ((side, copy) => startSide(bench, side, copy));
+/** Compares loads of servers that are started on a fresh copy of the store in each round. */
+export function compareFresh(
+  bench: Bench,
+  name: string,
+  prepare: (side: Side, server: Running) => readonly Request[] | Promise<readonly Request[]>,
+  { start = (side, copy) => startSide(bench, side, copy), onLoaded, ...options }: FreshOptions = {},
+): Promise<ComparedCost> {
   const measure = (side: Side) => async (round: number) => {
     const server = await start(side, `${name}-${round}`);
-    const perSecond = await load(bench, server, send);
-    hooks.onLoaded?.(side, server);
+    const cost = await measureLoad(bench, server, await prepare(side, server), options);
+    onLoaded?.(side, server);
     await server.stop();
-    return perSecond;
+    return cost;
   };
-  return comparePairs(bench.effort.rounds, measure("bodega"), measure("bare"));
+  return compareFigures(bench.effort.rounds, measure("bodega"), measure("bare"));
+}
+
+/** The rows of a load: its throughput, and its processor time, which may be this many times the other side's. */
+export function describeLoad(name: string, { perSecond, processorUs }: ComparedCost, atMost?: number): Row[] {
+  const mark = atMost === undefined ? {} : { mark: { ratioAtMost: atMost } };
+  return [
+    { name, unit: "/s", ...perSecond },
+    { name: `${name}: processor time`, unit: "µs", ...processorUs, ...mark },
+  ];
 }
 
 /** Milliseconds from the start of the process to its first answer, on a data directory that exists. */
@@ -120,9 +134,4 @@ export function compareCommands(bench: Bench, args: string[]): Promise<Compariso
     () => runCommand([bench.binary, ...args]),
     () => runCommand([bench.helloBinary]),
   );
-}
-
-/** Requests a second of 32 connections, for so many seconds. */
-export function load({ workDir, store, effort }: Bench, { url }: Running, send: Send, seconds = effort.seconds) {
-  return runLoad(workDir, { url, headers: store.headers, seconds, send });
 }

@@ -7,7 +7,7 @@ export interface Running {
   readyMs: number;
   /** Resident memory in MiB. */
   memory(): number;
-  /** Processor time so far, in milliseconds. */
+  /** Processor time so far, in milliseconds, with that of the processes it started. */
   processorMs(): number;
   /** Ends it with SIGTERM, or at once with SIGKILL. */
   stop(signal?: NodeJS.Signals): Promise<void>;
@@ -91,11 +91,13 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** The processor time that all threads of a process have used, in milliseconds. */
+/** The processor time that all threads of a process and of those below it have used, in milliseconds. */
 export function processorMs(pid: number): number {
   // The name in parentheses may contain spaces.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * msPerTick;
+  const below = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").match(/\d+/g) ?? [];
+  const own = (Number(fields[11]) + Number(fields[12])) * msPerTick;
+  return below.reduce((sum, child) => sum + processorMs(Number(child)), own);
 }
 
 function residentMiB(pid: number): number {

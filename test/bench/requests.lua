@@ -1,40 +1,33 @@
--- What wrk sends. Arguments: `get` and a file of paths, one a line; `post`, a path and a file with one body; or `posts`, a
--- path and a file of bodies, one a line, sent in turn.
--- `@@@@@@@@` in a body is replaced by a counter of the same width, so that each body is new and as long as the others.
-local prepared, count, at = {}, 0, 0
-local pieces
-
-local function readFile(name)
-  local file = assert(io.open(name, "r"))
-  local text = file:read("*a")
-  file:close()
-  return text
-end
+-- What wrk sends. Arguments: a file of requests (a method, a path and a body in each line), sent in turn, and a number.
+-- `@@@@@@@@` in a request is replaced by that number, which grows with each request, in eight digits, so that every
+-- request is new and as long as the others.
+local prepared, count, at, number = {}, 0, 0, 0
 
 function init(args)
-  if args[1] == "post" then
-    wrk.headers["Content-Type"] = "application/json"
-    local raw = wrk.format("POST", args[2], nil, readFile(args[3]))
-    pieces = {}
+  number = tonumber(args[2])
+  local withBody = { ["Content-Type"] = "application/json" }
+  for name, value in pairs(wrk.headers) do withBody[name] = value end
+  for line in io.lines(args[1]) do
+    local method, path, body = line:match("^(%S+) (%S+) (.*)$")
+    local raw = body == "" and wrk.format(method, path) or wrk.format(method, path, withBody, body)
+    local pieces = {}
     for piece in (raw .. "@@@@@@@@"):gmatch("(.-)@@@@@@@@") do pieces[#pieces + 1] = piece end
-  elseif args[1] == "posts" then
-    wrk.headers["Content-Type"] = "application/json"
-    for body in readFile(args[3]):gmatch("[^\n]+") do prepared[#prepared + 1] = wrk.format("POST", args[2], nil, body) end
-    count = #prepared
-  else
-    for path in readFile(args[2]):gmatch("[^\n]+") do prepared[#prepared + 1] = wrk.format("GET", path) end
-    count = #prepared
+    prepared[#prepared + 1] = #pieces == 1 and raw or pieces
   end
+  count = #prepared
 end
 
 function request()
+  local next = prepared[at % count + 1]
   at = at + 1
-  if pieces then return table.concat(pieces, string.format("%08d", at)) end
-  return prepared[at % count + 1]
+  if type(next) == "string" then return next end
+  number = number + 1
+  return table.concat(next, string.format("%08d", number))
 end
 
-function done(summary)
+function done(summary, latency)
   local errors = summary.errors
   local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
-  io.write(string.format('{"requests":%d,"us":%d,"failed":%d}\n', summary.requests, summary.duration, failed))
+  local form = '{"count":%d,"us":%d,"failed":%d,"p99":%d}\n'
+  io.write(form:format(summary.requests, summary.duration, failed, latency:percentile(99)))
 end

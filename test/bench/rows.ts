@@ -4,25 +4,15 @@ import { compareLikes, compareViews } from "./content.ts";
 import { compareCosts } from "./content-cost.ts";
 import { measureLog } from "./log.ts";
 import { compareLogins } from "./logins.ts";
-import {
-  type Bench,
-  compareCommands,
-  compareCreates,
-  compareHeaders,
-  compareOrders,
-  compareReads,
-  compareStarts,
-  type Side,
-  startSide,
-} from "./measure.ts";
+import { type Bench, compareCommands, compareStarts, describeLoad, type Side } from "./measure.ts";
 import type { Running } from "./process.ts";
+import { measureReads } from "./reads.ts";
 import type { Row } from "./report.ts";
-import { assertSameAnswers } from "./same-answers.ts";
 import { measureScale } from "./scale.ts";
 import { runDrill } from "./server/drill.ts";
 import { measureServer } from "./server/rows.ts";
 import { measureStalls } from "./stalls.ts";
-import { namespaceQuery } from "./store.ts";
+import { compareOrders, measureWorkers, measureWrites } from "./writes.ts";
 
 /** The parts that can be measured separately. */
 export const parts = [
@@ -32,6 +22,7 @@ export const parts = [
   "columns",
   "writes",
   "orders",
+  "workers",
   "log",
   "content",
   "logins",
@@ -46,7 +37,7 @@ export type Part = (typeof parts)[number];
 export const rareParts: ReadonlySet<Part> = new Set(["scale", "server", "drill"]);
 /** The programs that some parts need. */
 export const tools: Record<string, ReadonlySet<Part>> = {
-  wrk: new Set(["reads", "columns", "writes", "orders", "content", "server"]),
+  wrk: new Set(["reads", "columns", "writes", "orders", "workers", "content", "server"]),
   haproxy: new Set(["drill"]),
 };
 
@@ -67,20 +58,16 @@ export async function measureRows(
   const onLoaded = (side: Side, server: Running) => note(loaded, side, server);
   if (wanted.has("start")) {
     say("start to first answer");
-    rows.push({ name: "start to first answer", unit: "ms", ...(await compareStarts(bench)), mark: { atMost: 150 } });
+    rows.push({ name: "start to first answer", unit: "ms", ...(await compareStarts(bench)), mark: { atMost: 45 } });
   }
   if (wanted.has("commands")) rows.push(...(await measureCommands(bench, say)));
-  if (wanted.has("reads") || wanted.has("columns")) rows.push(...(await measureReads(bench, wanted, loaded, say)));
-  if (wanted.has("writes")) {
-    say("create a product");
-    const creates = await compareCreates(bench, { onLoaded });
-    rows.push({ name: "create a product", unit: "/s", ...creates, mark: { atLeast: 1.5 } });
-  }
+  if (wanted.has("reads") || wanted.has("columns")) rows.push(...(await measureReads(bench, wanted, onLoaded, say)));
+  if (wanted.has("writes")) rows.push(...(await measureWrites(bench, { onLoaded }, say)));
   if (wanted.has("orders")) {
     say("create an order");
-    const orders = await compareOrders(bench, { onLoaded });
-    rows.push({ name: "create an order", unit: "/s", ...orders, mark: { atLeast: 0.5 } });
+    rows.push(...describeLoad("create an order", await compareOrders(bench, { onLoaded })));
   }
+  if (wanted.has("workers")) rows.push(...(await measureWorkers(bench, say)));
   if (wanted.has("log")) rows.push(...(await measureLog(bench, say)));
   if (wanted.has("content")) rows.push(...(await measureContent(bench, loaded, say)));
   if (wanted.has("logins")) {
@@ -111,8 +98,8 @@ async function measureContent(bench: Bench, loaded: Memory, say: (text: string) 
   say("a view beside a like");
   const costs = await compareCosts(bench);
   return [
-    { name: "like a product", unit: "/s", ...likes },
-    { name: "view a product", unit: "/s", ...views },
+    ...describeLoad("like a product", likes),
+    ...describeLoad("view a product", views),
     { name: "a view (left) beside a like", unit: "µs", ...costs, mark: { ratioAtMost: 0.1 } },
   ];
 }
@@ -124,54 +111,6 @@ async function measureCommands(bench: Bench, say: (text: string) => void): Promi
     say(name);
     const comparison = await compareCommands(bench, [...verb, "--data-dir", bench.store.dataDir]);
     rows.push({ name, unit: "ms", ...comparison, mark: { atMost: 60 } });
-  }
-  return rows;
-}
-
-/** Ways to ask for the same list. */
-const listForms: [name: string, headers: Record<string, string>][] = [
-  ["list in zstd (left) and uncompressed", { "accept-encoding": "zstd" }],
-  ["list in gzip (left) and uncompressed", { "accept-encoding": "gzip" }],
-  ["list unchanged, 304 (left) and read", { "if-none-match": "*" }],
-];
-
-async function measureReads(
-  bench: Bench,
-  wanted: ReadonlySet<Part>,
-  loaded: Memory,
-  say: (text: string) => void,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  const servers = { bodega: await startSide(bench, "bodega", "reads"), bare: await startSide(bench, "bare", "reads") };
-  if (wanted.has("reads")) {
-    say("idle memory");
-    await Bun.sleep(bench.effort.idleSeconds * 1000);
-    const idle = compareOnce(servers.bodega.memory(), servers.bare.memory());
-    rows.push({ name: "idle memory", unit: "MiB", ...idle, mark: { atMost: 80 } });
-  }
-  const one = bench.store.productIds.map((id) => `/products/${id}/${namespaceQuery}`);
-  const list = [`/products/${namespaceQuery}`];
-  const kinds = [
-    { part: "reads", name: "get a product", prefix: "", paths: one, mark: { atLeast: 0.6 } },
-    { part: "reads", name: "list 20 products", prefix: "", paths: list, mark: { atLeast: 0.75 } },
-    { part: "columns", name: "get, bare builds from columns", prefix: "/columns", paths: one },
-    { part: "columns", name: "list, bare builds from columns", prefix: "/columns", paths: list },
-  ] as const;
-  for (const { part, prefix, paths, ...row } of kinds) {
-    if (!wanted.has(part)) continue;
-    say(row.name);
-    const both = { bodega: paths, bare: paths.map((path) => prefix + path) };
-    await assertSameAnswers(servers, both, bench.store.headers);
-    rows.push({ ...row, unit: "/s", ...(await compareReads(bench, servers, both)) });
-  }
-  const [listed] = list as [string];
-  for (const [name, headers] of wanted.has("reads") ? listForms : []) {
-    say(name);
-    rows.push({ name, unit: "/s", ...(await compareHeaders(bench, servers.bodega, listed, headers)) });
-  }
-  for (const side of ["bodega", "bare"] as const) {
-    note(loaded, side, servers[side]);
-    await servers[side].stop();
   }
   return rows;
 }

@@ -4,11 +4,12 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildBinary, compileBare } from "./executables.ts";
 import { fullEffort, quickEffort } from "./measure.ts";
+import { measurePeer } from "./peer.ts";
 import { formatJson, formatTable, holds } from "./report.ts";
 import { measureRows, type Part, parts, rareParts, tools } from "./rows.ts";
 import { createStore } from "./store.ts";
 
-const usage = `usage: bun run bench [--quick] [--json] [--only <part>]... [--binary <path>]
+const usage = `usage: bun run bench [--quick] [--json] [--only <part>]... [--binary <path>] [--peer <path>]
 
 Measures the server beside Bun.serve with bun:sqlite on the same rows, in turn, and prints ratios.
 
@@ -16,6 +17,7 @@ Measures the server beside Bun.serve with bun:sqlite on the same rows, in turn, 
   --json    print one JSON value
   --only    ${parts.join(" | ")}; without it all but ${[...rareParts].join(", ")}
   --binary  measure this executable instead of building dist/bodega
+  --peer    also compare with this PocketBase; without --only, with nothing else
 
 Exit code: 0 all marks hold · 1 a mark is missed, or a measurement failed · 2 usage, or a tool is missing`;
 
@@ -26,6 +28,7 @@ function readArguments() {
       json: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
       binary: { type: "string" },
+      peer: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   }).values;
@@ -47,9 +50,8 @@ async function main(): Promise<number> {
     return 0;
   }
   if (!values.only.every(isPart)) return refuse(usage);
-  const wanted = new Set(
-    values.only.length > 0 ? values.only.filter(isPart) : parts.filter((part) => !rareParts.has(part)),
-  );
+  const usual = values.peer === undefined ? parts.filter((part) => !rareParts.has(part)) : [];
+  const wanted = new Set(values.only.length > 0 ? values.only.filter(isPart) : usual);
   for (const [tool, users] of Object.entries(tools)) {
     const user = [...wanted].find((part) => users.has(part));
     if (user === undefined || Bun.which(tool)) continue;
@@ -67,7 +69,9 @@ async function main(): Promise<number> {
     store: await createStore(binary, join(workDir, "store")),
     effort: values.quick ? quickEffort : fullEffort,
   };
-  const rows = await measureRows(bench, wanted, (text) => console.error(`measuring: ${text}`));
+  const say = (text: string) => console.error(`measuring: ${text}`);
+  const rows = await measureRows(bench, wanted, say);
+  if (values.peer !== undefined) rows.push(...(await measurePeer(bench, resolve(values.peer), say)));
   process.stdout.write(values.json ? formatJson(rows) : `\n${formatTable(rows)}`);
   return rows.some((row) => holds(row) === false) ? 1 : 0;
 }

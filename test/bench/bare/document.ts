@@ -1,6 +1,6 @@
 /** The columns that a product's document is made of. */
 export const documentColumns = `id, title, slug, description, status, price_minor, compare_at_minor, currency,
-  currency_digits, sku, stock, reserved, allow_backorder, images, tags, metadata, translations, variants, likes_count,
+  currency_digits, sku, stock, reserved, allow_backorder, images, tags, metadata, translations, variants, category_ids, likes_count,
   views_count, lang, version, created_at, updated_at, published_at`;
 
 /** A row of these columns. */
@@ -13,6 +13,7 @@ export interface DocumentRow {
   reserved: number;
   allow_backorder: number;
   images: string;
+  category_ids: string;
   tags: string;
   metadata: string;
   translations: string;
@@ -29,7 +30,8 @@ export function toDocument(row: DocumentRow): Record<string, unknown> {
     compare_at_price: compare_at_minor === null ? null : compare_at_minor / scale,
     available: row.stock === null ? null : Math.max(0, row.stock - reserved),
     allow_backorder: row.allow_backorder === 1,
-    images: JSON.parse(row.images),
+    images: (JSON.parse(row.images) as object[]).map((image, index) => ({ ...image, position: index })),
+    category_ids: JSON.parse(row.category_ids),
     tags: JSON.parse(row.tags),
     metadata: JSON.parse(row.metadata),
     translations: JSON.parse(row.translations),

@@ -1,5 +1,5 @@
 // The bare side of the benchmark: Bun alone with a copy of the same file. The same look-ups, but no credentials, no
-// checks, no log. Arguments: database file, port.
+// checks, no log. A product's words go into an index of SQLite's own. Arguments: database file, port.
 import { Database } from "bun:sqlite";
 import { prepareContent } from "./content.ts";
 import { type DocumentRow, documentColumns, toDocument } from "./document.ts";
@@ -20,6 +20,10 @@ interface Rendered {
   json: string;
 }
 
+interface Inserted extends Rendered {
+  row_number: number;
+}
+
 const [file = "", port = "0"] = process.argv.slice(2);
 const headers = { "Content-Type": "application/json; charset=utf-8" };
 
@@ -33,11 +37,25 @@ const newest = "from products where tenant_id = ? and deleted_at is null order b
 const selectOne = db.query<Rendered, [string, string]>(`select rendered as json ${one}`);
 const selectNewest = db.query<Rendered, [string]>(`select rendered as json ${newest}`);
 const selectOneRow = db.query<DocumentRow, [string, string]>(`select ${documentColumns} ${one}`);
+const updatePrice = db.query<Rendered, (string | number)[]>(
+  `update products set price_minor = ?, updated_at = ?, version = version + 1
+  where tenant_id = ? and id = ? and deleted_at is null returning rendered as json`,
+);
 const selectNewestRows = db.query<DocumentRow, [string]>(`select ${documentColumns} ${newest}`);
-const insert = db.query<Rendered, (string | number | null)[]>(
+const selectPricedRows = db.query<DocumentRow, (string | number)[]>(
+  `select ${documentColumns} from products where tenant_id = ? and deleted_at is null and price_minor >= ?
+    and price_minor < ? order by price_minor, id limit 20`,
+);
+const selectLaterRows = db.query<DocumentRow, string[]>(
+  `select ${documentColumns} from products where tenant_id = ? and deleted_at is null and (created_at, id) < (?, ?)
+  order by created_at desc, id desc limit 20`,
+);
+db.run("create virtual table if not exists bench_words using fts5(words, content='', detail=none)");
+const insertWords = db.query("insert into bench_words (rowid, words) values (?, ?)");
+const insert = db.query<Inserted, (string | number | null)[]>(
   `insert into products (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits, sku,
     stock, images, tags, metadata, lang, created_at, updated_at, published_at)
-  values (?, ?, ?, ?, ?, 'published', ?, 'EUR', 2, ?, ?, ?, ?, ?, 'en', ?, ?, ?) returning rendered as json`,
+  values (?, ?, ?, ?, ?, 'published', ?, 'EUR', 2, ?, ?, ?, ?, ?, 'en', ?, ?, ?) returning row_number, rendered as json`,
 );
 
 const order = prepareOrders(db, tenantId);
@@ -48,8 +66,7 @@ function answer(json: string, status = 200): Response {
   return new Response(`{"data":${json}}`, { status, headers });
 }
 
-async function create(request: Request): Promise<Response> {
-  const input = (await request.json()) as Input;
+const create = db.transaction((input: Input): string => {
   const now = new Date().toISOString();
   const made = insert.get(
     `prod_${Bun.randomUUIDv7()}`,
@@ -66,8 +83,16 @@ async function create(request: Request): Promise<Response> {
     now,
     now,
     now,
-  );
-  return made ? answer(made.json, 201) : new Response(null, { status: 500 });
+  ) as Inserted;
+  insertWords.run(made.row_number, [input.title, input.description, input.sku, ...(input.tags ?? [])].join(" "));
+  return made.json;
+});
+
+async function update(request: Bun.BunRequest<"/products/:id/">): Promise<Response> {
+  const { price } = (await request.json()) as Input;
+  const now = new Date().toISOString();
+  const row = updatePrice.get(Math.round(price * 100), now, tenantId, request.params.id);
+  return row ? answer(row.json) : new Response(null, { status: 404 });
 }
 
 Bun.serve({
@@ -75,9 +100,12 @@ Bun.serve({
   port: Number(port),
   development: false,
   routes: {
-    "/products/:id/": (request) => {
-      const row = selectOne.get(tenantId, request.params.id);
-      return row ? answer(row.json) : new Response(null, { status: 404 });
+    "/products/:id/": {
+      GET: (request) => {
+        const row = selectOne.get(tenantId, request.params.id);
+        return row ? answer(row.json) : new Response(null, { status: 404 });
+      },
+      PATCH: update,
     },
     "/products/": {
       GET: () =>
@@ -87,7 +115,7 @@ Bun.serve({
             .map(({ json }) => json)
             .join()}]`,
         ),
-      POST: create,
+      POST: async (request) => answer(create.immediate((await request.json()) as Input), 201),
     },
     "/orders/": {
       POST: async (request) => {
@@ -107,6 +135,16 @@ Bun.serve({
       return row ? answer(JSON.stringify(toDocument(row))) : new Response(null, { status: 404 });
     },
     "/columns/products/": () => answer(JSON.stringify(selectNewestRows.all(tenantId).map(toDocument))),
+    "/columns/priced/": (request) => {
+      const query = new URL(request.url).searchParams;
+      const rows = selectPricedRows.all(tenantId, Number(query.get("from")), Number(query.get("to")));
+      return answer(JSON.stringify(rows.map(toDocument)));
+    },
+    "/columns/later/": (request) => {
+      const query = new URL(request.url).searchParams;
+      const rows = selectLaterRows.all(tenantId, query.get("at") ?? "", query.get("id") ?? "");
+      return answer(JSON.stringify(rows.map(toDocument)));
+    },
     "/health/live": () => answer('{"status":"ok"}'),
   },
 });

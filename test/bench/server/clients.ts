@@ -1,5 +1,5 @@
-import { orderBody } from "../measure.ts";
 import { namespaceQuery, type Store } from "../store.ts";
+import { orderBody } from "../writes.ts";
 
 const getters = 8;
 const buyers = 4;

@@ -1,9 +1,10 @@
 import { compareOnce, figureAlone, median } from "../compare.ts";
 import { createUsers, logIn } from "../logins.ts";
-import { type Bench, orderBody } from "../measure.ts";
+import type { Bench } from "../measure.ts";
 import { type Running, runCommand } from "../process.ts";
 import type { Row } from "../report.ts";
 import { namespaceQuery } from "../store.ts";
+import { orderBody } from "../writes.ts";
 import { startCopy, startDatabase } from "./copy.ts";
 
 const delayMs = 5;

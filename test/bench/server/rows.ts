@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { type Comparison, comparePairs } from "../compare.ts";
 import { createUsers, logInFor, trustLoopback } from "../logins.ts";
-import { type Bench, compareCreates, compareOrders, compareReads, load, type Side } from "../measure.ts";
+import { type Bench, type ComparedCost, compareLoads, type Side } from "../measure.ts";
 import type { Running } from "../process.ts";
 import type { Row } from "../report.ts";
 import { assertSameAnswers } from "../same-answers.ts";
 import { copyStore, namespaceQuery, startBodega } from "../store.ts";
+import { compareCreates, compareOrders } from "../writes.ts";
 import { fillDatabase, startWithDatabase } from "./copy.ts";
 import { measureRoundTrips } from "./round-trips.ts";
 
@@ -22,9 +23,9 @@ export async function measureServer(bench: Bench, say: (text: string) => void): 
     side === "bodega" ? startWithDatabase(bench, name) : startOnFile(bench, name);
   const rows = await compareServedReads(bench, start, say);
   say("create, copy beside file");
-  const creates = await zeroIfItFails(compareCreates(bench, { start }), say);
+  const creates = await zeroIfItFails(perSecond(compareCreates(bench, { start })), say);
   say("order, copy beside file");
-  const orders = await zeroIfItFails(compareOrders(bench, { start }), say);
+  const orders = await zeroIfItFails(perSecond(compareOrders(bench, { start })), say);
   say("log in, copy beside file");
   const logins = await zeroIfItFails(compareServedLogins(bench, start), say);
   rows.push(
@@ -46,6 +47,10 @@ async function zeroIfItFails(measurement: Promise<Comparison>, say: (text: strin
   }
 }
 
+async function perSecond(cost: Promise<ComparedCost>): Promise<Comparison> {
+  return (await cost).perSecond;
+}
+
 type Start = (side: Side, name: string) => Promise<Running>;
 
 function startOnFile({ binary, workDir, store }: Bench, name: string): Promise<Running> {
@@ -56,36 +61,21 @@ function startOnFile({ binary, workDir, store }: Bench, name: string): Promise<R
 
 async function compareServedReads(bench: Bench, start: Start, say: (text: string) => void): Promise<Row[]> {
   const servers = { bodega: await start("bodega", "reads"), bare: await start("bare", "reads") };
-  const onePath = bench.store.productIds.map((id) => `/products/${id}/${namespaceQuery}`);
-  const listPath = [`/products/${namespaceQuery}`];
   const compare = async (paths: string[]) => {
-    const both = { bodega: paths, bare: paths };
-    await assertSameAnswers(servers, both, bench.store.headers);
-    return compareReads(bench, servers, both);
+    const requests = paths.map((path) => ({ path }));
+    await assertSameAnswers(servers, { bodega: paths, bare: paths }, bench.store.headers);
+    return compareLoads(bench, servers, { bodega: requests, bare: requests });
   };
   say("get, copy beside file");
-  const gets = await compare(onePath);
-  say("processor time per get");
-  const costs = await comparePairs(
-    bench.effort.rounds,
-    () => measureCost(bench, servers.bodega, onePath),
-    () => measureCost(bench, servers.bare, onePath),
-  );
+  const gets = await compare(bench.store.productIds.map((id) => `/products/${id}/${namespaceQuery}`));
   say("list, copy beside file");
-  const lists = await compare(listPath);
+  const lists = await compare([`/products/${namespaceQuery}`]);
   for (const server of Object.values(servers)) await server.stop();
   return [
-    { name: "get, sqld (left) beside file", unit: "/s", ...gets, mark: { atLeast: 0.2 } },
-    { name: "list, sqld (left) beside file", unit: "/s", ...lists, mark: { atLeast: 0.2 } },
-    { name: "processor time per get, sqld included", unit: "µs", ...costs, mark: { atMost: 150 } },
+    { name: "get, sqld (left) beside file", unit: "/s", ...gets.perSecond, mark: { atLeast: 0.2 } },
+    { name: "list, sqld (left) beside file", unit: "/s", ...lists.perSecond, mark: { atLeast: 0.2 } },
+    { name: "processor time per get, sqld included", unit: "µs", ...gets.processorUs, mark: { atMost: 150 } },
   ];
-}
-
-/** The processor time of one request in microseconds, under load. */
-async function measureCost(bench: Bench, server: Running, paths: string[]): Promise<number> {
-  const before = server.processorMs();
-  const perSecond = await load(bench, server, { paths });
-  return ((server.processorMs() - before) * 1000) / (perSecond * bench.effort.seconds);
 }
 
 async function compareServedLogins(bench: Bench, start: Start): Promise<Comparison> {
