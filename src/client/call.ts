@@ -37,10 +37,9 @@ const userless = /^\/(auth\/login|auth\/password|users\/sign-up|users\/verify)\/
 const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;
 
 /** Sends requests with the client's credentials and retries. */
-export function createSender(options: ClientOptions) {
+export function createSender(options: ClientOptions = { url: "", namespace: "" }) {
   const { app, namespace, storage = memoryStorage(), onSession = () => {} } = options;
-  const base = String(options.url ?? "").replace(/\/+$/, "");
-  if (!/^https?:\/\//.test(base)) throw new TypeError(`url must begin with http:// or https://, unlike "${base}".`);
+  const base = readBase(options);
   const name = `bodega ${new URL(base).host} ${namespace}`;
   const policy: RetryPolicy = {
     // Browsers refuse `fetch` as a method of another object.
@@ -117,6 +116,13 @@ export function createSender(options: ClientOptions) {
   }
 
   return { send, sessions, base };
+}
+
+function readBase({ url, namespace }: ClientOptions): string {
+  const base = String(url ?? "").replace(/\/+$/, "");
+  if (!/^https?:\/\//.test(base)) throw new TypeError(`url must begin with http:// or https://, unlike "${base}".`);
+  if (!namespace) throw new TypeError("namespace is missing: the name of the store.");
+  return base;
 }
 
 function pathPart(name: string, id: string | undefined): string {

@@ -900,8 +900,8 @@ export interface components {
         Event: {
             /** @description Unique in the store. A repeated webhook delivery has the same id. */
             id: string;
-            /** @description One of product.created, product.updated, product.deleted, stock.changed, category.created, category.updated, category.deleted, order.created, order.paid, order.fulfilled, order.cancelled, order.expired, order.refunded, user.created, user.updated, user.deleted. */
-            type: string;
+            /** @enum {string} */
+            type: "product.created" | "product.updated" | "product.deleted" | "stock.changed" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.paid" | "order.fulfilled" | "order.cancelled" | "order.expired" | "order.refunded" | "user.created" | "user.updated" | "user.deleted";
             /** @description Id of the record that changed. */
             subject: string;
             /** @description A summary of the change, without personal data. */
@@ -2166,6 +2166,7 @@ export interface components {
             data: components["schemas"]["SignUpReply"];
         };
         SignUp: {
+            /** Format: email */
             email: string;
             /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
             password: string;
@@ -2594,6 +2595,33 @@ export interface components {
                 "application/json": components["schemas"]["CategoryReply"];
             };
         };
+        /** @description 5301: Not found. */
+        notFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description 5302: The request conflicts with an existing record. */
+        conflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description 5303: The record has changed since you read it. */
+        preconditionFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success */
         DeletedCategoryReply: {
             headers: {
@@ -2601,6 +2629,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeletedCategoryReply"];
+            };
+        };
+        /** @description 5306: The record's current state does not allow this. */
+        wrongState: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -2639,6 +2676,15 @@ export interface components {
                 "application/json": components["schemas"]["OrderReply"];
             };
         };
+        /** @description 5107: Too many requests. */
+        tooManyRequests: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success */
         ForgotPasswordReplyReply: {
             headers: {
@@ -2655,6 +2701,24 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ResetPasswordReplyReply"];
+            };
+        };
+        /** @description 5213: Too many attempts. */
+        tooManyAttempts: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description 5216: The code is invalid, used or expired. */
+        resetCodeInvalid: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -2709,6 +2773,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["UserReply"];
+            };
+        };
+        /** @description 5212: Invalid email, password or one-time code. */
+        invalidLogin: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -2808,6 +2881,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AcceptedNotificationReply"];
+            };
+        };
+        /** @description 5307: This idempotency key was used for another request. */
+        idempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -3035,6 +3117,15 @@ export interface components {
                 "application/json": components["schemas"]["HomeReply"];
             };
         };
+        /** @description 5106: Route not found. */
+        routeNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success */
         HealthReply: {
             headers: {
@@ -3042,6 +3133,24 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["HealthReply"];
+            };
+        };
+        /** @description 5001: Temporarily unavailable. */
+        unavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description 5206: Authentication failed: no method succeeded. */
+        notAuthenticated: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
     };
@@ -3060,12 +3169,18 @@ export interface components {
         cursor: string;
         /** @description Whether to return the number of all matches as `page.total`. */
         include_total: boolean;
+        /** @description The id or the slug of the product. */
+        id: string;
         /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
         visitor: string;
+        id_2: string;
         /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
         X_Client_Address: string;
+        variant_id: string;
         /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
         customer_id: string;
+        /** @description The id or the slug of the category. */
+        id_3: string;
         /** @description At most 100 comma-separated ids; unknown ids are ignored. */
         ids: string;
         created_at_gte: string;
@@ -3074,16 +3189,34 @@ export interface components {
         created_at_lt: string;
         /** @description `product`, or a type that the store has declared. */
         resource_type: string;
+        id_4: string;
+        id_5: string;
+        /** @description The id or the slug of the product. */
+        product_id: string;
         /** @description Comma-separated names of the fields to return. `id` is always included. */
         fields: string;
+        /** @description Comma-separated names of the fields to return. `id` is always included. */
+        fields_2: string;
         updated_at_gte: string;
         updated_at_gt: string;
         updated_at_lte: string;
         updated_at_lt: string;
+        /** @description Comma-separated names of the fields to return. `id` is always included. */
+        fields_3: string;
         /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
         If_None_Match: string;
+        /** @description `product`, or a type that the store has declared. */
+        resource_type_2: string;
         /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
         resource_id: string[];
+        /** @description Id of the resource, such as `prod_…`. */
+        resource_id_2: string;
+        /** @description User whose account it is; for app keys and staff. */
+        customer_id_2: string;
+        /** @description Comma-separated names of the fields to return. `id` is always included. */
+        fields_4: string;
+        /** @description Comma-separated names of the fields to return. `id` is always included. */
+        fields_5: string;
     };
     requestBodies: never;
     headers: never;
@@ -3160,13 +3293,12 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the category. */
-                id: string;
+                id: components["parameters"]["id_3"];
             };
         };
         responses: {
             200: components["responses"]["CategoryReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3185,17 +3317,14 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the category. */
-                id: string;
+                id: components["parameters"]["id_3"];
             };
         };
         responses: {
             200: components["responses"]["DeletedCategoryReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3214,7 +3343,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the category. */
-                id: string;
+                id: components["parameters"]["id_3"];
             };
         };
         requestBody?: {
@@ -3224,12 +3353,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CategoryReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5302: The request conflicts with an existing record. */
-            409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3317,8 +3443,7 @@ export interface operations {
                     "image/webp": string;
                 };
             };
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3337,7 +3462,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: string;
+                fields?: components["parameters"]["fields_2"];
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "number" | "-number";
@@ -3359,8 +3484,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["OrderListReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3389,8 +3513,7 @@ export interface operations {
             /** @description With `dry_run=true`: the record that would be created. */
             200: components["responses"]["OrderReply"];
             201: components["responses"]["OrderReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5304: Out of stock.
              *
@@ -3399,8 +3522,7 @@ export interface operations {
              *     5307: This idempotency key was used for another request.
              */
             409: components["responses"]["Error"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3413,16 +3535,15 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: string;
+                fields?: components["parameters"]["fields_2"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_2"];
             };
         };
         responses: {
             200: components["responses"]["OrderReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3442,21 +3563,19 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_2"];
             };
         };
         responses: {
             200: components["responses"]["OrderReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5306: The record's current state does not allow this.
              *
              *     5307: This idempotency key was used for another request.
              */
             409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3476,7 +3595,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_2"];
             };
         };
         requestBody?: {
@@ -3486,8 +3605,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["OrderReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5302: The request conflicts with an existing record.
              *
@@ -3496,8 +3614,7 @@ export interface operations {
              *     5307: This idempotency key was used for another request.
              */
             409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3517,21 +3634,19 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_2"];
             };
         };
         responses: {
             200: components["responses"]["OrderReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5306: The record's current state does not allow this.
              *
              *     5307: This idempotency key was used for another request.
              */
             409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3553,7 +3668,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_2"];
             };
         };
         requestBody?: {
@@ -3563,16 +3678,14 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["OrderReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5306: The record's current state does not allow this.
              *
              *     5307: This idempotency key was used for another request.
              */
             409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3621,16 +3734,14 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ResetPasswordReplyReply"];
-            /** @description 5216: The code is invalid, used or expired. */
-            400: components["responses"]["Error"];
+            400: components["responses"]["resetCodeInvalid"];
             /**
              * @description 5102: Validation failed.
              *
              *     5217: The password is too weak.
              */
             422: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3646,8 +3757,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["PersonalDataReply"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3674,10 +3784,8 @@ export interface operations {
              *     5212: Invalid email, password or one-time code.
              */
             401: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            409: components["responses"]["wrongState"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3696,7 +3804,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: string;
+                fields?: components["parameters"]["fields_3"];
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
                 /** @description `popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`. With `q`, only `relevance`, `created_at` and `-created_at` are accepted. */
@@ -3788,7 +3896,7 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: string;
+                fields?: components["parameters"]["fields_3"];
             };
             header?: {
                 /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
@@ -3796,14 +3904,13 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
+                id: components["parameters"]["id"];
             };
         };
         responses: {
             200: components["responses"]["ProductReply"];
             304: components["responses"]["NotModified"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3822,7 +3929,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
+                id: components["parameters"]["id"];
             };
         };
         requestBody: {
@@ -3832,12 +3939,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ProductReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5302: The request conflicts with an existing record. */
-            409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3856,15 +3960,13 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
+                id: components["parameters"]["id"];
             };
         };
         responses: {
             200: components["responses"]["DeletedProductReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3883,7 +3985,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
+                id: components["parameters"]["id"];
             };
         };
         requestBody?: {
@@ -3893,12 +3995,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ProductReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5302: The request conflicts with an existing record. */
-            409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3914,8 +4013,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["UserReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -3940,10 +4038,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["UserReply"];
-            /** @description 5212: Invalid email, password or one-time code. */
-            401: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            401: components["responses"]["invalidLogin"];
+            412: components["responses"]["preconditionFailed"];
             /**
              * @description 5107: Too many requests.
              *
@@ -3970,12 +4066,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["UserReply"];
-            /** @description 5216: The code is invalid, used or expired. */
-            400: components["responses"]["Error"];
-            /** @description 5302: The request conflicts with an existing record. */
-            409: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            400: components["responses"]["resetCodeInvalid"];
+            409: components["responses"]["conflict"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4013,7 +4106,7 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description `product`, or a type that the store has declared. */
-                resource_type?: string;
+                resource_type?: components["parameters"]["resource_type_2"];
                 /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
                 resource_id?: components["parameters"]["resource_id"];
                 /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
@@ -4028,8 +4121,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["GetLikesReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4052,12 +4144,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AddedReactionReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4072,7 +4161,7 @@ export interface operations {
                 /** @description `product`, or a type that the store has declared. */
                 resource_type: components["parameters"]["resource_type"];
                 /** @description Id of the resource, such as `prod_…`. */
-                resource_id: string;
+                resource_id: components["parameters"]["resource_id_2"];
                 /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
                 visitor?: components["parameters"]["visitor"];
             };
@@ -4084,10 +4173,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ReactionStateReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4100,7 +4187,7 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description `product`, or a type that the store has declared. */
-                resource_type?: string;
+                resource_type?: components["parameters"]["resource_type_2"];
                 /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
                 resource_id?: components["parameters"]["resource_id"];
                 /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
@@ -4115,8 +4202,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["GetBookmarksReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4139,12 +4225,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AddedReactionReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4159,7 +4242,7 @@ export interface operations {
                 /** @description `product`, or a type that the store has declared. */
                 resource_type: components["parameters"]["resource_type"];
                 /** @description Id of the resource, such as `prod_…`. */
-                resource_id: string;
+                resource_id: components["parameters"]["resource_id_2"];
                 /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
                 visitor?: components["parameters"]["visitor"];
             };
@@ -4171,10 +4254,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ReactionStateReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4212,10 +4293,8 @@ export interface operations {
             /** @description The device was already registered. Its registration was renewed. */
             200: components["responses"]["CreatedRegistrationReply"];
             201: components["responses"]["CreatedRegistrationReply"];
-            /** @description 5302: The request conflicts with an existing record. */
-            409: components["responses"]["Error"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            409: components["responses"]["conflict"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4231,7 +4310,7 @@ export interface operations {
                 management_secret?: string;
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_4"];
             };
         };
         requestBody?: {
@@ -4241,10 +4320,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["RemovedRegistrationReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4258,7 +4335,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_4"];
             };
         };
         requestBody?: {
@@ -4268,12 +4345,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["RegistrationReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5302: The request conflicts with an existing record. */
-            409: components["responses"]["Error"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["conflict"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4310,13 +4384,12 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_4"];
             };
         };
         responses: {
             200: components["responses"]["RemovedRegistrationReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4345,10 +4418,8 @@ export interface operations {
             /** @description With `dry_run=true`: the record that would be created. */
             200: components["responses"]["AcceptedNotificationReply"];
             201: components["responses"]["AcceptedNotificationReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5307: This idempotency key was used for another request. */
-            409: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4390,8 +4461,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["NotificationWithDeliveriesReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4404,13 +4474,12 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description User whose account it is; for app keys and staff. */
-                customer_id?: string;
+                customer_id?: components["parameters"]["customer_id_2"];
             };
         };
         responses: {
             200: components["responses"]["RewardsReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4436,13 +4505,12 @@ export interface operations {
                 "created_at[lt]"?: components["parameters"]["created_at_lt"];
                 kind?: "earn" | "redeem" | "reverse" | "expire" | "adjust";
                 /** @description User whose account it is; for app keys and staff. */
-                customer_id?: string;
+                customer_id?: components["parameters"]["customer_id_2"];
             };
         };
         responses: {
             200: components["responses"]["RewardEntryListReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4469,8 +4537,7 @@ export interface operations {
             /** @description The entry was already booked with the same `source`. */
             200: components["responses"]["RewardEntryReply"];
             201: components["responses"]["RewardEntryReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5302: The request conflicts with an existing record.
              *
@@ -4505,8 +4572,7 @@ export interface operations {
             /** @description The entry was already booked with the same `source`. */
             200: components["responses"]["RewardEntryReply"];
             201: components["responses"]["RewardEntryReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5302: The request conflicts with an existing record.
              *
@@ -4547,8 +4613,7 @@ export interface operations {
              *     5212: Invalid email, password or one-time code.
              */
             401: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4617,16 +4682,14 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["SessionReply"];
-            /** @description 5212: Invalid email, password or one-time code. */
-            401: components["responses"]["Error"];
+            401: components["responses"]["invalidLogin"];
             /**
              * @description 5102: Validation failed.
              *
              *     5217: The password is too weak.
              */
             422: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4653,8 +4716,7 @@ export interface operations {
              *     5217: The password is too weak.
              */
             422: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4675,10 +4737,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["VerifiedReply"];
-            /** @description 5216: The code is invalid, used or expired. */
-            400: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            400: components["responses"]["resetCodeInvalid"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4734,12 +4794,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["TwoFactorEnrolmentReply"];
-            /** @description 5212: Invalid email, password or one-time code. */
-            401: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            401: components["responses"]["invalidLogin"];
+            409: components["responses"]["wrongState"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4760,12 +4817,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["RecoveryCodesReply"];
-            /** @description 5212: Invalid email, password or one-time code. */
-            401: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            401: components["responses"]["invalidLogin"];
+            409: components["responses"]["wrongState"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4786,12 +4840,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["TwoFactorDisabledReply"];
-            /** @description 5212: Invalid email, password or one-time code. */
-            401: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            401: components["responses"]["invalidLogin"];
+            409: components["responses"]["wrongState"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4812,12 +4863,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["RecoveryCodesReply"];
-            /** @description 5212: Invalid email, password or one-time code. */
-            401: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5213: Too many attempts. */
-            429: components["responses"]["Error"];
+            401: components["responses"]["invalidLogin"];
+            409: components["responses"]["wrongState"];
+            429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4836,7 +4884,7 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: string;
+                fields?: components["parameters"]["fields_4"];
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
                 sort?: "created_at" | "-created_at" | "email" | "-email";
@@ -4900,16 +4948,15 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: string;
+                fields?: components["parameters"]["fields_4"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_5"];
             };
         };
         responses: {
             200: components["responses"]["UserReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4927,17 +4974,14 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_5"];
             };
         };
         responses: {
             200: components["responses"]["DeletedUserReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4955,7 +4999,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
-                id: string;
+                id: components["parameters"]["id_5"];
             };
         };
         requestBody?: {
@@ -4965,16 +5009,14 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["UserReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5302: The request conflicts with an existing record.
              *
              *     5306: The record's current state does not allow this.
              */
             409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4989,13 +5031,12 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
+                id: components["parameters"]["id"];
             };
         };
         responses: {
             200: components["responses"]["VariantListReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5014,7 +5055,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
+                id: components["parameters"]["id"];
             };
         };
         requestBody?: {
@@ -5024,8 +5065,7 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["VariantReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5302: The request conflicts with an existing record.
              *
@@ -5048,14 +5088,13 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
-                variant_id: string;
+                id: components["parameters"]["id"];
+                variant_id: components["parameters"]["variant_id"];
             };
         };
         responses: {
             200: components["responses"]["VariantReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5074,8 +5113,8 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
-                variant_id: string;
+                id: components["parameters"]["id"];
+                variant_id: components["parameters"]["variant_id"];
             };
         };
         requestBody?: {
@@ -5085,12 +5124,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["VariantReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5302: The request conflicts with an existing record. */
-            409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5109,16 +5145,14 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
-                variant_id: string;
+                id: components["parameters"]["id"];
+                variant_id: components["parameters"]["variant_id"];
             };
         };
         responses: {
             200: components["responses"]["DeletedVariantReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5137,8 +5171,8 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                id: string;
-                variant_id: string;
+                id: components["parameters"]["id"];
+                variant_id: components["parameters"]["variant_id"];
             };
         };
         requestBody?: {
@@ -5148,12 +5182,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["VariantReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5302: The request conflicts with an existing record. */
-            409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["conflict"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5177,8 +5208,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["GetViewsReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5202,10 +5232,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ViewStateReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5107: Too many requests. */
-            429: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5224,15 +5252,14 @@ export interface operations {
                 /** @description Whether to return the number of all matches as `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: string;
+                fields?: components["parameters"]["fields_5"];
                 /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };
         };
         responses: {
             200: components["responses"]["WishlistItemListReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5259,8 +5286,7 @@ export interface operations {
             /** @description The product was already on the list. */
             200: components["responses"]["WishlistItemReply"];
             201: components["responses"]["WishlistItemReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             /**
              * @description 5306: The record's current state does not allow this.
              *
@@ -5279,19 +5305,18 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
-                fields?: string;
+                fields?: components["parameters"]["fields_5"];
                 /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };
             path: {
                 /** @description The id or the slug of the product. */
-                product_id: string;
+                product_id: components["parameters"]["product_id"];
             };
         };
         responses: {
             200: components["responses"]["WishlistItemReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5312,7 +5337,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                product_id: string;
+                product_id: components["parameters"]["product_id"];
             };
         };
         requestBody?: {
@@ -5324,12 +5349,9 @@ export interface operations {
             /** @description The product was on the list and has been changed. */
             200: components["responses"]["WishlistItemReply"];
             201: components["responses"]["WishlistItemReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5306: The record's current state does not allow this. */
-            409: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5350,15 +5372,13 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the product. */
-                product_id: string;
+                product_id: components["parameters"]["product_id"];
             };
         };
         responses: {
             200: components["responses"]["RemovedWishlistItemReply"];
-            /** @description 5301: Not found. */
-            404: components["responses"]["Error"];
-            /** @description 5303: The record has changed since you read it. */
-            412: components["responses"]["Error"];
+            404: components["responses"]["notFound"];
+            412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5385,8 +5405,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description 5106: Route not found. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["routeNotFound"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5405,8 +5424,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["HealthReply"];
-            /** @description 5001: Temporarily unavailable. */
-            503: components["responses"]["Error"];
+            503: components["responses"]["unavailable"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5475,12 +5493,9 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description 5206: Authentication failed: no method succeeded. */
-            401: components["responses"]["Error"];
-            /** @description 5106: Route not found. */
-            404: components["responses"]["Error"];
-            /** @description 5001: Temporarily unavailable. */
-            503: components["responses"]["Error"];
+            401: components["responses"]["notAuthenticated"];
+            404: components["responses"]["routeNotFound"];
+            503: components["responses"]["unavailable"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };

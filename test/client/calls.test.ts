@@ -155,6 +155,9 @@ onDatabase("file", (suite) => {
   test("a missing address and one without a scheme are refused by the name of its option", () => {
     for (const url of ["127.0.0.1:8080", "localhost:8080", "", undefined as unknown as string])
       expect(() => built.createClient({ url, namespace: "demo" })).toThrow(/^url must begin with http/);
+    expect(() => (built.createClient as unknown as () => void)()).toThrow(/^url must begin with http/);
+    const namespace = undefined as unknown as string;
+    expect(() => built.createClient({ url: "http://127.0.0.1:8080", namespace })).toThrow(/^namespace is missing/);
   });
 
   test("an error has its code, and the field that is to blame", async () => {

@@ -22,11 +22,11 @@ export function successStatus(route: Route, answer: Reply): number {
  */
 export async function answerIdempotently(route: Route, call: Call, header: string | null): Promise<Reply> {
   const caller = callerOf(call.ctx.actor);
+  if (header !== null && takesKey(route) && !keyForm.test(header)) {
+    throw malformedRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.");
+  }
   if (header === null || caller === null || !takesKey(route) || call.query.dry_run === true) {
     return route.handle(call as never, await route.prepare?.(call as never));
-  }
-  if (!keyForm.test(header)) {
-    throw malformedRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.");
   }
   const status = route.reply.status ?? 200;
   const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call), status };

@@ -8,7 +8,16 @@ const maxIds = 100;
 const idLength = 40;
 
 const optionalTime = Type.Optional(
-  Type.String({ maxLength: 40, expects: "a time such as 2026-01-31T12:00:00Z, or a date", examples: ["2026-01-31"] }),
+  Type.String({
+    maxLength: 40,
+    form: {
+      pattern:
+        "^(19[89]\\d|[2-9]\\d{3})-(02-(0[1-9]|[12]\\d)|(0[13-9]|1[0-2])-(0[1-9]|[12]\\d|30)|(0[13578]|1[02])-31)" +
+        "(T([01]\\d|2[0-3])(:[0-5]\\d){1,2}(\\.\\d{1,9})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$",
+    },
+    expects: "a time such as 2026-01-31T12:00:00Z, or a date",
+    examples: ["2026-01-31"],
+  }),
 );
 
 /** Query parameter for part of a record. */

@@ -1,4 +1,5 @@
 import { type SchemaOptions, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { refusedInLine, refusedInNote } from "./text.ts";
 
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
@@ -19,6 +20,20 @@ export function textUpTo(maxLength: number, description?: string, options?: Sche
  * own.
  */
 type Form = Record<string, unknown>;
+
+const notBlank = (refused: string): Form => ({ pattern: `^[^${refused}]*[^\\s${refused}][^${refused}]*$` });
+export const lineForm = notBlank(refusedInLine);
+const noteForm = notBlank(refusedInNote);
+
+/** A text that `requireText` checks: not blank and of one line. */
+export function line(maxLength: number, description?: string) {
+  return text(maxLength, description, { form: lineForm });
+}
+
+/** A text that `checkNote` checks: not blank. */
+export function lines(maxLength: number) {
+  return text(maxLength, undefined, { form: noteForm });
+}
 
 /** The form of a language tag. */
 export const languageForm: Form = {

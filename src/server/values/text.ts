@@ -1,9 +1,10 @@
 import { invalidField } from "../errors.ts";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused.
-const inLine = /[\u0000-\u001f\u007f]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused.
-const inNote = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+/** Control characters that a text of one line, and one of several, must not contain, as ranges of a regular expression. */
+export const refusedInLine = "\\x00-\\x1f\\x7f";
+export const refusedInNote = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f";
+const inLine = new RegExp(`[${refusedInLine}]`);
+const inNote = new RegExp(`[${refusedInNote}]`);
 
 /**
  * A text of one line: not blank, at most `max` characters, without control characters or broken surrogates.

@@ -75,12 +75,24 @@ onDatabase("file", (suite) => {
       lang: ["", "e", "en_US", "x".repeat(36)],
       cursor: ["", "a b", "e30"],
       "If-Match": ["", "1", '"1",'],
+      "created_at[gte]": [
+        "",
+        "today",
+        "2026-02-30",
+        "2026-04-31",
+        "2026-1-1",
+        "2026-01-01T25:00:00Z",
+        "2026-01-01T10:00",
+      ],
+      types: ["", "order", "order.*,", "product.made", "order,paid"],
     };
     const right = {
       namespace: [shop.namespace],
       lang: ["en", "pt-BR", "zh-Hant-TW", "de-CH-1996"],
       cursor: [page?.next_cursor ?? "WyI1"],
       "If-Match": ["*", '"1"', 'W/"2", "3"'],
+      "created_at[gte]": ["2026-01-31", "2028-02-29", "2026-12-01T23:59Z", "2026-01-31T12:00:00.123456789+05:30"],
+      types: ["*", "order.*", "order.paid,product.*"],
     };
     for (const [name, { parameters }] of operations) {
       for (const parameter of parameters) {
@@ -92,6 +104,14 @@ onDatabase("file", (suite) => {
         expect([name, given, wrong[given].filter(accepts)]).toEqual([name, given, []]);
         expect([name, given, right[given].filter((text) => !accepts(text))]).toEqual([name, given, []]);
       }
+    }
+    for (const [request, name] of [
+      ["GET /products/", "created_at[gte]"],
+      ["GET /events/", "types"],
+    ] as const) {
+      for (const value of right[name])
+        expect((await shop.call(request, { query: { [name]: value } })).status).toBe(200);
+      for (const value of wrong[name]) expect((await shop.call(request, { query: { [name]: value } })).code).toBe(5102);
     }
     for (const lang of right.lang) expect((await shop.call("GET /products/", { query: { lang } })).status).toBe(200);
     for (const lang of wrong.lang) expect((await shop.call("GET /products/", { query: { lang } })).code).toBe(5102);

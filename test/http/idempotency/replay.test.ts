@@ -190,6 +190,8 @@ onEachDatabase((suite) => {
     for (const key of ["", "a b", "x".repeat(256), "caf\u00e9", "a, b"]) {
       const { code, status } = await shop.call("POST /products/", withKey(key));
       expect({ key, code, status }).toEqual({ key, code: 5100, status: 400 });
+      const dryRun = { query: { dry_run: "true" }, body: { items: [{ product_id: "prod_0", quantity: 1 }] } };
+      expect((await shop.call("POST /orders/", withKey(key, dryRun))).code).toBe(5100);
     }
     for (const key of [`${newKey()}!~"#`, "x".repeat(255)]) {
       expect((await shop.call("POST /products/", withKey(key))).status).toBe(201);

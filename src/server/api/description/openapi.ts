@@ -77,7 +77,6 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       description:
         "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`. `X-Request-Id` is the same as `request_id`. " +
         "The exceptions are pictures, `/docs`, `/client.*`, `/openapi.json`, `/metrics`, and replies to requests that are not valid HTTP.\n\n" +
-        "Texts of one line are neither blank nor contain control characters.\n\n" +
         "`namespace`, `lang`, `app_id`, `app_secret`, `user_id` and `token` can also be sent in a JSON body; the query takes " +
         "precedence. With app credentials, `user_id` names the user that a call about likes, bookmarks or views is about.",
       license: { name: "MIT", identifier: "MIT" },
@@ -159,7 +158,7 @@ function operation(route: Route, schemas: Schemas): Json {
       [status]: reply,
       ...notCreated(route, reply),
       ...(route.readState && { 304: { $ref: "#/components/responses/NotModified" } }),
-      ...errorResponses(ownErrors(route)),
+      ...errorResponses(ownErrors(route), schemas),
     },
   };
 }

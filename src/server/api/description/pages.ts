@@ -70,7 +70,7 @@ export function describePage(
 ): Json {
   const schema = { type: type === "application/json" ? "object" : "string" };
   const reply = data ? schemas.shared(schemas.reply(id, data)) : success({ [type]: { schema } });
-  const responses = { 200: reply, ...errorResponses(errors) };
+  const responses = { 200: reply, ...errorResponses(errors, schemas) };
   const security = errors.includes("notAuthenticated") ? [{ metrics: [] }] : [{}];
   return { get: { operationId: id, tags: ["System"], summary, security, parameters: [], responses } };
 }

@@ -66,7 +66,7 @@ function withNames({ query, reply: { data } }: Route): TObject | undefined {
 }
 
 function parameter(where: "query" | "header", name: string, rest: Json): Json {
-  return { name, in: where, required: false, schema: { type: "string" }, ...rest };
+  return { name, in: where, schema: { type: "string" }, ...rest };
 }
 
 function objectParameters(schema: TObject | undefined, where: "path" | "query", schemas: Schemas): Json[] {
@@ -76,7 +76,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
     return {
       name,
       in: where,
-      required: where === "path" || property[OptionalKind] !== "Optional",
+      ...((where === "path" || property[OptionalKind] !== "Optional") && { required: true }),
       ...(description !== undefined && { description }),
       ...(property[Kind] === "Record" && { style: "deepObject" }),
       schema: rest,
@@ -87,13 +87,15 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
 /** Moves parameters that several operations have among the components, and leaves references to them. */
 export function shareParameters(paths: Record<string, Json>): Record<string, Json> {
   const operations = Object.values(paths).flatMap((path) => Object.values(path) as Described[]);
-  const all = operations.flatMap(({ parameters }) => parameters).filter((one) => one.in !== "path");
+  const all = operations.flatMap(({ parameters }) => parameters);
   const byText = Map.groupBy(all, (one) => JSON.stringify(one));
   const shared: Record<string, Json> = {};
   const references = new Map<string, Json>();
   for (const [text, same] of [...byText].sort(([, a], [, b]) => b.length - a.length)) {
-    const name = String(same[0]?.name).replace(/\W+/g, "_").replace(/_$/, "");
-    if (same.length === 1 || name in shared) continue;
+    if (same.length === 1) continue;
+    const plain = String(same[0]?.name).replace(/\W+/g, "_").replace(/_$/, "");
+    const namesakes = Object.keys(shared).filter((name) => name.replace(/_\d+$/, "") === plain).length;
+    const name = namesakes === 0 ? plain : `${plain}_${namesakes + 1}`;
     shared[name] = same[0] as Json;
     references.set(text, { $ref: `#/components/parameters/${name}` });
   }

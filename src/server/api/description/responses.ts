@@ -1,7 +1,7 @@
 import { codeOf, type ErrorKind, errorKinds, meaningOf, remedyOf, statusOf } from "../../errors.ts";
 import type { Route } from "../../http/route.ts";
 import { takesKey } from "../idempotency.ts";
-import type { Json } from "./schemas.ts";
+import type { Json, Schemas } from "./schemas.ts";
 
 /** Errors that any route can answer: all credentials that are sent are verified, also those that the route does not need. */
 const general = new Set<ErrorKind>([
@@ -30,12 +30,15 @@ const content = { "application/json": { schema: { $ref: "#/components/schemas/Er
 const explain = (kind: ErrorKind) => [meaningOf(kind), remedyOf(kind)].filter(Boolean).join(" ");
 
 /** The errors of a route besides those that any route can answer, by status. */
-export function errorResponses(kinds: readonly ErrorKind[]): Record<string, Json> {
+export function errorResponses(kinds: readonly ErrorKind[], schemas: Schemas): Record<string, Json> {
   const isInvalid = kinds.some((kind) => statusOf(kind) === statusOf("validationFailed"));
   const byStatus = Map.groupBy(isInvalid ? ["validationFailed" as const, ...kinds] : kinds, statusOf);
   const responses = [...byStatus].map(([status, list]) => {
-    const lines = list.map((kind) => `${codeOf(kind)}: ${meaningOf(kind)}`);
-    return [status, { ...error, description: lines.join("\n\n") }];
+    const description = list.map((kind) => `${codeOf(kind)}: ${meaningOf(kind)}`).join("\n\n");
+    const [kind, ...more] = list;
+    if (kind === undefined || more.length > 0) return [status, { ...error, description }];
+    schemas.responses[kind] ??= { description, content };
+    return [status, { $ref: `#/components/responses/${kind}` }];
   });
   return { ...Object.fromEntries(responses), "4XX": error, "5XX": error };
 }

@@ -31,6 +31,17 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
+/** Top-level names of private networks. */
+const privateNames =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion)$/i;
+
+/** Whether a host is a public address or a name that can have one. */
+export function isPublicHost(host: string): boolean {
+  if (ipaddr.isValid(host)) return isPublic(host);
+  const labels = host.split(".");
+  return labels.length > 1 && !labels.includes("") && !privateNames.test(host);
+}
+
 /** The public addresses of IPv6. */
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 

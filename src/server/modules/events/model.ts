@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
-import { closed, input, textUpTo, timestamp } from "../../values/schema.ts";
-import { eventTypes } from "./types.ts";
+import { closed, input, namesForm, oneOf, textUpTo, timestamp } from "../../values/schema.ts";
+import { allPatterns, eventTypes } from "./types.ts";
 
 export const Event = input("Event", {
   id: Type.String({ description: "Unique in the store. A repeated webhook delivery has the same id." }),
-  type: Type.String({ examples: ["order.paid"], description: `One of ${eventTypes.join(", ")}.` }),
+  type: oneOf(eventTypes),
   subject: Type.String({ description: "Id of the record that changed." }),
   data: Type.Record(Type.String(), Type.Unknown(), {
     description: "A summary of the change, without personal data.",
@@ -23,6 +23,7 @@ export const EventListQuery = closed({
   types: Type.Optional(
     textUpTo(1000, "Comma-separated event types or groups (`order.*`). Default: all.", {
       examples: ["order.*,product.created"],
+      form: namesForm(allPatterns.map((name) => name.replace(/[.*]/g, "\\$&"))),
     }),
   ),
   limit: listParts.limit,

@@ -23,7 +23,8 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 const kindOf = (type: string) => `${type.split(".")[0]}.*`;
-const allPatterns: readonly string[] = ["*", ...new Set(eventTypes.map(kindOf)), ...eventTypes];
+/** What a list of types may name. */
+export const allPatterns: readonly string[] = ["*", ...new Set(eventTypes.map(kindOf)), ...eventTypes];
 
 /** Patterns of event types (`*`, `order.*`, `order.paid`) without repetitions. Errors: validationFailed. */
 export function parsePatterns(field: string, given: readonly string[]): string[] {

@@ -1,6 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart, timeRangeParts } from "../../pagination/list-query.ts";
-import { closed, input, nullable, oneOf, output, text, textUpTo, timestamp, whole } from "../../values/schema.ts";
+import {
+  closed,
+  input,
+  line,
+  lines,
+  nullable,
+  oneOf,
+  output,
+  textUpTo,
+  timestamp,
+  whole,
+} from "../../values/schema.ts";
 import { Address } from "../users/model.ts";
 
 const status = oneOf(["pending", "paid", "completed", "cancelled", "expired"], {
@@ -20,7 +31,7 @@ const OrderItem = input("OrderItem", {
 export const OrderInput = input("OrderInput", {
   items: Type.Array(OrderItem, { minItems: 1, maxItems: 100 }),
   shipping_address: Type.Optional(nullable(ShippingAddress)),
-  note: Type.Optional(nullable(text(2000))),
+  note: Type.Optional(nullable(lines(2000))),
   use_points: Type.Optional(whole(0, Number.MAX_SAFE_INTEGER, "Reward points to pay with.")),
   shipping: Type.Optional(Type.Number({ minimum: 0, description: "Shipping costs. App keys and staff only." })),
   tax: Type.Optional(Type.Number({ minimum: 0, description: "Split over the lines. App keys and staff only." })),
@@ -33,7 +44,7 @@ export type OrderInput = Static<typeof OrderInput>;
 
 export const PaymentInput = input("PaymentInput", {
   payment_reference: Type.Optional(
-    text(200, "Id of the payment, unique in the store. Repeating it does not book the payment again."),
+    line(200, "Id of the payment, unique in the store. Repeating it does not book the payment again."),
   ),
 });
 export type PaymentInput = Static<typeof PaymentInput>;
@@ -49,7 +60,7 @@ export const RefundInput = input("RefundInput", {
     ),
   ),
   restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the refunded items return to stock." })),
-  reason: Type.Optional(nullable(text(500))),
+  reason: Type.Optional(nullable(lines(500))),
 });
 export type RefundInput = Static<typeof RefundInput>;
 

@@ -3,6 +3,7 @@ import {
   deleted,
   input,
   languageForm,
+  line,
   nullable,
   oneOf,
   output,
@@ -26,7 +27,7 @@ const price = Type.Number({
 export const maxTitle = 300;
 /** Maximum number of categories of a product. */
 export const maxCategories = 50;
-const title = text(maxTitle);
+const title = line(maxTitle);
 const description = textUpTo(50_000);
 const languageTag = textUpTo(35);
 const form = { propertyNames: languageForm };
@@ -39,11 +40,11 @@ const fields = {
   compare_at_price: nullable(
     Type.Number({ minimum: 0, description: "The former price, in the same form as `price`.", examples: [24.99] }),
   ),
-  sku: nullable(text(100, "Unique in the store.")),
+  sku: nullable(line(100, "Unique in the store.")),
   stock,
   allow_backorder: Type.Boolean({ description: "Whether more than the stock can be ordered." }),
   images: Type.Array(ImageInput, { maxItems: 50 }),
-  tags: Type.Array(text(100), {
+  tags: Type.Array(line(100), {
     maxItems: 100,
     description: "No tag may be repeated.",
   }),

@@ -4,7 +4,7 @@ import type { Ctx, SystemCtx } from "../../context.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
-import { output, textUpTo } from "../../values/schema.ts";
+import { lineForm, output, textUpTo } from "../../values/schema.ts";
 import { requireText } from "../../values/text.ts";
 import { products } from "../products/table.ts";
 import { tenants } from "../tenants/table.ts";
@@ -70,7 +70,7 @@ export const resourceParts = {
   resource_type: textUpTo(40, "`product`, or a type that the store has declared.", {
     form: { pattern: nameForm.source },
   }),
-  resource_id: textUpTo(maxId, "Id of the resource, such as `prod_…`.", { form: { pattern: "\\S" } }),
+  resource_id: textUpTo(maxId, "Id of the resource, such as `prod_…`.", { form: lineForm }),
 };
 
 /** As many resources are read at once. */

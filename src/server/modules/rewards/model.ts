@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts, timeRangeParts } from "../../pagination/list-query.ts";
-import { closed, input, nullable, oneOf, output, text, timestamp, whole } from "../../values/schema.ts";
+import { closed, input, line, nullable, oneOf, output, timestamp, whole } from "../../values/schema.ts";
 
 const maxPoints = 1_000_000_000;
 const customerId = Type.Optional(Type.String({ description: "User whose account it is; for app keys and staff." }));
-const note = text(500);
-const source = Type.Optional(text(200, "Your reference for the entry. Each source is booked once."));
+const note = line(500);
+const source = Type.Optional(line(200, "Your reference for the entry. Each source is booked once."));
 
 const kind = oneOf(["earn", "redeem", "reverse", "expire", "adjust"]);
 

@@ -1,18 +1,19 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { input, oneOf, output, text } from "../../values/schema.ts";
+import { input, line, oneOf, output, text } from "../../values/schema.ts";
 import { newPassword } from "../users/model.ts";
 import { visitorPart } from "../visitors/actor.ts";
 
 const email = text(320);
+const newEmail = text(320, undefined, { form: { format: "email" } });
 const code = text(64, "The six digits from the mail, as a string, because they may begin with zeros.", {
   examples: ["012345"],
 });
 
 /** The language of the account and of its mail is the common parameter `lang`. */
 export const SignUp = input("SignUp", {
-  email,
+  email: newEmail,
   password: newPassword,
-  name: Type.Optional(text(200)),
+  name: Type.Optional(line(200)),
   visitor: Type.Optional(
     Type.String({
       ...visitorPart.visitor,

@@ -1,15 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
-import { countryExpects } from "../../values/country.ts";
+import { countryExpects, countryPattern } from "../../values/country.ts";
 import {
   closed,
   deleted,
   input,
+  line,
   nullable,
   oneOf,
   output,
   patch,
-  text,
   textUpTo,
   timestamp,
 } from "../../values/schema.ts";
@@ -36,8 +36,8 @@ const phone = Type.String({
   expects: "a phone number of at most 32 characters",
   form: { pattern: "^[0-9 +()-]*[0-9][0-9 +()-]*$" },
 });
-const name = text(200);
-const addressLine = text(200);
+const name = line(200);
+const addressLine = line(200);
 
 /** A postal address; orders are sent to one of the same form. */
 export const Address = input("Address", {
@@ -46,10 +46,11 @@ export const Address = input("Address", {
   line2: Type.Optional(addressLine),
   city: addressLine,
   region: Type.Optional(addressLine),
-  postal_code: Type.Optional(text(32)),
+  postal_code: Type.Optional(line(32)),
   country: Type.String({
     minLength: 2,
     maxLength: 2,
+    form: { pattern: countryPattern },
     expects: countryExpects,
     description: "ISO 3166-1 alpha-2, in capitals.",
     examples: ["DE"],
@@ -59,10 +60,16 @@ export const Address = input("Address", {
 });
 export type Address = Static<typeof Address>;
 
+/** At most one address is the default. */
+const oneDefault = {
+  contains: { properties: { is_default: { enum: [true] } }, required: ["is_default"] },
+  minContains: 0,
+  maxContains: 1,
+};
 const ownFields = {
   name: nullable(name),
   phone: nullable(phone),
-  addresses: Type.Array(Address, { maxItems: 20 }),
+  addresses: Type.Array(Address, { maxItems: 20, form: oneDefault }),
   metadata: Type.Record(textUpTo(100), Type.Unknown(), {
     description: "Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396).",
   }),
@@ -134,6 +141,6 @@ export const UserListQuery = closed({
   status: Type.Optional(status),
   role: Type.Optional(role),
   email: Type.Optional(textUpTo(254, "Only the user with this email, ignoring case.", { form })),
-  q: Type.Optional(text(100, "Beginning of the email or the name, ignoring case.")),
+  q: Type.Optional(line(100, "Beginning of the email or the name, ignoring case.")),
 });
 export type UserListQuery = Static<typeof UserListQuery>;

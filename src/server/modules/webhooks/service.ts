@@ -2,7 +2,14 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../delivery/outbound/address.ts";
+import {
+  hostOf,
+  isPublicHost,
+  type Lookup,
+  lookupAddresses,
+  RefusedAddress,
+  resolveAddresses,
+} from "../../delivery/outbound/address.ts";
 import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -94,6 +101,8 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup: Lookup =
 
 async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
   try {
+    // Elsewhere, a name of a private network may have no address.
+    if (!isPublicHost(hostOf(url))) throw new RefusedAddress(`${hostOf(url)} is not a public address`);
     await withTimeout(resolveAddresses(url, false, lookup), lookupMs);
   } catch (error) {
     if (error instanceof RefusedAddress)

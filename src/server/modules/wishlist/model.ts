@@ -1,13 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, listParts } from "../../pagination/list-query.ts";
-import { closed, input, nullable, output, text, textUpTo, timestamp } from "../../values/schema.ts";
+import { closed, input, lines, nullable, output, textUpTo, timestamp } from "../../values/schema.ts";
 import { ProductParams } from "../products/variants/variant-model.ts";
 
 export const maxNote = 500;
 
 const customerId = Type.Optional(textUpTo(100, "User whose wishlist it is; for app keys (also `user_id`) and staff."));
 const variantId = Type.Optional(nullable(textUpTo(100, "Id of the chosen variant of the product.")));
-const note = Type.Optional(nullable(text(maxNote)));
+const note = Type.Optional(nullable(lines(maxNote)));
 
 export const WishlistInput = Type.Object(
   { product_id: textUpTo(100), variant_id: variantId, note, customer_id: customerId },

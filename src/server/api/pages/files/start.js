@@ -38,11 +38,12 @@ const root = new URL(".", location.href).href.replace(/\/$/, "");
 const namespace = "demo";
 
 /** A call with the client that the server has at `/client.js`. */
-function writeExample(name, { parameters = [], requestBody, security }, { schemas }) {
+function writeExample(name, { parameters = [], requestBody, security }, { schemas, parameters: shared }) {
   const media = requestBody?.content["application/json"]?.schema;
   const schema = media?.$ref ? schemas[media.$ref.split("/").pop()] : media;
   const body = schema?.example ?? schema?.examples?.[0];
-  const needed = (place) => parameters.filter((one) => one.in === place && one.required);
+  const all = parameters.map((one) => shared[one.$ref?.split("/").pop()] ?? one);
+  const needed = (place) => all.filter((one) => one.in === place && one.required && one.name !== "namespace");
   const valuesOf = (place) => Object.fromEntries(needed(place).map((one) => [one.name, one.example ?? "…"]));
   const input = { path: valuesOf("path"), query: valuesOf("query"), body };
   const given = Object.entries(input).filter(([, value]) => value && Object.keys(value).length > 0);

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, input, nullable, output, text, textUpTo, timestamp, whole } from "../../../values/schema.ts";
+import { closed, input, line, lines, nullable, output, textUpTo, timestamp, whole } from "../../../values/schema.ts";
 import { platform, topicExpects, topicForm } from "../registrations/registration-model.ts";
 
 /** Limits of a message; times in seconds. */
@@ -13,8 +13,8 @@ const data = Type.Record(Type.String(), textUpTo(1000), {
 
 /** A message, and its recipients: exactly one of `topic`, `customer_id` and `everyone`. */
 export const MessageInput = input("NotificationInput", {
-  title: text(messageBounds.title),
-  body: text(messageBounds.body),
+  title: line(messageBounds.title),
+  body: lines(messageBounds.body),
   topic: Type.Optional(
     Type.String({
       pattern: topicForm,

@@ -1,15 +1,11 @@
 import { ECDH } from "node:crypto";
-import ipaddr from "ipaddr.js";
 import type { PushPlatform } from "../../../config/push-config.ts";
-import { hostOf, isPublic } from "../../../delivery/outbound/address.ts";
+import { hostOf, isPublicHost } from "../../../delivery/outbound/address.ts";
 import { attempt, invalidField } from "../../../errors.ts";
 import type { Subscription, Target } from "../providers/provider.ts";
 import type { RegistrationPatch } from "./registration-model.ts";
 
 const maxEndpoint = 2000;
-/** Top-level names of private networks. */
-const privateNames =
-  /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion)$/i;
 
 /**
  * The target of a platform in canonical form. No name is resolved: its addresses are checked when a message is sent.
@@ -52,12 +48,6 @@ function parseEndpoint(given: string, allowPrivate: boolean): string {
   if (given.includes("#")) throw refuse("must not contain #");
   if (!allowPrivate && !isPublicHost(hostOf(url))) throw refuse("must be an address on the public internet");
   return url.href;
-}
-
-function isPublicHost(host: string): boolean {
-  if (ipaddr.isValid(host)) return isPublic(host);
-  const labels = host.split(".");
-  return labels.length > 1 && !labels.includes("") && !privateNames.test(host);
 }
 
 /** Base64 in either alphabet, with or without padding, of exactly `length` bytes. */

@@ -1,17 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { deleted, nullable, output, patch, text, textUpTo, timestamp, whole } from "../../../values/schema.ts";
+import { deleted, line, nullable, output, patch, textUpTo, timestamp, whole } from "../../../values/schema.ts";
 import { Image, ImageInput } from "../image-model.ts";
 import { maxShownStock } from "../rendering.ts";
 
 /** Highest stock of one product or variant; the sum of all variants of a product is still exact in JSON. */
 export const maxStock = 1_000_000_000_000;
 
-const option = text(100);
+const option = line(100);
 /** The stock of a product or variant, in requests. */
 export const stock = nullable(whole(0, maxStock, "Null if stock is not counted."));
 const fields = {
-  title: text(300, "Default: made from the options, such as `M / Red`."),
-  sku: nullable(text(100, "Unique in the store.")),
+  title: line(300, "Default: made from the options, such as `M / Red`."),
+  sku: nullable(line(100, "Unique in the store.")),
   options: Type.Record(textUpTo(50), option, {
     maxProperties: 10,
     description: 'Such as `{"size": "M"}`. No two variants of a product may have the same options.',
