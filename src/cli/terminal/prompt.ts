@@ -4,9 +4,9 @@ import { escapeControls } from "./escape.ts";
 import { fitLines, info } from "./output.ts";
 import { CancelledError, UsageError } from "./usage-error.ts";
 
+type Streams = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream };
+
 const showCursor = "\u001b[?25h";
-// Questions go to standard error, so that standard output carries the answer only.
-const streams = { input: process.stdin, output: process.stderr };
 
 /** Asks before a dangerous command acts. `--yes` answers it. `signal` ends the question. Errors: UsageError naming `--yes`. */
 export async function confirmAction(console: Console, question: string, signal?: AbortSignal): Promise<void> {
@@ -60,7 +60,7 @@ export async function askText(message: string, question: TextQuestion = {}): Pro
     return judgeAnswer(() => check?.(text.trim()));
   };
   const config = { message, validate, ...(suggestion !== undefined && suggestion !== "" && { default: suggestion }) };
-  return (await ask(({ input }) => input(config, streams))).trim();
+  return (await ask(({ input }, streams) => input(config, streams))).trim();
 }
 
 /** An answer to choose, and its text. */
@@ -72,7 +72,7 @@ interface Choice<T> {
 /** Asks to choose one of a few answers. The first is preselected unless another is suggested. */
 export function askChoice<T>(message: string, choices: Choice<T>[], suggestion?: T): Promise<T> {
   const config = { message, choices, ...(suggestion !== undefined && { default: suggestion }) };
-  return ask(({ select }) => select(config, streams)) as Promise<T>;
+  return ask(({ select }, streams) => select(config, streams)) as Promise<T>;
 }
 
 /** Asks to choose one of many answers by typing a part of it. The suggested one is listed first. */
@@ -84,12 +84,14 @@ export function askSearch(message: string, choices: Choice<string>[], suggestion
       value.toLowerCase().startsWith(wanted) ? 0 : name.toLowerCase().includes(wanted) ? 1 : 2;
     return ordered.filter((choice) => rank(choice) < 2).toSorted((a, b) => rank(a) - rank(b));
   };
-  return ask(({ search }) => search({ message, source, pageSize: 7 }, streams));
+  return ask(({ search }, streams) => search({ message, source, pageSize: 7 }, streams));
 }
 
 /** Asks yes or no; `signal` ends the question. */
 export function askYesNo(message: string, suggestion: boolean, signal?: AbortSignal): Promise<boolean> {
-  return ask(({ confirm }) => confirm({ message, default: suggestion }, { ...streams, ...(signal && { signal }) }));
+  return ask(({ confirm }, streams) =>
+    confirm({ message, default: suggestion }, { ...streams, ...(signal && { signal }) }),
+  );
 }
 
 /** Prints one sentence above the next questions. */
@@ -115,7 +117,7 @@ export async function askHidden(
 ): Promise<string> {
   for (;;) {
     // A key that shows the text would leave it in the scrollback.
-    const text = await ask(({ password }) => password({ message, mask: true, toggleMask: false }, streams));
+    const text = await ask(({ password }, streams) => password({ message, mask: true, toggleMask: false }, streams));
     const verdict = text === "" ? "A value is required." : await validate(text);
     if (verdict === true) return text;
     hint(verdict);
@@ -135,7 +137,9 @@ function needsFlag(flag: string, question: string): UsageError {
 }
 
 /** Asks one question. Errors: CancelledError for ctrl-C, ctrl-D and an aborted signal. */
-async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
+async function ask<T>(
+  prompt: (prompts: typeof import("@inquirer/prompts"), streams: Streams) => Promise<T>,
+): Promise<T> {
   // ctrl-D closes the input without an answer, and the process would end with exit code 0.
   const { promise: abandoned, reject } = Promise.withResolvers<never>();
   const abandon = () => {
@@ -146,7 +150,10 @@ async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => P
   process.once("beforeExit", abandon);
   try {
     // The library is slow to load, and most commands ask nothing.
-    return await Promise.race([prompt(await import("@inquirer/prompts")), abandoned]);
+    const prompts = await import("@inquirer/prompts");
+    // Questions go to standard error, so that standard output carries the answer only.
+    const streams = { input: process.stdin, output: process.stderr };
+    return await Promise.race([prompt(prompts, streams), abandoned]);
   } catch (error) {
     if (error instanceof Error && /^(?:Exit|Abort)PromptError$/.test(error.name)) throw new CancelledError();
     throw error;

@@ -5,11 +5,14 @@ import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { LruCache } from "../values/lru-cache.ts";
 import type { Executor, Marks } from "./session.ts";
 
-/** A query compiled once to SQL text. `Row` is the type of its rows; columns have their names in the database. */
-export interface CompiledStatement<Row> {
+interface Compiled {
   readonly sql: string;
   /** One entry per parameter: a value fixed at compile time, or the name that a caller fills. */
   readonly slots: readonly Slot[];
+}
+
+/** A query compiled once to SQL text. `Row` is the type of its rows; columns have their names in the database. */
+export interface CompiledStatement<Row> extends Compiled {
   /** Never set; carries the type of the rows. */
   readonly row?: Row;
 }
@@ -24,12 +27,24 @@ const dialect = new SQLiteSyncDialect();
 export const param = sql.placeholder;
 
 /**
- * Compiles a drizzle `sql` template or query builder once, at module level. Callers' values are `param("name")` and are
- * bound unchanged: column encoders do not apply to them.
+ * A drizzle `sql` template or query builder, compiled once, at its first use, because a start needs few of them. Callers'
+ * values are `param("name")` and are bound unchanged: column encoders do not apply to them.
  */
 export function statement<Row = Record<string, unknown>>(query: SQLWrapper): CompiledStatement<Row> {
-  const { sql, params } = dialect.sqlToQuery(query.getSQL());
-  return { sql, slots: params.map(slotOf) };
+  let compiled: Compiled | undefined;
+  const compile = () => {
+    const { sql, params } = dialect.sqlToQuery(query.getSQL());
+    compiled = { sql, slots: params.map(slotOf) };
+    return compiled;
+  };
+  return {
+    get sql() {
+      return (compiled ?? compile()).sql;
+    },
+    get slots() {
+      return (compiled ?? compile()).slots;
+    },
+  };
 }
 
 /** The last compiled statements whose text depends on a call; thousands are possible. */
