@@ -20,7 +20,7 @@ import { type PageRow, sortColumns } from "./page-statement.ts";
 import { countMatches, findPage, namedBy, scanMatches } from "./plan.ts";
 import type { SearchWord } from "./search-words.ts";
 
-/** Stores known to have translated products. The lists of others get a second query if a page needs it. */
+/** Stores known to have products in several languages. The lists of others get a second query if a page needs it. */
 const translated = new LruCache<true>(10_000);
 
 const noRow = { json: null, last: null, has_more: 0, bytes: null, is_cut: null };
@@ -57,7 +57,8 @@ export async function listProducts(
   const find = (isServed: boolean) => {
     if (filters === null) return undefined;
     const languages = languageChain(lang, ctx.tenant.language);
-    const values = { ...filters, tenantId: ctx.tenant.id, languages, value: after?.value, id: after?.id };
+    const { id: tenantId, language } = ctx.tenant;
+    const values = { ...filters, tenantId, language, languages, value: after?.value, id: after?.id };
     const isCounted = isTotalAsked && namedBy(filters) !== undefined;
     const shape = { key, descending, filters, isContinued: after !== undefined, isOpen, isCounted, isServed };
     return readWithinBytes(limit, (bounds) => findPage(ctx, shape, { ...values, ...bounds }));
@@ -76,7 +77,7 @@ export async function listProducts(
   return {
     ...list,
     state: early?.state ?? row?.state ?? "",
-    ...(row?.first_language != null && { language: languagesOf(row) }),
+    ...(row?.json != null && { language: languagesOf(row, ctx.tenant.language) }),
   };
 }
 
@@ -98,8 +99,8 @@ function askedFilters(query: ProductListQuery): unknown[] {
 }
 
 /** The languages of a page. Most pages have one; only others are parsed. */
-function languagesOf({ json, first_language: first, last_language: last }: PageRow): string {
-  if (first === last) return first as string;
+function languagesOf({ json, first_language: first, last_language: last }: PageRow, ofStore: string): string {
+  if (first === last) return first ?? ofStore;
   const documents = JSON.parse(`[${json}]`) as { lang: string }[];
   return [...new Set(documents.map(({ lang }) => lang))].join(", ");
 }

@@ -119,10 +119,10 @@ const rowConditions = {
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
 
 export interface PageRow extends CommonRow {
-  /** The first and last language by name; the same if the page has one language. */
-  first_language: string | null;
-  last_language: string | null;
-  /** 1 if rows are passed through as stored, but some have translations. */
+  /** The first and last language by name; the same if the page has one language. Missing if rows are passed through as stored. */
+  first_language?: string | null;
+  last_language?: string | null;
+  /** 1 if rows are passed through as stored, but some have translations or are in another language than the store's. */
   is_unserved: number | null;
   /** The state of the catalogue in the same snapshot. */
   state?: string | null;
@@ -167,17 +167,18 @@ export function joinedFound(shape: ListShape): SQL {
   );
 }
 
-/** The JSON of rows, joined by commas, and the first and last of their languages by name. */
+/** The JSON of rows, joined by commas, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
 function joinedRows({ isServed, isOpen }: ListShape, rows: SQL): SQL {
   const document = productViews[isOpen ? "whole" : "catalog"];
-  const { json, rest } = isServed
-    ? { json: servedJson(document), rest: sql`${servedLanguage} as tag, 0 as other` }
-    : { json: document, rest: sql`lang as tag, translations <> '{}' as other` };
+  const json = isServed ? servedJson(document) : document;
+  const [ofRow, ofPage] = isServed
+    ? [sql`${servedLanguage} as tag`, sql`min(tag) as first_language, max(tag) as last_language, 0 as is_unserved`]
+    : [sql`lang <> ${param("language")} or translations <> '{}' as other`, sql`max(other) as is_unserved`];
   // Without the size first, SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut,
-    min(tag) as first_language, max(tag) as last_language, max(other) as is_unserved, (${newestEvent}) as state
-    from (select ${bounded}, octet_length(rendered) as size, ${rest} ${rows})) as page`;
+    ${ofPage}, (${newestEvent}) as state
+    from (select ${bounded}, octet_length(rendered) as size, ${ofRow} ${rows})) as page`;
 }
 
 function total(shape: ListShape, source: Source): SQL {
