@@ -65,14 +65,14 @@ function describe(values: Record<string, unknown>): string {
   return text;
 }
 
-/** The scopes of a key as a text, made once. */
-const scopeTexts = new WeakMap<ReadonlySet<string>, string>();
+/** The hashes of the scopes of keys, made once. */
+const scopeHashes = new WeakMap<ReadonlySet<string>, string>();
 
 /** All on which a reply may depend: two keys may see different parts of a record. */
 function describeCaller(actor: Actor): string {
   if (actor.kind !== "app") return actor.kind === "user" ? `${actor.userId} ${actor.role}` : actor.kind;
-  const scopes = scopeTexts.get(actor.scopes) ?? [...actor.scopes].join();
-  if (!scopeTexts.has(actor.scopes)) scopeTexts.set(actor.scopes, scopes);
+  const scopes = scopeHashes.get(actor.scopes) ?? Bun.hash([...actor.scopes].join()).toString(36);
+  scopeHashes.set(actor.scopes, scopes);
   return `${actor.appId} ${actor.isWeb} ${scopes}`;
 }
 

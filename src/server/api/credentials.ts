@@ -47,7 +47,7 @@ export interface AppCredentials {
 /** The app credentials of a request: well-formed, malformed, or not sent. Errors wait until the store was checked. */
 type SentApp = { value: AppCredentials } | { error: AppError } | null;
 
-const bearer = /^bearer(?: +|$)/i;
+const bearer = /^bearer(?: |$)/i;
 
 interface BearerPair {
   id: string;
@@ -59,9 +59,8 @@ interface BearerPair {
 
 /** The pair of `Authorization: Bearer <id>:<secret>`; null without this scheme. Only ids of users begin with `usr_`. */
 function readBearer(authorization: string | null): BearerPair | null {
-  const scheme = bearer.exec(authorization ?? "");
-  if (!scheme) return null;
-  const value = scheme.input.slice(scheme[0].length).trim();
+  if (authorization === null || !bearer.test(authorization)) return null;
+  const value = authorization.slice("bearer".length).trim();
   const colon = value.indexOf(":");
   const isUser = value.startsWith("usr_");
   if (colon === -1) return { id: value, secret: undefined, isUser };
@@ -146,13 +145,8 @@ export function readSent(
   const key = readAppCredentials(header, common);
   // The query takes precedence over the header. A body may contain user credentials where the call is about the token
   // itself, and on public routes, where ignoring them would attribute the request to another caller.
-  const inHeader = header?.isUser ? { user_id: header.id, token: header.secret ?? "" } : {};
-  const inBody = asksOwnToken(route.access) || isOpen(route.access) ? common : {};
-  const user = {
-    ...inBody,
-    ...inHeader,
-    ...(user_id !== undefined && { user_id }),
-    ...(token !== undefined && { token }),
-  };
+  const inBody = asksOwnToken(route.access) || isOpen(route.access) ? common : undefined;
+  const beside = header?.isUser ? { user_id: header.id, token: header.secret ?? "" } : inBody;
+  const user = { user_id: user_id ?? beside?.user_id, token: token ?? beside?.token };
   return { common, app: isUnsigned(route.access) ? null : key, key, user };
 }

@@ -6,8 +6,8 @@ export type LogWriter = ReturnType<typeof createLogWriter>;
 
 /** Maximum delay of a line, in milliseconds. */
 const delayMs = 50;
-/** A pipe takes up to this size at once, so lines of several workers do not mix. */
-const maxBuffered = 4000;
+/** A pipe takes up to 4 KiB at once, so lines of several workers do not mix. */
+const maxBuffered = { ofSeveral: 4000, ofOne: 64_000 };
 /** Maximum unwritten text; beyond it lines are dropped, so that a blocked log does not fill the memory. */
 const maxWaiting = 1 << 20;
 
@@ -15,11 +15,13 @@ const maxWaiting = 1 << 20;
  * Creates the log writer.
  * @param write writes a text; called one at a time.
  * @param least the lowest level that is written.
+ * @param writers whether several processes write to the log.
  */
 export function createLogWriter(
   form: "text" | "json",
   write: (text: string) => Promise<unknown>,
   least: LogLevel = "info",
+  writers: keyof typeof maxBuffered = "ofSeveral",
 ) {
   const written = new Set(logLevels.slice(logLevels.indexOf(least)));
   let buffered = "";
@@ -46,7 +48,7 @@ export function createLogWriter(
   }
 
   function add(line: string): void {
-    if (buffered.length + line.length > maxBuffered) send();
+    if (buffered.length + line.length > maxBuffered[writers]) send();
     buffered += line;
     timer ??= setTimeout(send, delayMs);
   }

@@ -47,7 +47,7 @@ interface Run extends ServerProcess {
  * another server has taken over the replica; wrongState when the database is gone or needs a person.
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
-  const log = createLogWriter(config.log, self.writeLog, config.logLevel);
+  const log = createLogWriter(config.log, self.writeLog, config.logLevel, config.workers > 1 ? "ofSeveral" : "ofOne");
   // An unhandled rejection must not end the server.
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => log.notice("error", `unexpected error: ${describeFault(error)}`));

@@ -113,8 +113,7 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   const values = { tenantId: ctx.tenant.id, id };
   const written = await get(ctx.db, selects[view], values);
   if (!written) throw notFound("product", named);
-  const { is_translated: isTranslated, ...product } = written;
-  if (!isTranslated) return product;
+  if (!written.is_translated) return written;
   const languages = languageChain(lang, ctx.tenant.language);
   const served = await get(ctx.db, servedSelects[view], { ...values, languages });
   if (!served) throw notFound("product", named);
