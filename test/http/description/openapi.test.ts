@@ -117,6 +117,63 @@ onDatabase("file", (suite) => {
     for (const lang of wrong.lang) expect((await shop.call("GET /products/", { query: { lang } })).code).toBe(5102);
   });
 
+  test("bodies are as described when the server accepts them, and not when it refuses their texts", async () => {
+    const shop = await suite.shop();
+    const ajv = describedBy(raw);
+    const address = { line1: "Elm 1", city: "Bonn", country: "DE" };
+    const message = { title: "Sale", body: "Lamps\nfor half", everyone: true };
+    const user = { email: "eve@example.com" };
+    for (const [request, schema, right, wrong] of [
+      [
+        "POST /products/",
+        "ProductInput",
+        { title: "Lampe für 50\u00a0€", price: 2 },
+        [{ title: "\u00a0" }, { title: "a\nb" }],
+      ],
+      [
+        "POST /products/",
+        "ProductInput",
+        { title: "Lamp", price: 2, tags: ["a b"] },
+        [{ tags: ["a\tb"] }, { sku: " " }],
+      ],
+      [
+        "POST /users/",
+        "UserInput",
+        { ...user, name: "Eve", addresses: [address] },
+        [{ name: "" }, { name: "a\u007f" }],
+      ],
+      [
+        "POST /users/",
+        "UserInput",
+        { email: "ada@example.com", addresses: [{ ...address, is_default: true }, address] },
+        [
+          { addresses: [{ ...address, country: "XX" }] },
+          { addresses: [{ ...address, country: "de" }] },
+          { addresses: [1, 2].map(() => ({ ...address, is_default: true })) },
+          { password: "Long-enough-1234\u0085" },
+          { password_hash: "5f4dcc3b5aa765d61d8327deb882cf99" },
+        ],
+      ],
+      [
+        "POST /notifications/send/",
+        "NotificationInput",
+        message,
+        [{ body: "a\u0000" }, { body: "\n" }, { url: "http://a.example" }],
+      ],
+    ] as const) {
+      const accepts = (body: object) => ajv.validate({ $ref: `api#/components/schemas/${schema}` }, body);
+      expect([right, accepts(right), (await shop.call(request, { body: right })).error]).toEqual([
+        right,
+        true,
+        undefined,
+      ]);
+      for (const part of wrong) {
+        const { code } = await shop.call(request, { body: { ...right, ...part } });
+        expect([part, accepts({ ...right, ...part }), code]).toEqual([part, false, 5102]);
+      }
+    }
+  });
+
   test("the description has at most 200 KB, one schema for each record, and neither constants nor unions of them", () => {
     expect(text.length).toBeLessThan(200_000);
     expect(text).not.toMatch(/"const"|Part"/);
@@ -125,9 +182,7 @@ onDatabase("file", (suite) => {
 
   test("each request that needs a body and each reply has an example that its schema accepts", () => {
     const { schemas } = raw.components as { schemas: Record<string, Schema & { examples?: unknown[] }> };
-    const ajv = new Ajv2020({ strict: false, validateSchema: false });
-    addFormats.default(ajv);
-    ajv.addSchema(raw, "api");
+    const ajv = describedBy(raw);
     const shown = Object.entries(schemas).filter(([, { examples }]) => examples !== undefined);
     for (const [name, { examples }] of shown) {
       const isValid = ajv.validate({ $ref: `api#/components/schemas/${name}` }, examples?.[0]);
@@ -269,6 +324,13 @@ onDatabase("file", (suite) => {
     }
   });
 });
+
+/** A validator that knows the description as `api`. */
+function describedBy(raw: ApiDescription["document"]): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false });
+  addFormats.default(ajv);
+  return ajv.addSchema(raw, "api");
+}
 
 /** The path of a route in the description. */
 function nameOf({ method, path }: Route): string {

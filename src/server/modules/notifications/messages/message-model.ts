@@ -24,7 +24,9 @@ export const MessageInput = input("NotificationInput", {
   ),
   customer_id: Type.Optional(textUpTo(100, "Sends to this user's devices. App keys may send `user_id`.")),
   everyone: Type.Optional(Type.Boolean({ description: "Sends to every device of the store." })),
-  url: Type.Optional(textUpTo(messageBounds.url, "Page to open: an https address or a path.")),
+  url: Type.Optional(
+    textUpTo(messageBounds.url, "Page to open: an https address or a path.", { form: { pattern: "^(/|https://)" } }),
+  ),
   data: Type.Optional(data),
   ttl: Type.Optional(
     whole(messageBounds.leastTtl, messageBounds.maxTtl, "Seconds until the message expires.", {
