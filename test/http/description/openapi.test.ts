@@ -78,6 +78,7 @@ onDatabase("file", (suite) => {
       "created_at[gte]": [
         "",
         "today",
+        "2026-02-29",
         "2026-02-30",
         "2026-04-31",
         "2026-1-1",
@@ -91,7 +92,13 @@ onDatabase("file", (suite) => {
       lang: ["en", "pt-BR", "zh-Hant-TW", "de-CH-1996"],
       cursor: [page?.next_cursor ?? "WyI1"],
       "If-Match": ["*", '"1"', 'W/"2", "3"'],
-      "created_at[gte]": ["2026-01-31", "2028-02-29", "2026-12-01T23:59Z", "2026-01-31T12:00:00.123456789+05:30"],
+      "created_at[gte]": [
+        "2026-01-31",
+        "2000-02-29",
+        "2028-02-29",
+        "2026-12-01T23:59Z",
+        "2026-01-31T12:00:00.123456789+05:30",
+      ],
       types: ["*", "order.*", "order.paid,product.*"],
     };
     for (const [name, { parameters }] of operations) {
