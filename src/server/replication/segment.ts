@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { damaged } from "../backup/manifest.ts";
 import { pageBytes, type WalPosition } from "../db/local/wal-frames.ts";
 import type { AppError } from "../errors.ts";
@@ -72,9 +71,9 @@ export function sealed(header: object, payload: Uint8Array): { bytes: Uint8Array
   const bytes = new Uint8Array(line.length + payload.length + hashBytes);
   bytes.set(line);
   bytes.set(payload, line.length);
-  const digest = createHash("sha256").update(bytes.subarray(0, -hashBytes)).digest();
+  const digest = Bun.SHA256.hash(bytes.subarray(0, -hashBytes)) as Uint8Array;
   bytes.set(digest, bytes.length - hashBytes);
-  return { bytes, hash: digest.toString("hex") };
+  return { bytes, hash: Buffer.from(digest).toString("hex") };
 }
 
 /**
@@ -83,7 +82,7 @@ export function sealed(header: object, payload: Uint8Array): { bytes: Uint8Array
  */
 export function unseal<Header extends { format: number }>(bytes: Uint8Array, name: string) {
   const body = bytes.subarray(0, Math.max(0, bytes.length - hashBytes));
-  const hash = createHash("sha256").update(body).digest("hex");
+  const hash = Bun.SHA256.hash(body, "hex");
   if (bytes.length <= hashBytes || hash !== Buffer.from(bytes.subarray(-hashBytes)).toString("hex")) {
     throw damagedReplica(`${name} is truncated or altered`);
   }
