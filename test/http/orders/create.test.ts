@@ -286,6 +286,22 @@ onEachDatabase((suite) => {
       const texts = replies.map(({ text }) => text.slice(text.indexOf('"data"')));
       expect(texts[0]).toInclude('"total_minor"');
       expect(texts).toEqual(Array(3).fill(texts[0]));
+
+      // The event of a new order is written by the program, later ones by a statement.
+      await shop.call(`POST /orders/${replies[0]?.data.id}/cancel/`, { body: {} });
+      const { text, data } = await shop.call<{ data: object }[]>("GET /events/", {
+        query: { types: "order.created,order.cancelled" },
+      });
+      const { number, total } = (replies[0] as { data: OrderReply }).data;
+      const facts = { number, payment_status: "unpaid", fulfillment_status: "unfulfilled", total, currency };
+      expect(data.map((event) => event.data)).toEqual([
+        { ...facts, status: "pending" },
+        { ...facts, status: "cancelled" },
+      ]);
+      const forms = [...text.matchAll(/"number":1,.*?"status":"(?:pending|cancelled)",(.*?)}/g)].map(
+        ([, form]) => form,
+      );
+      expect(forms).toEqual(Array(2).fill(forms[0]));
     },
   );
 

@@ -14,9 +14,9 @@ import { orderAmounts } from "./amounts.ts";
 import { type CheckedOrder, checkOrder } from "./input.ts";
 import { buyerOf, countDryRun, countOrder, requireShare } from "./limits.ts";
 import type { OrderInput } from "./model.ts";
-import { insertLines, renderNewOrder } from "./new-order.ts";
+import { insertLines, orderCreated, renderNewOrder } from "./new-order.ts";
 import { ownOnly, subjectOf } from "./ownership.ts";
-import { insertEvent, selectOrder } from "./statements.ts";
+import { selectOrder } from "./statements.ts";
 import { orderNumbers, orders } from "./table.ts";
 
 /** Unpaid orders expire after this time. */
@@ -110,7 +110,7 @@ async function insert(
     bind(insertOrder, placed),
     insertLines(placed, lines),
     ...reserve(tx, found.items),
-    bind(insertEvent, { ...placed, type: "order.created", eventId: newId("evt") }),
+    orderCreated(placed),
   ];
   const keep = buyer === null && tx.keepReply?.(bind(selectOrder, { ...placed, own: null }));
   if (keep) statements.push(keep);

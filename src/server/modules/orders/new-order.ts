@@ -1,8 +1,10 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { statement } from "../../db/statement.ts";
+import { bind, param, statement } from "../../db/statement.ts";
+import { newId } from "../../values/ids.ts";
 import { formatMinor } from "../../values/money.ts";
-import { orderLines } from "./table.ts";
+import { compileEvent } from "../events/service.ts";
+import { orderLines, orderNumbers } from "./table.ts";
 
 /** A line of an order that is created. `options` is JSON text. */
 export type NewLine = Record<"id" | "productId" | "title" | "options", string> &
@@ -28,6 +30,21 @@ export function insertLines({ tenantId, id }: NewOrder, lines: readonly NewLine[
     return [tenantId, id, position, ...texts, priceMinor, quantity, subtotal, discount, tax, total, isCounted];
   });
   return { sql: insert + lines.map(() => marks).join(), args };
+}
+
+const insertEvent = compileEvent({
+  type: sql`'order.created'`,
+  subject: sql`${param("id")}`,
+  data: sql`'{"number":' || last || ${param("others")}`,
+  from: sql`${orderNumbers} where tenant_id = ${param("tenantId")}`,
+});
+
+/** The statement that records a new order, whose number was assigned before, with the data that `insertEvent` of others has. */
+export function orderCreated(order: NewOrder): InStatement {
+  const status = { status: "pending", payment_status: "unpaid", fulfillment_status: "unfulfilled" };
+  const total = `"total":${formatMinor(order.total, order.digits)}`;
+  const others = `,${membersOf(status, total, { currency: order.currency }).slice(1)}`;
+  return bind(insertEvent, { ...order, eventId: newId("evt"), others });
 }
 
 /** A new order as JSON text, as `orderJson` reads it. A libSQL server takes as long to parse that as to insert the order. */
