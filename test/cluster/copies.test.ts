@@ -120,6 +120,21 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
     expect(codes).toEqual([5212, 5212, 5212, 5213, 5213]);
   });
 
+  test("sign-ins on all of them at once succeed, and continue one audit log", async () => {
+    const password = "correct horse battery 7!Q";
+    const emails = ["one", "two", "three"].map((name) => `${name}@example.com`);
+    for (const email of emails) await ask(copies[0] as Copy, "/users/", { body: { email, password } });
+    for (let round = 0; round < 3; round++) {
+      const logIns = copies.flatMap((copy) =>
+        emails.map((email) => ask(copy, "/auth/login/", { body: { email, password } })),
+      );
+      expect((await Promise.all(logIns)).map(({ status }) => status)).toEqual(Array(logIns.length).fill(200));
+    }
+    const listed = await terminal.json<unknown[]>("audit", "list", "--event", "login.succeeded", "--limit", "100");
+    expect(listed.length).toBe(3 * copies.length * emails.length);
+    expect(await terminal.json("audit", "verify")).toMatchObject({ intact: true });
+  });
+
   test("a server with another key reports it, serves requests that need no key, and refuses the rest", async () => {
     const binary = installBinary();
     Object.assign(binary.env, { BODEGA_DATABASE_URL: database.url });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import {
-  bindClear,
+  bindLimit,
   countHit,
   peekLimit,
   purgeRateLimits,
@@ -148,7 +148,7 @@ onEachDatabase((suite) => {
     const [one, other] = [newSubject(), newSubject()];
     await countHit(ctx, single, one);
     await countHit(ctx, single, other);
-    await ctx.db.execute(bindClear(single, one));
+    await ctx.db.execute(bindLimit(ctx, single, one).clear);
     expect(await countHit(ctx, single, one)).toBe(0);
     expect(await countHit(ctx, single, other)).toBeGreaterThan(0);
   });

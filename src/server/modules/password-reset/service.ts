@@ -10,7 +10,6 @@ import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import { endTokens } from "../tokens/service.ts";
-import { isTwoFactorOn } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
 import type { User, UserInput } from "../users/model.ts";
 import { addUser, getUser, prepareUser } from "../users/service.ts";
@@ -62,7 +61,7 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
   }
   const sessionsEnded = await endTokens(tx, user.id, "revoked");
   // Access to the mailbox allows a login at once, but no further guesses at a second factor.
-  if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, key);
+  if (!user.hasTwoFactor) await clearFailures(tx, key);
   const { email, name, lang } = user;
   await queueMail(tx, { kind: "password_changed", to: { email, name, lang }, values: {} });
   await recordAudit(tx, { event: "password.reset", subject: user.id, details: { sessions_ended: sessionsEnded } });

@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidLogin, tooManyAttempts } from "../../errors.ts";
 import { Semaphore } from "../../values/semaphore.ts";
-import { bindClear, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import { bindLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", most: 3, windowMs: 20 * 60_000 };
@@ -71,7 +71,7 @@ export function failuresWaitMs(ctx: Ctx, emailKey: string): Promise<number> {
 
 /** Resets an account's failures, in the transaction of a success. */
 export async function clearFailures(tx: Ctx, emailKey: string): Promise<void> {
-  await tx.db.execute(bindClear(loginFailures, failureSubject(tx, emailKey)));
+  await tx.db.execute(bindLimit(tx, loginFailures, failureSubject(tx, emailKey)).clear);
 }
 
 /** The error tooManyAttempts; a retry is possible after `waitMs` milliseconds. */

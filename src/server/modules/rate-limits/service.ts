@@ -1,4 +1,3 @@
-import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
 import { bind, bindMarked, get, param, run, statement } from "../../db/statement.ts";
@@ -34,7 +33,7 @@ const takePlace = statement<{ taken: number }>(sql`
     expires_at = max(expires_at, excluded.expires_at)
   where (select count(*) from json_each(rate_limits.hits) where ${inWindow}) < ${param("most")}
   returning 1 as taken`);
-/** True while a subject has hits left; its values come from `limitValues`. */
+/** True while a subject has hits left; its values come from `bindLimit`. */
 export const hasHitsLeft = sql`(select count(*) from ${rateLimits} l, json_each(l.hits)
   where l.key = ${param("key")} and ${inWindow}) < ${param("most")}`;
 const selectTaken = statement<{ taken: number; oldest: number | null }>(sql`
@@ -54,12 +53,13 @@ export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string, 
   return (await get(ctx.db, takePlace, values)) ? 0 : peekLimit(ctx, limit, subject);
 }
 
-/** The statement that counts one hit of a subject, for a batch that fails at the limit. */
-export function bindHit(ctx: WorkCtx, limit: RateLimit, subject: string): InStatement {
-  return bindMarked(takePlace, limitValues(ctx, limit, subject), { mustChange: 1 });
+/** Statements for a batch: `hit` counts one and fails at the limit, `clear` removes all; `values` are for `hasHitsLeft`. */
+export function bindLimit(ctx: WorkCtx, limit: RateLimit, subject: string) {
+  const values = limitValues(ctx, limit, subject);
+  return { values, hit: bindMarked(takePlace, values, { mustChange: 1 }), clear: bind(removeKey, values) };
 }
 
-export function limitValues({ now }: Pick<WorkCtx, "now">, { name, windowMs, most }: RateLimit, subject: string) {
+function limitValues({ now }: Pick<WorkCtx, "now">, { name, windowMs, most }: RateLimit, subject: string) {
   return { key: `${name}:${subject}`, now: now(), windowMs, most, namespace: null };
 }
 
@@ -75,11 +75,6 @@ export async function peekLimit(ctx: WorkCtx, limit: RateLimit, subject: string)
   const row = await get(ctx.db, selectTaken, values);
   if (!row || row.taken < limit.most) return 0;
   return Math.max(1, (row.oldest ?? values.now) + limit.windowMs - values.now);
-}
-
-/** The statement that removes all hits of a subject. */
-export function bindClear({ name }: RateLimit, subject: string): InStatement {
-  return bind(removeKey, { key: `${name}:${subject}` });
 }
 
 /** Removes rows whose window has passed, at most a thousand a call. Returns how many. */

@@ -15,28 +15,14 @@ import {
   requireFailuresLeft,
 } from "../passwords/failures.ts";
 import { hashesToVerify, hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
-import {
-  addressSubject,
-  bindClear,
-  bindHit,
-  countHit,
-  hasHitsLeft,
-  limitValues,
-  peekLimit,
-  type RateLimit,
-} from "../rate-limits/service.ts";
+import { addressSubject, bindLimit, countHit, hasHitsLeft, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 import { claimReactions } from "../reactions/service.ts";
 import { getTenant } from "../tenants/service.ts";
 import { bindToken, type IssuedToken } from "../tokens/service.ts";
 import { spendCode } from "../two-factor/service.ts";
+import { hasTwoFactor } from "../two-factor/table.ts";
 import { loadTotp } from "../two-factor/totp.ts";
-import {
-  changePasswordHash,
-  findImportedKinds,
-  findSignInUser,
-  hasTwoFactor,
-  type SignInUser,
-} from "../users/credentials.ts";
+import { changePasswordHash, findImportedKinds, findSignInUser, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
@@ -178,13 +164,13 @@ async function signIn(ctx: Ctx, user: SignInUser, otp: string): Promise<IssuedTo
     }
     const { issued, statements } = bindToken(tx, id);
     const note = { tenantId: tx.tenant.id, id, emailKey, passwordHash, hasTwoFactor, at: toTimestamp(tx.now()) };
-    const failures = failureSubject(tx, emailKey);
+    const failures = bindLimit(tx, loginFailures, failureSubject(tx, emailKey));
     const details = { token_id: issued.tokenId };
     const actor = { kind: "user", userId: id, role: user.role } as const;
     const last = [
-      bindMarked(noteLogin, { ...note, ...limitValues(tx, loginFailures, failures) }, { mustChange: 1 }),
-      bindHit(tx, loginCalls, callerOf(tx)),
-      bindClear(loginFailures, failures),
+      bindMarked(noteLogin, { ...note, ...failures.values }, { mustChange: 1 }),
+      bindLimit(tx, loginCalls, callerOf(tx)).hit,
+      failures.clear,
       ...statements,
       bindAudit({ ...tx, actor }, { event: "login.succeeded", subject: id, details }),
     ];

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
@@ -15,6 +16,10 @@ export const twoFactor = sqliteTable("two_factor", {
   lastStep: integer("last_step").notNull().default(0),
   createdAt: text("created_at").notNull(),
 });
+
+/** SQL condition on a row of users: a sign-in needs a code. */
+export const hasTwoFactor = sql`exists (
+  select 1 from ${twoFactor} where user_id = users.id and confirmed_at is not null)`;
 
 /** Recovery codes; each can be used once instead of a one-time code. */
 export const recoveryCodes = sqliteTable(

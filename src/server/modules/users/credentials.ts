@@ -4,7 +4,7 @@ import type { Executor } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { detachDevices } from "../tokens/service.ts";
-import { twoFactor } from "../two-factor/table.ts";
+import { hasTwoFactor } from "../two-factor/table.ts";
 import { imported, users } from "./table.ts";
 
 /** The fields of a user that authentication needs; internal to the services. */
@@ -13,9 +13,6 @@ export type SignInUser = Pick<
   "id" | "email" | "emailKey" | "pendingEmail" | "name" | "lang" | "role" | "status" | "passwordHash" | "version"
 > & { emailVerified: number; hasTwoFactor: number };
 
-/** Whether a sign-in of the user needs a code. */
-export const hasTwoFactor = sql`exists (
-  select 1 from ${twoFactor} where user_id = users.id and confirmed_at is not null)`;
 const columns = sql`id, email, email_key as emailKey, pending_email as pendingEmail, email_verified as emailVerified, name, lang, role, status,
   password_hash as passwordHash, version, ${hasTwoFactor} as hasTwoFactor`;
 const selectByEmail = statement<SignInUser>(sql`
