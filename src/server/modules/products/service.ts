@@ -177,9 +177,10 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id };
     const before = stock === undefined ? undefined : await get(tx.db, selectStock, values);
-    let product = await updateProduct(tx, id, change);
+    const updated = await updateProduct(tx, id, change);
+    let product: RenderedProduct = updated;
     await recordEvent(tx, { type: "product.updated", subject: id, data: { version: product.version, fields } });
-    if (priceMinor !== undefined || compareAtMinor !== undefined) {
+    if (updated.has_variants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
       const follow = bind(followPrice, { tenantId: tx.tenant.id, productId: id, now: toTimestamp(tx.now()) });
       const [, followed] = await tx.db.batch(summarizedOnce([follow]));
       // The product's JSON shows the prices of its variants.
@@ -187,7 +188,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     }
     // A price alone only matters to a product that may be on sale.
     const isSearched = searchedColumns.some((name) => change.columns[name] !== undefined);
-    if (isSearched || priceMinor !== undefined) await indexProduct(tx, id, { onlyIfCompared: !isSearched });
+    if (isSearched || (priceMinor !== undefined && updated.may_be_on_sale)) await indexProduct(tx, id);
     if (before && !before.has_variants && before.stock !== stock) {
       await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit"));
     }

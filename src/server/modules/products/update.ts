@@ -21,11 +21,17 @@ export interface ProductChange {
   ifMatch: number | null;
 }
 
+/** A product after its update, and what that may have changed beyond its row. */
+interface UpdatedProduct extends RenderedProduct {
+  has_variants: number;
+  may_be_on_sale: number;
+}
+
 /**
  * Writes the columns of a product. All guards are in the one statement, so concurrent writes cannot pass between them.
  * @throws notFound, preconditionFailed, conflict, validationFailed.
  */
-export async function updateProduct(ctx: Ctx, id: string, change: ProductChange): Promise<RenderedProduct> {
+export async function updateProduct(ctx: Ctx, id: string, change: ProductChange): Promise<UpdatedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = columnsOf(columns);
   // A replacement without SKU and stock keeps those of a product with variants, where they are not visible.
@@ -58,7 +64,9 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
       then coalesce(published_at, ${param("now")}) else published_at end`;
   }
   const guards = own.length > 0 ? [sql`not has_variants`] : [];
-  return updateStatement(names, { table: sql`${products}`, living, json: productViews.whole, merge, special, guards });
+  const more = sql`, has_variants, has_variants or compare_at_minor is not null as may_be_on_sale`;
+  const form = { table: sql`${products}`, living, json: productViews.whole, merge, special, guards, more };
+  return updateStatement<UpdatedProduct>(names, form);
 }
 
 const selectCurrent = statement<{ version: number; lang: string; has_variants: number }>(sql`
@@ -110,11 +118,16 @@ interface TextUpdate {
   /** How columns are changed that are not just replaced. */
   special?: Record<string, SQL>;
   guards?: SQL[];
+  /** Further columns of the answer. */
+  more?: SQL;
 }
 
 /** An update of these columns of a record with texts: title and description in the language `lang`, and `translations`. */
-export function updateStatement(names: readonly string[], update: TextUpdate): CompiledStatement<RenderedProduct> {
-  const { table, living, json, merge, special = {}, guards = [] } = update;
+export function updateStatement<Row = RenderedProduct>(
+  names: readonly string[],
+  update: TextUpdate,
+): CompiledStatement<Row> {
+  const { table, living, json, merge, special = {}, guards = [], more = sql`` } = update;
   const merged = merge ? mergedTranslations(names) : undefined;
   const all = [living, sql`version = coalesce(${param("ifMatch")}, version)`, ...guards];
   const changes = Object.values({
@@ -138,7 +151,7 @@ export function updateStatement(names: readonly string[], update: TextUpdate): C
     : sql``;
   return statement(sql`${start}
     update ${table} set ${sql.join(changes, sql`, `)} where ${sql.join(all, sql` and `)}
-    returning ${servedJson(json)} as json, version, ${servedLanguage} as language`);
+    returning ${servedJson(json)} as json, version, ${servedLanguage} as language${more}`);
 }
 
 const textsOf = (names: readonly string[]) =>

@@ -24,7 +24,6 @@ const columns = sql.raw(
 );
 const selectOne: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null
-    and (${param("isAny")} or compare_at_minor is not null or has_variants)
     and not exists (select 1 from ${staleSummaries})`);
 const selectPending: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${products} where is_indexed = 0 order by row_number limit ${param("max")}`);
@@ -42,13 +41,8 @@ const markIndexed = statement(sql`
   where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
 
 /** Updates a product's index entry after a change of its texts or variants. In a batch of variants it does nothing. */
-export async function indexProduct(
-  tx: Pick<Ctx, "db" | "tenant">,
-  productId: string,
-  { onlyIfCompared = false } = {},
-): Promise<void> {
-  const isAny = onlyIfCompared ? 0 : 1;
-  const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId, isAny });
+export async function indexProduct(tx: Pick<Ctx, "db" | "tenant">, productId: string): Promise<void> {
+  const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId });
   if (product) await tx.db.batch(indexing(product));
 }
 

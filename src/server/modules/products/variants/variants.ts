@@ -201,7 +201,7 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
     const isSearched = (["title", "sku", "options", "compareAtMinor"] as const).some(
       (name) => columns[name] !== undefined,
     );
-    if (isSearched || price !== "same") await indexProduct(tx, ids.productId, { onlyIfCompared: !isSearched });
+    if (isSearched || price !== "same") await indexProduct(tx, ids.productId);
     return variant;
   });
 }
