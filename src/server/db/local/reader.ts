@@ -1,4 +1,6 @@
+import { totalmem } from "node:os";
 import type { InArgs, InStatement, Row } from "@libsql/core/api";
+import { MiB } from "../../values/bytes.ts";
 import { atTurnEnd } from "../../values/turns.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { isBusy } from "../db-errors.ts";
@@ -6,7 +8,8 @@ import type { Result } from "../session.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import type { Libsql } from "./load-libsql.ts";
 
-const cacheKiB = 16 * 1024;
+/** SQLite fills its cache as it reads: up to a large catalogue's indexes, where the machine has memory for them. */
+const cacheKiB = Math.round(Math.min(128, Math.max(16, totalmem() / MiB / 64))) * 1024;
 
 /** Reads a local file over a read-only connection whose calls are answered at once. */
 export class Reader {

@@ -4,7 +4,7 @@ import type { Result } from "../../db/session.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../errors.ts";
-import { newId } from "../../values/ids.ts";
+import { isId, newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
 import { parseLanguage } from "../tenants/input.ts";
@@ -108,7 +108,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
 
 /** One product by id or slug, with its texts in `lang`. Catalogue readers get published products only. Errors: notFound. */
 export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
-  const id = await findProductId(ctx, named);
+  const id = isId("prod", named) ? named : await findProductId(ctx, named);
   const view = viewOf(ctx);
   const values = { tenantId: ctx.tenant.id, id };
   const written = await get(ctx.db, selects[view], values);
