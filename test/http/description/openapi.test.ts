@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { default as addFormats } from "ajv-formats";
@@ -221,6 +222,15 @@ onDatabase("file", (suite) => {
     );
     // The description does not describe itself.
     expect(unnamed).toEqual(["/openapi.json"]);
+  });
+
+  test("the settings of schemathesis name operations that exist, once each", async () => {
+    const file = join(import.meta.dir, "../../../tools/schemathesis/schemathesis.toml");
+    const settings = Bun.TOML.parse(await Bun.file(file).text()) as { operations: Record<string, string | string[]>[] };
+    const named = settings.operations.flatMap((one) => one["include-operation-id"] ?? "none");
+    const known = new Set(operations.map(([, { operationId }]) => operationId));
+    expect(named.filter((id) => !known.has(id))).toEqual([]);
+    expect(new Set(named).size).toBe(named.length);
   });
 
   test("lists name the fields that can be asked for", async () => {
