@@ -23,8 +23,6 @@ import type { SearchWord } from "./search-words.ts";
 /** Stores known to have products in several languages. The lists of others get a second query if a page needs it. */
 const translated = new LruCache<true>(10_000);
 
-const noRow = { json: null, last: null, has_more: 0, bytes: null, is_cut: null };
-
 export type ProductDocument = Static<typeof Product>;
 
 /** Filters that take several statements. */
@@ -69,9 +67,8 @@ export async function listProducts(
     row = await find(true);
   }
   const counted = isTotalAsked && row?.total == null ? await countMatches(ctx, filters) : undefined;
-  const total = counted?.isWhole ? counted.found : (row?.total ?? null);
-  const list = toListPage({ ...noRow, ...row, total }, { asked, limit, fields });
-  if (counted?.isWhole === false) list.page.total_is_at_least = counted.found;
+  const list = toListPage(row, { asked, limit, fields });
+  if (counted) list.page[counted.isWhole ? "total" : "total_is_at_least"] = counted.found;
   if (facets !== undefined) await freeTurn(ctx.tenant.id, ctx);
   if (facets !== undefined) list.page.facets = await countFacets(ctx, facets, query, words);
   return {
