@@ -47,3 +47,15 @@ test("internal errors are errors, refusals are warnings, all else is information
   expect(levels(401, 403, 429)).toEqual(["warn", "warn", "warn"]);
   expect(levels(200, 201, 400, 404, 409, 422)).toEqual(Array(6).fill("info"));
 });
+
+test("several processes write pieces that do not mix in a pipe, and one alone writes larger ones", async () => {
+  const longest = async (writers?: "ofOne") => {
+    const sizes: number[] = [];
+    const log = createLogWriter("text", async (piece) => sizes.push(piece.length), "info", writers);
+    for (let line = 0; line < 1000; line++) log.request(entry("info"));
+    await log.flush();
+    return Math.max(...sizes);
+  };
+  expect(await longest()).toBeLessThanOrEqual(4096);
+  expect(await longest("ofOne")).toBeGreaterThan(4096);
+});
