@@ -15,9 +15,13 @@ export async function generateClientTypes(): Promise<string> {
     setup: (build) => void build.module("typescript", () => ({ loader: "object", exports: { default: typescript } })),
   });
   const { default: openapiTS, astToString } = await import("openapi-typescript");
-  const description = JSON.stringify(describeApi(routes, manifest.version), (name, value) =>
-    name === "example" || name === "examples" ? undefined : value,
-  );
+  const description = JSON.stringify(describeApi(routes, manifest.version), (name, value) => {
+    if (name === "example" || name === "examples") return undefined;
+    // The client takes the object itself, and sends its members one by one.
+    return value?.in === "query" && value.content
+      ? { ...value, schema: value.content["application/json"].schema, content: undefined }
+      : value;
+  });
   const codes = errorKinds.map((kind) => `  /** ${meaningOf(kind)} */\n  | ${codeOf(kind)}`);
   return [
     "// Generated from the API description by scripts/client-types.ts.",

@@ -3815,7 +3815,7 @@ export interface operations {
                 tag?: string[];
                 /** @description Id or slug of a category: only products in it or below it. */
                 category?: string;
-                /** @description Such as `option[colour]=blue`: only products with a variant that has all given options. */
+                /** @description Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. */
                 option?: {
                     [key: string]: string;
                 };
@@ -4122,6 +4122,12 @@ export interface operations {
         responses: {
             200: components["responses"]["GetLikesReply"];
             404: components["responses"]["notFound"];
+            /** @description The address is too long. Without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4203,6 +4209,12 @@ export interface operations {
         responses: {
             200: components["responses"]["GetBookmarksReply"];
             404: components["responses"]["notFound"];
+            /** @description The address is too long. Without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -5209,6 +5221,12 @@ export interface operations {
         responses: {
             200: components["responses"]["GetViewsReply"];
             404: components["responses"]["notFound"];
+            /** @description The address is too long. Without a body. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+            };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };

@@ -8,7 +8,7 @@ export interface Operation {
   operationId: string;
   summary: string;
   tags: string[];
-  parameters: { name: string; in: string; style?: string; schema?: { minLength?: number; pattern?: string } }[];
+  parameters: { name: string; in: string; content?: object; schema?: { minLength?: number; pattern?: string } }[];
   requestBody?: unknown;
   responses: Record<string, { description: string; content?: Record<string, unknown> }>;
 }
@@ -109,7 +109,7 @@ function parseDescription(text: string): ApiDescription {
       const known = new Set(found.operation.parameters.filter((one) => one.in === "query").map(({ name }) => name));
       for (const name of query) {
         const field = name.match(/^(\w+)\[.+\]$/)?.[1];
-        const isDeep = found.operation.parameters.some((one) => one.style === "deepObject" && one.name === field);
+        const isDeep = found.operation.parameters.some((one) => one.content !== undefined && one.name === field);
         if (!common.has(name) && !known.has(name) && !isDeep)
           throw new Error(`${method} ${path} took ?${name}, undescribed`);
       }

@@ -1,7 +1,7 @@
 import { Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { type FieldError, validationFailed } from "../errors.ts";
+import { attempt, type FieldError, validationFailed } from "../errors.ts";
 import { InexactNumber } from "./exact-json.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
@@ -60,21 +60,27 @@ function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
 
 /**
  * Checks a query. Texts that are numbers or booleans become such where the schema asks for them; `option[size]` becomes
- * a field of `option` if that is a record.
+ * a field of `option` if that is a record, as do the fields of `option` as JSON, which some generated clients send.
  */
 export function validateQuery<T extends TObject>(schema: T, query: Record<string, string | string[]>): Static<T> {
   if (schema.required === undefined && Object.keys(query).length === 0) return {} as Static<T>;
   const values: Record<string, unknown> = { ...query };
+  const addTo = (record: string, fields: object) => {
+    const others = typeof values[record] === "object" ? values[record] : undefined;
+    values[record] = Object.assign(Object.create(null), others, fields);
+  };
   for (const name in query) {
     const text = query[name];
     if (typeof text !== "string") continue;
     const [, record = "", field] = name.endsWith("]") ? (/^(\w+)\[(.+)\]$/s.exec(name) ?? []) : [];
     if (field !== undefined && schema.properties[record]?.[Kind] === "Record") {
       delete values[name];
-      values[record] = Object.assign(Object.create(null), values[record], { [field]: text });
+      addTo(record, { [field]: text });
       continue;
     }
     const kind = Object.hasOwn(schema.properties, name) ? schema.properties[name]?.[Kind] : undefined;
+    const fields: unknown = kind === "Record" ? attempt(() => JSON.parse(text)) : undefined;
+    if (typeof fields === "object" && fields !== null && !Array.isArray(fields)) addTo(name, fields);
     if ((kind === "Number" || kind === "Integer") && /^-?\d{1,16}(\.\d{1,16})?$/.test(text))
       values[name] = Number(text);
     if (kind === "Boolean" && (text === "true" || text === "false")) values[name] = text === "true";

@@ -83,6 +83,10 @@ const found: [query: string, slugs: string][] = [
   ["option[colour]=blue&option[size]=S", "polo"],
   ["option[colour]=blue&option[size]=M", ""],
   ["option[blue]=colour", ""],
+  ["option=%7B%22colour%22%3A%22blue%22,%22size%22%3A%22S%22%7D", "polo"],
+  ["option=%7B%22colour%22%3A%22blue%22%7D&option[size]=M", ""],
+  ["option[size]=M&option=%7B%22colour%22%3A%22blue%22%7D", ""],
+  ["option=%7B%22__proto__%22%3A%22blue%22%7D", ""],
   ["tag=summer&sort=price", "mug tee draft polo"],
   ["category=clothing&sort=-price", "coat polo draft tee"],
   ["category=clothing&sort=title", "coat polo draft tee"],
@@ -262,6 +266,9 @@ onEachDatabase((suite) => {
       [Array.from({ length: 11 }, (_, n) => `tag=t${n}`).join("&"), "tag"],
       ["option[colour]=", "option.colour"],
       ["option=blue", "option"],
+      ["option=[1]", "option"],
+      ["option=null", "option"],
+      ["option=%7B%22colour%22%3A1%7D", "option.colour"],
       ["tags=blue", "tags"],
     ] as const) {
       const { code, fields } = await list(shop.call, query);

@@ -77,6 +77,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       description:
         "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`. `X-Request-Id` is the same as `request_id`. " +
         "The exceptions are pictures, `/docs`, `/client.*`, `/openapi.json`, `/metrics`, and replies to requests that are not valid HTTP.\n\n" +
+        "Lengths of texts count UTF-16 units.\n\n" +
         "`namespace`, `lang`, `app_id`, `app_secret`, `user_id` and `token` can also be sent in a JSON body; the query takes " +
         "precedence. With app credentials, `user_id` names the user that a call about likes, bookmarks or views is about.",
       license: { name: "MIT", identifier: "MIT" },
@@ -158,6 +159,10 @@ function operation(route: Route, schemas: Schemas): Json {
       [status]: reply,
       ...notCreated(route, reply),
       ...(route.readState && { 304: { $ref: "#/components/responses/NotModified" } }),
+      // Many ids can exceed what the runtime reads of a request before its body.
+      ...(route.query?.properties.resource_id?.maxItems && {
+        431: { description: "The address is too long. Without a body." },
+      }),
       ...errorResponses(ownErrors(route), schemas),
     },
   };

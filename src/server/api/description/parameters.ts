@@ -78,8 +78,8 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
       in: where,
       ...((where === "path" || property[OptionalKind] !== "Optional") && { required: true }),
       ...(description !== undefined && { description }),
-      ...(property[Kind] === "Record" && { style: "deepObject" }),
-      schema: rest,
+      // No generator but that of Go can send `deepObject`, and that sends it in any case.
+      ...(property[Kind] === "Record" ? { content: { "application/json": { schema: rest } } } : { schema: rest }),
     };
   });
 }

@@ -45,7 +45,8 @@ export const ProductListQuery = closed({
   option: Type.Optional(
     Type.Record(textUpTo(50), text(100), {
       maxProperties: 10,
-      description: "Such as `option[colour]=blue`: only products with a variant that has all given options.",
+      description:
+        'Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options.',
     }),
   ),
   available: Type.Optional(Type.Boolean({ description: "If true, only products that can be ordered now." })),
