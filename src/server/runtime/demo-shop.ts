@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { fixedPage, script } from "../api/pages/pages.ts";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../errors.ts";
-import { collectFiles } from "../values/collect-json.ts" with { type: "macro" };
+import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
 import { addressOf, bindPort } from "./port.ts";
 
 /** The content of `/config.json`, from which the shop's pages learn where the API is. */

@@ -1,7 +1,7 @@
 import libraryPath from "../../../../tools/reference/node_modules/dist/browser/standalone.js" with { type: "file" };
 import type { AppError } from "../../errors.ts";
 import { reply, successResponse } from "../../http/envelope.ts";
-import { collectFiles } from "../../values/collect-json.ts" with { type: "macro" };
+import { collectFiles } from "../../values/collect-files.ts" with { type: "macro" };
 import { type Coding, chooseCoding, compress } from "../compression.ts";
 
 /** Makes the response, once the headers of all replies are known. */

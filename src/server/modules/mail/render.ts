@@ -1,6 +1,12 @@
 import { chooseLanguage } from "../../values/choose-language.ts";
-import { collectJson } from "../../values/collect-json.ts" with { type: "macro" };
 import { type AnyMailKind, mailKinds } from "./kinds.ts";
+import ar from "./templates/ar.json";
+import de from "./templates/de.json";
+import en from "./templates/en.json";
+import es from "./templates/es.json";
+import fr from "./templates/fr.json";
+import pt from "./templates/pt.json";
+import zh from "./templates/zh.json";
 
 /** The texts of one language. Placeholders: `{store}` and `{name}` anywhere, and the names of `mailKinds` for the kind. */
 export type MailTemplates = {
@@ -11,8 +17,8 @@ export type MailTemplates = {
   footer: string;
 } & Record<AnyMailKind, { subject: string; paragraphs: string[] }>;
 
-/** All texts, by BCP 47 tag; each file of `templates/` is one. */
-export const mailTemplates = collectJson("modules/mail/templates") as Record<string, MailTemplates>;
+/** All texts, by BCP 47 tag. */
+export const mailTemplates = { ar, de, en, es, fr, pt, zh } as Record<string, MailTemplates>;
 
 /** The texts in the first of these languages that has some, otherwise in English. @param wanted BCP 47 tags. */
 export function chooseTemplates(wanted: readonly (string | null | undefined)[]) {

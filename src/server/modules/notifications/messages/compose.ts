@@ -1,8 +1,14 @@
 import { chooseLanguage } from "../../../values/choose-language.ts";
-import { collectJson } from "../../../values/collect-json.ts" with { type: "macro" };
 import type { PushPayload } from "../providers/provider.ts";
 import type { PushTask } from "../sending/queue.ts";
 import type { MessageContent } from "./messages.ts";
+import ar from "./texts/ar.json";
+import de from "./texts/de.json";
+import en from "./texts/en.json";
+import es from "./texts/es.json";
+import fr from "./texts/fr.json";
+import pt from "./texts/pt.json";
+import zh from "./texts/zh.json";
 
 /** The events of an order that its customer is notified about. */
 export const toldEvents = [
@@ -18,8 +24,8 @@ export type ToldEvent = (typeof toldEvents)[number];
 /** The texts of one language; `{number}` is the order's. */
 export type OrderTexts = Record<ToldEvent, string>;
 
-/** All texts, by BCP 47 tag; each file of `texts/` is one. */
-export const orderTexts = collectJson("modules/notifications/messages/texts") as Record<string, OrderTexts>;
+/** All texts, by BCP 47 tag. */
+export const orderTexts = { ar, de, en, es, fr, pt, zh } as Record<string, OrderTexts>;
 
 /**
  * The text about an order, in the first of these languages that has one, otherwise in English. @param wanted BCP 47
