@@ -1,3 +1,4 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { type Comparison, compareOnce } from "./compare.ts";
@@ -37,6 +38,38 @@ export async function compareBackups(bench: Bench): Promise<Comparison> {
     return compareOnce(percentile(beside, 0.99), percentile(without, 0.99));
   } finally {
     await server.stop();
+  }
+}
+
+/**
+ * The p99 latency of calls of a server that replicates its changes to a directory in memory, which stands for another
+ * disk, and of one that does not, in turn, in milliseconds.
+ */
+export async function compareReplication(bench: Bench): Promise<Comparison> {
+  const replica = mkdtempSync("/dev/shm/bodega-bench-");
+  const servers: Running[] = [];
+  try {
+    for (const [name, flags] of [
+      ["replicated", ["--replicate-to", replica]],
+      ["alone", []],
+    ] as const) {
+      const dir = join(bench.workDir, name);
+      copyStore(bench.store.dataDir, dir);
+      const server = await startBodega(bench.binary, dir, flags);
+      servers.push(server);
+      await callUntil(bench, server, Bun.sleep(1000));
+    }
+    const times: number[][] = [[], []];
+    for (let round = 0; round < bench.effort.rounds * backupsPerRound; round++) {
+      for (const [side, server] of servers.entries()) {
+        times[side]?.push(...(await callUntil(bench, server, Bun.sleep(bench.effort.seconds * 1000))));
+      }
+    }
+    const [beside = [], without = []] = times;
+    return compareOnce(percentile(beside, 0.99), percentile(without, 0.99));
+  } finally {
+    for (const server of servers) await server.stop();
+    rmSync(replica, { recursive: true });
   }
 }
 

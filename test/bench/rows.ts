@@ -1,4 +1,4 @@
-import { compareBackups } from "./backup.ts";
+import { compareBackups, compareReplication } from "./backup.ts";
 import { compareOnce } from "./compare.ts";
 import { compareLikes, compareViews } from "./content.ts";
 import { compareCosts } from "./content-cost.ts";
@@ -78,9 +78,18 @@ export async function measureRows(
   }
   if (wanted.has("stalls")) rows.push(...(await measureStalls(bench, say)));
   if (wanted.has("backup")) {
+    const unit = "ms";
     say("calls beside a backup");
-    const calls = await compareBackups(bench);
-    rows.push({ name: "calls beside backups (left) and without, p99", unit: "ms", ...calls, mark: { ratioAtMost: 2 } });
+    const beside = await compareBackups(bench);
+    rows.push({ name: "calls beside backups (left) and without, p99", unit, ...beside, mark: { ratioAtMost: 2 } });
+    say("calls beside replication");
+    const replicated = await compareReplication(bench);
+    rows.push({
+      name: "calls beside replication (left) and without, p99",
+      unit,
+      ...replicated,
+      mark: { ratioAtMost: 1.2 },
+    });
   }
   if (wanted.has("scale")) rows.push(...(await measureScale(bench, say)));
   if (wanted.has("server")) rows.push(...(await measureServer(bench, say)));
