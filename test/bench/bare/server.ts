@@ -30,7 +30,7 @@ const headers = { "Content-Type": "application/json; charset=utf-8" };
 const db = new Database(file);
 db.run("PRAGMA journal_mode = WAL");
 db.run("PRAGMA synchronous = FULL");
-db.run("PRAGMA cache_size = -16384");
+db.run("PRAGMA cache_size = -131072");
 const tenantId = db.query<{ id: string }, []>("select id from tenants").get()?.id ?? "";
 const one = "from products where tenant_id = ? and id = ? and deleted_at is null";
 const newest = "from products where tenant_id = ? and deleted_at is null order by created_at desc, id desc limit 20";
