@@ -72,5 +72,6 @@ onDatabase("file", (suite) => {
     }
     expect(wrong).toEqual([]);
     expect(continued).toBeGreaterThan(0);
-  });
+    // Some two thousand calls, with a statement of its own for each pair.
+  }, 90_000);
 });
