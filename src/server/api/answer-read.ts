@@ -1,5 +1,5 @@
 import type { Actor } from "../context.ts";
-import { type State, successText } from "../http/envelope.ts";
+import { bodyOf, type State, successText } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
 import { chooseCoding, compress } from "./compression.ts";
 
@@ -34,7 +34,7 @@ export async function answerRead(
   headers.ETag = entityTag(call, { state, version }, release);
   const text = successText(requestId, answer, headers);
   const coding = chooseCoding(request.headers.get("accept-encoding"), text);
-  if (coding === undefined) return new Response(text, { headers });
+  if (coding === undefined) return new Response(bodyOf(text), { headers });
   headers["Content-Encoding"] = coding;
   return new Response(await compress(text, coding), { headers });
 }
