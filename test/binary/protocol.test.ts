@@ -249,7 +249,7 @@ test("the reply of a handler that throws reveals no internals, and the log has t
     await database.close();
   }
   expect(await send({ path: products, body })).toMatchObject({ status: 201 });
-  expect(await send({ path: `${products}&limit=1` })).toMatchObject({ status: 200 });
+  expect(await send({ path: products })).toMatchObject({ status: 200 });
 });
 
 test("such requests leave no secret and no stack in the log", async () => {

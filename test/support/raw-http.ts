@@ -53,11 +53,11 @@ export function openConnection(app: TestApp): RawConnection {
     const headers = new Headers();
     for (const line of lines)
       headers.append(line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim());
-    const length = method === "HEAD" ? 0 : Number(headers.get("content-length") ?? 0);
-    const body = received.subarray(split + 4, split + 4 + length);
-    if (body.length < length) return isClosed ? null : undefined;
-    received = received.subarray(split + 4 + length);
-    return { status: Number(statusLine.split(" ")[1]), headers, text: body.toString() };
+    const start = split + 4;
+    const taken = method === "HEAD" ? { body: "", end: start } : takeBody(received, start, headers);
+    if (taken === undefined) return isClosed ? null : undefined;
+    received = received.subarray(taken.end);
+    return { status: Number(statusLine.split(" ")[1]), headers, text: taken.body.toString() };
   }
 
   return {
@@ -82,6 +82,25 @@ export function openConnection(app: TestApp): RawConnection {
       socket.destroy();
     },
   };
+}
+
+/** The body that begins at a position, in one piece or in chunks, and where it ends; undefined while a part is missing. */
+function takeBody(bytes: Buffer, start: number, headers: Headers): { body: Buffer; end: number } | undefined {
+  if (headers.get("transfer-encoding") !== "chunked") {
+    const end = start + Number(headers.get("content-length") ?? 0);
+    return bytes.length < end ? undefined : { body: bytes.subarray(start, end), end };
+  }
+  const chunks: Buffer[] = [];
+  for (let at = start; ; ) {
+    const line = bytes.indexOf("\r\n", at);
+    const first = line + 2;
+    const size = line === -1 ? Number.NaN : Number.parseInt(bytes.toString("latin1", at, line), 16);
+    const end = first + size + 2;
+    if (!(bytes.length >= end)) return undefined;
+    if (size === 0) return { body: Buffer.concat(chunks), end };
+    chunks.push(bytes.subarray(first, first + size));
+    at = end;
+  }
 }
 
 /**
