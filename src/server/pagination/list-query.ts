@@ -47,7 +47,9 @@ export type ListQuery = Static<typeof ListQuery>;
 /** Query parameter for records by their ids. */
 export const idsPart = {
   ids: Type.Optional(
-    textUpTo(maxIds * (idLength + 1), `At most ${maxIds} comma-separated ids; unknown ids are ignored.`),
+    textUpTo(maxIds * (idLength + 1), `At most ${maxIds} comma-separated ids; unknown ids are ignored.`, {
+      form: { pattern: "^[A-Za-z0-9_, ]*$" },
+    }),
   ),
 };
 
