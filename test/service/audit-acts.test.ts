@@ -11,7 +11,7 @@ import {
   revokeKey,
   unpublishKey,
 } from "../../src/server/modules/app-keys/service.ts";
-import { listAudit } from "../../src/server/modules/audit/service.ts";
+import { listAudit } from "../../src/server/modules/audit/list.ts";
 import {
   createTenant,
   deleteTenant,

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { SystemCtx } from "../../src/server/context.ts";
-import { type AuditFilter, listAudit, recordAudit } from "../../src/server/modules/audit/service.ts";
+import { type AuditFilter, listAudit } from "../../src/server/modules/audit/list.ts";
+import { recordAudit } from "../../src/server/modules/audit/service.ts";
 import { failureOf } from "../support/failure.ts";
 import { onDatabase } from "../support/suite.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ReportedFinding } from "../../src/server/health/finding.ts";
-import { listAudit } from "../../src/server/modules/audit/service.ts";
+import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { expireDuePoints } from "../../src/server/modules/rewards/entries.ts";
 import { openAccount } from "../support/account.ts";
 import type { Shop } from "../support/factories.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rekeyDatabase } from "../../src/server/admin/rekey.ts";
 import type { Ctx } from "../../src/server/context.ts";
-import { listAudit } from "../../src/server/modules/audit/service.ts";
+import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import { registerDevice } from "../../src/server/modules/notifications/registrations/registration.ts";

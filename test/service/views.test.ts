@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/server/errors.ts";
-import { listAudit } from "../../src/server/modules/audit/service.ts";
+import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
 import { purgeViewDedupKeys } from "../../src/server/modules/views/service.ts";
 import { ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";

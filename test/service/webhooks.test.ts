@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { InStatement } from "@libsql/core/api";
 import type { Session } from "../../src/server/db/session.ts";
 import { leaseMs } from "../../src/server/delivery/claim.ts";
-import { listAudit } from "../../src/server/modules/audit/service.ts";
+import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { maxWaiting, replayDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
 import { purgeDeliveries, schedule } from "../../src/server/modules/webhooks/delivery.ts";

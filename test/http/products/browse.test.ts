@@ -174,6 +174,8 @@ onEachDatabase((suite) => {
     await shop.call("DELETE /products/draft/");
     expect(await find(shop.call, "on_sale=true")).toEqual(["polo"]);
     expect(await find(shop.call, "category=shirts")).toEqual(["tee"]);
+    await change("mug", { price: 4 });
+    expect(await find(shop.call, "on_sale=true")).toEqual(["mug", "polo"]);
   });
 
   test("the most viewed and liked products come first; a like counts as ten views", async () => {

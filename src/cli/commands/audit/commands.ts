@@ -1,4 +1,4 @@
-import type { AuditRecord } from "../../../server/modules/audit/service.ts";
+import type { AuditRecord } from "../../../server/modules/audit/list.ts";
 import { withContext } from "../../context/context.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -28,7 +28,7 @@ const list = defineCommand({
     "bodega audit list --actor-kind terminal --limit 1000 --json",
   ],
   async run(args, console) {
-    const { listAudit } = await import("../../../server/modules/audit/service.ts");
+    const { listAudit } = await import("../../../server/modules/audit/list.ts");
     const { namespace, event, "actor-kind": actorKind, address, since, until, failures, before, limit } = args;
     const filter = { namespace, event, actorKind, address, since, until, failures, before, limit };
     const rows = await withContext(args, console, async (ctx) => {
