@@ -40,11 +40,11 @@ export async function runLoad(
   const file = join(workDir, "requests.txt");
   writeFileSync(file, requests.map(({ method = "GET", path, body = "" }) => `${method} ${path} ${body}`).join("\n"));
   const flags = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  // No load repeats the numbers of another: each begins where no earlier one can have come.
+  // No load of a server repeats the numbers of another: each begins where no earlier one can have come.
   loads += 1;
   const command = [
     ...["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", script],
-    ...[...flags, url, "--", file, String(loads * 500_000)],
+    ...[...flags, url, "--", file, String((loads * 500_000) % 100_000_000)],
   ];
   const wrk = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [text, complaint] = await Promise.all([wrk.stdout.text(), wrk.stderr.text(), wrk.exited]);

@@ -91,7 +91,7 @@ export interface FreshOptions extends LoadOptions {
   onLoaded?: (side: Side, server: Running) => void;
 }
 
-/** Compares loads of servers that are started on a fresh copy of the store in each round. */
+/** Compares loads of servers that are started on a fresh copy of the store in each round, after a second not counted. */
 export function compareFresh(
   bench: Bench,
   name: string,
@@ -100,7 +100,9 @@ export function compareFresh(
 ): Promise<ComparedCost> {
   const measure = (side: Side) => async (round: number) => {
     const server = await start(side, `${name}-${round}`);
-    const cost = await measureLoad(bench, server, await prepare(side, server), options);
+    const requests = await prepare(side, server);
+    await measureLoad(bench, server, requests, { ...options, seconds: 1 });
+    const cost = await measureLoad(bench, server, requests, options);
     onLoaded?.(side, server);
     await server.stop();
     return cost;

@@ -46,14 +46,15 @@ type Memory = Record<Side, number>;
 
 /**
  * Measures the parts asked for, in the order of the table.
+ * @param rows receives each row as soon as it is measured.
  * @param say receives the name of each part.
  */
 export async function measureRows(
   bench: Bench,
   wanted: ReadonlySet<Part>,
+  rows: Row[],
   say: (text: string) => void,
-): Promise<Row[]> {
-  const rows: Row[] = [];
+): Promise<void> {
   const loaded: Memory = { bodega: 0, bare: 0 };
   const onLoaded = (side: Side, server: Running) => note(loaded, side, server);
   if (wanted.has("start")) {
@@ -95,7 +96,6 @@ export async function measureRows(
   if (wanted.has("server")) rows.push(...(await measureServer(bench, say)));
   if (wanted.has("drill")) rows.push(...(await runDrill(bench, say)));
   if (loaded.bodega > 0) rows.push({ name: "loaded memory", unit: "MiB", ...compareOnce(loaded.bodega, loaded.bare) });
-  return rows;
 }
 
 async function measureContent(bench: Bench, loaded: Memory, say: (text: string) => void): Promise<Row[]> {

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { buildBinary, compileBare } from "./executables.ts";
 import { fullEffort, quickEffort } from "./measure.ts";
 import { measurePeer } from "./peer.ts";
-import { formatJson, formatTable, holds } from "./report.ts";
+import { formatJson, formatTable, holds, type Row } from "./report.ts";
 import { measureRows, type Part, parts, rareParts, tools } from "./rows.ts";
 import { createStore } from "./store.ts";
 
@@ -70,9 +70,14 @@ async function main(): Promise<number> {
     effort: values.quick ? quickEffort : fullEffort,
   };
   const say = (text: string) => console.error(`measuring: ${text}`);
-  const rows = await measureRows(bench, wanted, say);
-  if (values.peer !== undefined) rows.push(...(await measurePeer(bench, resolve(values.peer), say)));
-  process.stdout.write(values.json ? formatJson(rows) : `\n${formatTable(rows)}`);
+  const rows: Row[] = [];
+  try {
+    await measureRows(bench, wanted, rows, say);
+    if (values.peer !== undefined) rows.push(...(await measurePeer(bench, resolve(values.peer), say)));
+  } finally {
+    // A failure does not lose the rows before it.
+    process.stdout.write(values.json ? formatJson(rows) : `\n${formatTable(rows)}`);
+  }
   return rows.some((row) => holds(row) === false) ? 1 : 0;
 }
 
