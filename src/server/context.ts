@@ -42,6 +42,14 @@ export function isCatalogOnly({ actor }: { actor: Actor }): boolean {
 // biome-ignore lint/suspicious/noEmptyInterface: modules add its members.
 export interface ProcessMemory {}
 
+/** The client of a request. */
+export interface Client {
+  /** Its address, where known. */
+  readonly ip: string | null;
+  /** Its `User-Agent`. Never stored. */
+  readonly userAgent?: string | null;
+}
+
 /** The context of every service: database or transaction, store, actor and time. */
 export interface Ctx {
   db: Session;
@@ -52,10 +60,8 @@ export interface Ctx {
   requestId: string;
   /** Epoch milliseconds; a fake clock in tests. */
   now: () => number;
-  /** Address of the caller; null from the terminal. */
-  clientIp: string | null;
-  /** `User-Agent` of the caller; null without one, undefined from the terminal. Never stored. */
-  userAgent?: string | null;
+  /** Undefined from the terminal. */
+  client?: Client | undefined;
   /** State that the process keeps between requests; undefined outside a server. */
   memory?: ProcessMemory | undefined;
   /** Configured push providers; undefined where unused. */

@@ -40,10 +40,14 @@ export async function compareCosts({ workDir, effort }: Bench): Promise<Comparis
       actor: { kind: "visitor" },
       requestId: "bench",
       now: Date.now,
-      clientIp: null,
     } as const;
     await createTenant(system, { namespace: "bench", title: "Bench", addressWrites: 0, visitorWrites: 0 });
-    const ctx: Ctx = { ...system, memory, tenant: await requireTenant(system, "bench"), userAgent: "Mozilla/5.0" };
+    const ctx: Ctx = {
+      ...system,
+      memory,
+      tenant: await requireTenant(system, "bench"),
+      client: { ip: null, userAgent: "Mozilla/5.0" },
+    };
     const resources: { resource_type: string; resource_id: string }[] = [];
     for (let number = 1; number <= viewed; number++) {
       const { json } = await createProduct(ctx, { title: `Bench ${number}`, price: 1 });

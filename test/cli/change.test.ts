@@ -36,7 +36,7 @@ const order = (verb: string, number: string, ...args: string[]) => json<Order>("
 async function reserve(product_id: string, quantity: number): Promise<string> {
   const db = await openDatabase({ dataDir });
   const actor = { kind: "terminal" as const, account: "ada" };
-  const system = { db, actor, vault, requestId: "test", clientIp: null, now: Date.now };
+  const system = { db, actor, vault, requestId: "test", now: Date.now };
   const ctx = { ...system, tenant: await requireTenant(system, "demo") } as Ctx;
   const { json: text } = await createOrder(ctx, { items: [{ product_id, quantity }] });
   await db.close();

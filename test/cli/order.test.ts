@@ -34,7 +34,7 @@ let ada: string;
 /** A shop whose orders are made an hour apart, from the beginning of 2030 on. */
 async function openShop(namespace: string): Promise<Ctx> {
   let made = 0;
-  const system = { db, actor: { kind: "terminal" as const }, vault, requestId: "test", clientIp: null };
+  const system = { db, actor: { kind: "terminal" as const }, vault, requestId: "test" };
   const tenant = await requireTenant({ ...system, now: Date.now }, namespace);
   return { ...system, tenant, now: () => start + Math.floor(made++ / 1000) * hour };
 }

@@ -118,7 +118,6 @@ async function prepareShop(dataDir: string, hasSecondStore: boolean): Promise<Co
       actor: { kind: "terminal", account: "ada" },
       requestId: "prepared",
       now: Date.now,
-      clientIp: null,
     };
     if (hasSecondStore) await createTenant(system, { namespace: "second" });
     return await fillShop(system);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const db = await openDatabase({ dataDir });
   const now = Date.now();
   let made = 0;
-  const system = { db, actor: { kind: "terminal" as const }, vault, requestId: "test", clientIp: null };
+  const system = { db, actor: { kind: "terminal" as const }, vault, requestId: "test" };
   const ctx: Ctx = {
     ...system,
     now: () => now + made,

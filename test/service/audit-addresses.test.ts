@@ -10,7 +10,7 @@ onDatabase("file", (suite) => {
   const execute = (sql: string) => suite.app.db.execute(sql);
 
   test("addresses are erased after the given time, to the millisecond, and the chain stays intact", async () => {
-    const ctx = { ...suite.app.system, clientIp: "192.0.2.7" };
+    const ctx = { ...suite.app.system, client: { ip: "192.0.2.7" } };
     const count = async () => Number((await execute("select count(address) as n from audit_log")).rows[0]?.n);
     const before = await count();
     for (let n = 0; n < 3; n++) {
@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
   });
 
   test("an address can be erased, and neither changed nor added", async () => {
-    await recordAudit({ ...suite.app.system, clientIp: "192.0.2.8" }, { event: "login.failed" });
+    await recordAudit({ ...suite.app.system, client: { ip: "192.0.2.8" } }, { event: "login.failed" });
     for (const change of [
       "address = '192.0.2.9'",
       "address = null, address_salt = address_salt",
@@ -49,7 +49,7 @@ onDatabase("file", (suite) => {
 
   test("the same address has another hash in each row, so that erased ones cannot be compared", async () => {
     for (let n = 0; n < 2; n++)
-      await recordAudit({ ...suite.app.system, clientIp: "192.0.2.10" }, { event: "login.failed" });
+      await recordAudit({ ...suite.app.system, client: { ip: "192.0.2.10" } }, { event: "login.failed" });
     const { rows } = await execute("select address_hash from audit_log where address = '192.0.2.10'");
     expect(new Set(rows.map((row) => row.address_hash)).size).toBe(2);
   });

@@ -13,8 +13,17 @@ onDatabase("file", (suite) => {
   beforeAll(async () => {
     ctx = suite.app.system;
     start = ctx.now();
-    const visitor: SystemCtx = { ...ctx, actor: { kind: "visitor" }, clientIp: "192.0.2.1", requestId: "req-visitor" };
-    const app: SystemCtx = { ...ctx, actor: { kind: "app", appId: "app_1", scopes: new Set() }, clientIp: "192.0.2.2" };
+    const visitor: SystemCtx = {
+      ...ctx,
+      actor: { kind: "visitor" },
+      client: { ip: "192.0.2.1" },
+      requestId: "req-visitor",
+    };
+    const app: SystemCtx = {
+      ...ctx,
+      actor: { kind: "app", appId: "app_1", scopes: new Set() },
+      client: { ip: "192.0.2.2" },
+    };
     const user: SystemCtx = { ...visitor, actor: { kind: "user", userId: "usr_1", role: "customer" } };
     const terminal: SystemCtx = { ...ctx, actor: { kind: "terminal", account: "ana" } };
     const acts: [SystemCtx, Parameters<typeof recordAudit>[1]][] = [

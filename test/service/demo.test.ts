@@ -24,7 +24,7 @@ const keyFile = () => join(dir, "demo-key.json");
 
 beforeAll(async () => {
   database = await openTestDatabase("file");
-  system = { db: database.db, actor: { kind: "terminal" }, vault, requestId: "test", now: Date.now, clientIp: null };
+  system = { db: database.db, actor: { kind: "terminal" }, vault, requestId: "test", now: Date.now };
 });
 
 beforeEach(async () => {

@@ -90,7 +90,7 @@ onEachDatabase((suite) => {
     const { id: product_id } = await shop.createProduct({ stock: 10 });
     const { id } = await openAccount(shop);
     await shop.call("POST /rewards/adjust/", { body: { points: 100, note: "Earned", customer_id: id } });
-    const stored = { ...(await tenantContext(shop)), clientIp: "198.51.100.78" };
+    const stored = { ...(await tenantContext(shop)), client: { ip: "198.51.100.78" } };
     const other = { ...stored, db: await suite.database.openAgain() };
     const late = (actor: Ctx["actor"]) => interrupted({ ...stored, actor }, () => eraseUser(other, id));
     const user = late({ kind: "user", userId: id, role: "customer" });

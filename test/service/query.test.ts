@@ -3,7 +3,7 @@ import { parseIfMatch, parseQuery } from "../../src/server/api/check-input.ts";
 import { takeCommon } from "../../src/server/api/credentials.ts";
 import { requestIdOf } from "../../src/server/api/headers.ts";
 
-const read = (search: string) => ({ ...parseQuery(`http://h/p/${search}`) });
+const read = (search: string) => ({ ...parseQuery(`http://h/p/${search}`).query });
 
 test("a query is parsed as a form", () => {
   for (const [search, values] of [
@@ -39,16 +39,17 @@ test("invalid percent-encoding is 5100", () => {
 });
 
 test("no name of a query has a special meaning", () => {
-  const query = parseQuery("http://h/?__proto__=x&constructor=y&toString=z");
+  const { query } = parseQuery("http://h/?__proto__=x&constructor=y&toString=z");
   expect(Object.keys(query)).toEqual(["__proto__", "constructor", "toString"]);
   expect(Object.getPrototypeOf(query)).toBeNull();
-  expect(takeCommon(parseQuery("http://h/"), JSON.parse('{"__proto__":{"namespace":"x"}}'))).toEqual({});
+  expect(takeCommon(JSON.parse('{"__proto__":{"namespace":"x"}}'))).toEqual({});
 });
 
-test("the six common parameters are taken from query and body, and the query takes precedence for each", () => {
-  const query = parseQuery("http://h/?namespace=q&lang=&x=1");
+test("the six common parameters are taken from query and body", () => {
+  const { common, query } = parseQuery("http://h/?namespace=q&lang=&x=1");
   const body: Record<string, unknown> = { namespace: "b", lang: "b", app_id: "b", app_secret: 5, user_id: null, y: 1 };
-  expect(takeCommon(query, body)).toEqual({ namespace: "q", lang: "", app_id: "b", app_secret: "", user_id: "" });
+  expect(common).toEqual({ namespace: "q", lang: "" });
+  expect(takeCommon(body)).toEqual({ namespace: "b", lang: "b", app_id: "b", app_secret: "", user_id: "" });
   expect([{ ...query }, body]).toEqual([{ x: "1" }, { y: 1 }]);
 });
 

@@ -67,7 +67,7 @@ test("a client of a store does not wait for all requests of another, nor a store
   await quiet();
   const order: string[] = [];
   const enter = (party: string, clientIp: string) =>
-    freeTurn(party, { clientIp }).then(() => order.push(`${party} ${clientIp}`));
+    freeTurn(party, { client: { ip: clientIp } }).then(() => order.push(`${party} ${clientIp}`));
   const flood = Array.from({ length: 20 }, () => enter("acme", "2001:db8::1"));
   const many = Array.from({ length: 20 }, (_, index) => enter("acme", `2001:db8:0:1::${index}`));
   const others = [enter("acme", "198.51.100.7"), enter("beta", "198.51.100.8")];

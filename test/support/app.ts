@@ -96,7 +96,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     clock,
     entries,
     lines,
-    system: { db, actor: { kind: "terminal" }, vault, requestId: "test", now: clock.now, clientIp: null },
+    system: { db, actor: { kind: "terminal" }, vault, requestId: "test", now: clock.now },
     description: () => {
       // By another application, so that the request is not in the log of the test.
       const read = () =>

@@ -48,7 +48,7 @@ export async function checkWholeness(dataDir: string): Promise<void> {
     expect(rows.map((row) => row[0])).toEqual(["ok"]);
     expect((await db.execute("PRAGMA foreign_key_check")).rows).toEqual([]);
     const actor = { kind: "terminal", account: "tests" } as const;
-    const ctx = { db, actor, vault, requestId: "of-a-test", now: Date.now, clientIp: null };
+    const ctx = { db, actor, vault, requestId: "of-a-test", now: Date.now };
     expect((await findInconsistencies(ctx)).inconsistencies).toEqual([]);
     expect((await verifyAudit(ctx)).intact).toBe(true);
   } finally {

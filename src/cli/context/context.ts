@@ -106,7 +106,6 @@ export async function makeContext(
     vault: await openVault({ ...config, ...options }, db),
     requestId: randomUUID(),
     now: Date.now,
-    clientIp: null,
   };
 }
 

@@ -49,7 +49,7 @@ const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
  * @throws conflict when the directory contains stores that the demo did not create.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string) {
-  const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now, clientIp: null };
+  const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now };
   const path = join(dataDir, keyFile);
   const isOurs = existsSync(path);
   const before = isOurs ? readKept(path) : {};

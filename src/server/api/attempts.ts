@@ -28,7 +28,7 @@ export function createAttemptCounter(db: Database, vault: Vault, now: () => numb
       waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp), namespace);
       if (waitMs === 0) return;
       freeAt.set(address, now() + waitMs);
-      const ctx = { db, actor: { kind: "visitor" }, requestId, now, clientIp } as const;
+      const ctx = { db, actor: { kind: "visitor" }, requestId, now, client: { ip: clientIp } } as const;
       await recordAudit(ctx, { event: "attempts.refused", namespace, error: "tooManyAuthAttempts" });
     }
     throw tooManyAuthAttempts(undefined, { retryAfter: Math.ceil(waitMs / 1000) });

@@ -95,15 +95,19 @@ export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | nul
   return ipaddr.process(address).toString();
 }
 
-function admits(way: Access, actor: Actor): boolean {
-  if (way.kind === "public") return true;
-  if (way.kind === "app") return actor.kind === "app" && hasScope(actor.scopes, way.scope);
-  return actor.kind === "user" && (way.role === undefined || actor.role !== "customer");
+function isAdmitted(access: readonly Access[], actor: Actor): boolean {
+  for (const way of access) {
+    if (way.kind === "public") return true;
+    if (way.kind === "app" && actor.kind === "app" && hasScope(actor.scopes, way.scope)) return true;
+    if (way.kind === "token" && actor.kind === "user" && (way.role === undefined || actor.role !== "customer"))
+      return true;
+  }
+  return false;
 }
 
 /** Checks that an authenticated caller may use a route. Errors: forbidden naming the lacking scope, or who may. */
 export function authorize(access: readonly Access[], actor: Actor): void {
-  if (access.some((way) => admits(way, actor))) return;
+  if (isAdmitted(access, actor)) return;
   const missing = actor.kind === "app" && access.find((way) => way.kind === "app")?.scope;
   const isForUsers = actor.kind === "app" && access.some((way) => way.kind === "token" && way.role === undefined);
   const remedy = isForUsers ? `Sign a user in${missing ? ", or use a key with this scope" : ""}.` : undefined;
@@ -123,8 +127,7 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
     const actor = app && "value" in app && verifyApp(deps, app.value, attempt);
     // On a public route a user token names the user that the key acts for, so a wrong one is refused. On others the key
     // comes first, unless only the user can be admitted: a page sends its key with every call.
-    const isEnough = !isOpen(access) && actor && access.some((way) => admits(way, actor));
-    if (actor && (user.token === undefined || isEnough)) return actor;
+    if (actor && (user.token === undefined || (!isOpen(access) && isAdmitted(access, actor)))) return actor;
   } catch (error) {
     failures.push(requireAuthError(error));
   }

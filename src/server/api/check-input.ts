@@ -2,7 +2,7 @@ import { Kind, type TObject } from "@sinclair/typebox";
 import { AppError, invalidField, malformedRequest, preconditionFailed } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { validate, validateQuery } from "../values/validate.ts";
-import type { Query } from "./credentials.ts";
+import { type Common, commonParameters } from "./credentials.ts";
 
 /** The checked parameters of the path. Errors: malformedRequest for invalid encoding, validationFailed. */
 export function checkParams(route: Route, params: Record<string, string>) {
@@ -33,15 +33,22 @@ function refuseUnknown(name: string): never {
   throw invalidField(name.slice(0, 64), "is not a known field");
 }
 
+/** Query parameters by name, with all values of one that may be repeated. */
+export type Query = Record<string, string | string[]>;
+
+const commonNames: ReadonlySet<string> = new Set(commonParameters);
+
 /**
- * Parses the query of a URL. A repeated name is refused, because two readers could use different values, unless it is an
+ * Parses the query of a URL: the common parameters, and those of the route. A repeated name is refused, because two readers could use different values, unless it is an
  * array in the schema.
  * @throws malformedRequest for invalid percent-encoding or a repeated name.
  */
-export function parseQuery(url: string, schema?: TObject): Query {
+export function parseQuery(url: string, schema?: TObject): { common: Common; query: Query } {
+  const common: Common = {};
+  // Without a prototype, so that names such as `constructor` are safe.
   const query = Object.create(null) as Query;
   const start = url.indexOf("?");
-  if (start === -1) return query;
+  if (start === -1) return { common, query };
   const end = url.indexOf("#", start);
   const text = url.slice(start + 1, end === -1 ? undefined : end);
   for (const pair of text.split("&")) {
@@ -49,13 +56,14 @@ export function parseQuery(url: string, schema?: TObject): Query {
     const equals = pair.indexOf("=");
     const name = decode(equals === -1 ? pair : pair.slice(0, equals));
     const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
-    const known = query[name];
+    const named: Query = commonNames.has(name) ? common : query;
+    const known = named[name];
     if (Array.isArray(known)) known.push(value);
     else if (known !== undefined) {
       throw malformedRequest(`The query parameter ${JSON.stringify(name.slice(0, 64))} is given more than once.`);
-    } else query[name] = isArray(schema, name) ? [value] : value;
+    } else named[name] = isArray(schema, name) ? [value] : value;
   }
-  return query;
+  return { common, query };
 }
 
 function isArray(schema: TObject | undefined, name: string): boolean {

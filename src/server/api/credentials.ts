@@ -11,29 +11,16 @@ type CommonParameter = (typeof commonParameters)[number];
 export type Common = Partial<Record<CommonParameter, string>>;
 
 /**
- * Query parameters by name, with all values of one that may be repeated; without a prototype, so that names such as
- * `constructor` are safe.
- */
-export type Query = Common & Record<string, string | string[]>;
-
-/**
- * Moves the common parameters out of query and body into one object. A value in the body that is no string becomes an
- * empty string, which every check refuses.
+ * Moves the common parameters out of a body. A value that is no string becomes an empty string, which every check refuses.
  * @param own the parameter that this body has as a field of its own, which stays there.
  */
-export function takeCommon(query: Query, body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
+export function takeCommon(body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
   const common: Common = {};
   for (const name of commonParameters) {
-    const inQuery = query[name];
-    if (inQuery !== undefined) {
-      common[name] = inQuery;
-      delete query[name];
-    }
-    if (body && name !== own && Object.hasOwn(body, name)) {
-      const inBody = body[name];
-      if (inQuery === undefined) common[name] = typeof inBody === "string" ? inBody : "";
-      delete body[name];
-    }
+    if (!body || name === own || !Object.hasOwn(body, name)) continue;
+    const value = body[name];
+    common[name] = typeof value === "string" ? value : "";
+    delete body[name];
   }
   return common;
 }
@@ -121,7 +108,7 @@ export interface Sent {
 }
 
 /** Whether the namespace or the credentials can be in the body, which then has to be read before they are checked. */
-export function mayNameCaller(route: Route, query: Query, authorization: string | null): boolean {
+export function mayNameCaller(route: Route, query: Common, authorization: string | null): boolean {
   if (route.method === "GET" || route.upload) return false;
   if (query.namespace === undefined) return true;
   if (isUnsigned(route.access)) return false;
@@ -132,16 +119,16 @@ export function mayNameCaller(route: Route, query: Query, authorization: string 
   return (header === null || header.isUser) && !("app_id" in query && "app_secret" in query);
 }
 
-/** Takes the common parameters and the credentials out of a request's query, header and body. */
+/** The common parameters and the credentials of a request's query, header and body, from which they are removed. */
 export function readSent(
   route: Route,
-  query: Query,
+  query: Common,
   authorization: string | null,
   body: Record<string, unknown> | undefined,
 ): Sent {
   const header = readBearer(authorization);
   const { user_id, token } = query;
-  const common = takeCommon(query, body, route.ownField);
+  const common = body ? { ...takeCommon(body, route.ownField), ...query } : query;
   const key = readAppCredentials(header, common);
   // The query takes precedence over the header. A body may contain user credentials where the call is about the token
   // itself, and on public routes, where ignoring them would attribute the request to another caller.

@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js";
+import type { Client } from "../context.ts";
 import { rangeMatcher } from "../values/ip-prefix.ts";
 import { holdsSecret } from "../values/mask-secrets.ts";
 
@@ -34,6 +35,25 @@ export function clientAddressReader(trusted: readonly string[]): (peer: string, 
 /** Some proxies write the port as well: `203.0.113.7:4711`, `[2001:db8::1]:443`. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
+}
+
+/** Few services need the client, and asking the socket for its address costs as much as the rest of a read. */
+export class RequestClient implements Client {
+  readonly #clientIpOf: (request: Request) => string | null;
+  readonly #request: Request;
+
+  constructor(clientIpOf: (request: Request) => string | null, request: Request) {
+    this.#clientIpOf = clientIpOf;
+    this.#request = request;
+  }
+
+  get ip() {
+    return this.#clientIpOf(this.#request);
+  }
+
+  get userAgent() {
+    return this.#request.headers.get("user-agent");
+  }
 }
 
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";

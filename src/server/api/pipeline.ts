@@ -14,9 +14,17 @@ import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { type Arrived, answerRead } from "./answer-read.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
-import { answerFirstMatch, checkBody, checkParams, checkQuery, parseIfMatch, parseQuery } from "./check-input.ts";
-import { mayNameCaller, type Query, readSent, type Sent, takeCommon } from "./credentials.ts";
-import { allowOrigin, requestIdOf } from "./headers.ts";
+import {
+  answerFirstMatch,
+  checkBody,
+  checkParams,
+  checkQuery,
+  parseIfMatch,
+  parseQuery,
+  type Query,
+} from "./check-input.ts";
+import { mayNameCaller, readSent, type Sent, takeCommon } from "./credentials.ts";
+import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
 import { readUpload } from "./upload.ts";
 
@@ -66,20 +74,20 @@ export async function answerRoute(
   let own = deps;
   deps.meter.inFlight++;
   try {
-    const query = parseQuery(request.url, route.query);
+    const inUrl = parseQuery(request.url, route.query);
     const authorization = request.headers.get("authorization");
-    if (mayNameCaller(route, query, authorization)) body = await receiveBody(deps, incoming);
-    sent = readSent(route, query, authorization, body?.value);
+    if (mayNameCaller(route, inUrl.common, authorization)) body = await receiveBody(deps, incoming);
+    sent = readSent(route, inUrl.common, authorization, body?.value);
 
     const namespace = requireNamespace(sent, body);
     const app = request.headers.has("x-client-address") ? sent.key : sent.app;
     const appId = app && "value" in app ? app.value.appId : undefined;
     const isCounted = route.isAttempt ?? route.path.startsWith("/auth/");
     const found = deps.lookup(namespace, appId, isCounted ? "attempt" : route.method === "GET" ? "read" : "write");
-    const count = () => deps.countAttempt({ clientIp: own.clientIpOf(request), namespace, requestId });
     // Beside the look-up, with which it shares an exchange with a database server.
-    const counted = isCounted && found instanceof Promise && !request.headers.has("x-client-address") && count();
-    if (counted) counted.catch(() => {});
+    const isBeside = isCounted && found instanceof Promise && !request.headers.has("x-client-address");
+    const counted = isBeside ? countAttempt(deps, incoming, namespace) : undefined;
+    counted?.catch(() => {});
     known = found instanceof Promise ? await found : found;
     tenant = requireActive(known);
 
@@ -88,7 +96,7 @@ export async function answerRoute(
       const address = forwardedAddress(deps, attempt);
       if (address !== null) own = { ...deps, clientIpOf: () => address };
     }
-    if (isCounted) await (counted || count());
+    if (isCounted) await (counted ?? countAttempt(own, incoming, namespace));
     const verdict = authenticate(deps, route.access, attempt);
     actor = verdict instanceof Promise ? await verdict : verdict;
     if (deps.logFrom === 0) authenticatedAt = performance.now();
@@ -97,12 +105,12 @@ export async function answerRoute(
     let { common } = sent;
     if (body === undefined && route.method !== "GET") {
       body = await receiveBody(deps, incoming, namespace);
-      common = { ...takeCommon({}, body.value, route.ownField), ...common };
+      common = { ...takeCommon(body.value, route.ownField), ...common };
     }
     if (body?.error) throw body.error;
     const headers = baseHeaders(requestId);
     if (origin !== null) allowOrigin(headers, origin);
-    const call = checkCall(incoming, createContext(own, incoming, tenant, actor), { query, body, common });
+    const call = checkCall(incoming, createContext(own, incoming, tenant, actor), { query: inUrl.query, body, common });
     response = await (route.readState
       ? answerRead(deps, incoming, call, headers)
       : answerCall(incoming, call, headers));
@@ -151,6 +159,10 @@ export async function answerElsewhere(
   return response;
 }
 
+function countAttempt(deps: PipelineDeps, { request, requestId }: Incoming, namespace: string): Promise<void> {
+  return deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
+}
+
 function receiveBody(deps: PipelineDeps, { request, route }: Incoming, namespace = ""): Promise<Body> {
   if (route.upload) return readUpload(request, route.upload, deps.uploadMemory, namespace);
   return readBody(request, deps.bodyLimits, deps.bodyMemory, route.plainText);
@@ -179,13 +191,7 @@ function createContext(deps: PipelineDeps, { request, requestId }: Incoming, ten
     memory: deps.memory,
     push: deps.push,
     media: deps.media,
-    // Asking the socket costs as much as the rest of a read, and few services need the address.
-    get clientIp() {
-      return deps.clientIpOf(request);
-    },
-    get userAgent() {
-      return request.headers.get("user-agent");
-    },
+    client: new RequestClient(deps.clientIpOf, request),
   };
 }
 

@@ -226,7 +226,7 @@ async function audit(config: Config, actor: Actor, report: BackupReport): Promis
   const { backup, bytes, key_included, removed } = report;
   try {
     await withConfiguredDatabase(config, (db) => {
-      const ctx = { db, actor, requestId: randomUUID(), now: Date.now, clientIp: null };
+      const ctx = { db, actor, requestId: randomUUID(), now: Date.now };
       const details = { backup, bytes, key_included, removed: removed.length };
       return recordAudit(ctx, { event: "database.backed_up", details });
     });

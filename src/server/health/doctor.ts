@@ -88,7 +88,7 @@ export async function runDatabaseCheck(config: Config, options: RunOptions & { d
   const run = new Run(options, 6);
   const onUsable = (db: Session) => {
     const vault = closedVault(unavailable());
-    return run.runRecords({ db, actor: { kind: "server" }, vault, requestId: randomUUID(), now, clientIp: null });
+    return run.runRecords({ db, actor: { kind: "server" }, vault, requestId: randomUUID(), now });
   };
   const { size } = await checkDatabase(config, { ...options.deps, isQuick: false, step: run.databaseStep, onUsable });
   return run.report(size);

@@ -30,14 +30,11 @@ export const anyone: Access = { kind: "public" };
  */
 export const unsigned: Access = { kind: "public", unsigned: true };
 
-export function asksOwnToken(access: readonly Access[]): boolean {
-  return access.some((way) => way.kind === "token" && way.own === true);
-}
+// Asked several times a request, so that none of these makes a function each time.
+const isOwnToken = (way: Access) => way.kind === "token" && way.own === true;
+const isPublic = (way: Access) => way.kind === "public";
+const isForUnsigned = (way: Access) => way.kind === "public" && way.unsigned === true;
 
-export function isOpen(access: readonly Access[]): boolean {
-  return access.some((way) => way.kind === "public");
-}
-
-export function isUnsigned(access: readonly Access[]): boolean {
-  return access.some((way) => way.kind === "public" && way.unsigned === true);
-}
+export const asksOwnToken = (access: readonly Access[]): boolean => access.some(isOwnToken);
+export const isOpen = (access: readonly Access[]): boolean => access.some(isPublic);
+export const isUnsigned = (access: readonly Access[]): boolean => access.some(isForUnsigned);

@@ -68,7 +68,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     // Read before the client can go, because Bun tells of it only then.
     const { signal } = request;
     try {
-      await freeTurn(partyOf(request.url), { clientIp: app.clientIpOf(request), signal });
+      await freeTurn(partyOf(request.url), { client: { ip: app.clientIpOf(request) }, signal });
     } catch (error) {
       const requestId = requestIdOf(request.headers);
       return errorResponse(requestId, error, baseHeaders(requestId));

@@ -25,7 +25,7 @@ export async function prepareDatabase(config: Config, db: Database, log: LogWrit
   if (hasKey) await makeVapidKeys({ db, vault, now: Date.now });
   if (applied.length > 0) {
     const actor = { kind: "server" } as const;
-    const ctx: SystemCtx = { db, actor, vault, requestId: randomUUID(), now: Date.now, clientIp: null };
+    const ctx: SystemCtx = { db, actor, vault, requestId: randomUUID(), now: Date.now };
     await recordAudit(ctx, { event: "database.migrated", details: { applied } });
   }
   return opened;

@@ -14,7 +14,7 @@ let endsAt: number | undefined;
 const ends: (() => void)[] = [];
 /** The client of a call, and the signal of one that has gone. */
 interface Caller {
-  clientIp?: string | null;
+  client?: { readonly ip: string | null } | undefined;
   signal?: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ const endTurn = () => void ends.splice(0).map((end) => end());
  * resolves without a turn, and has nothing to do.
  * @throws unavailable when too many wait.
  */
-export function freeTurn(party?: string, { clientIp, signal }: Caller = {}): Promise<void> {
+export function freeTurn(party?: string, { client, signal }: Caller = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     const work = async () => {
       if (party === healthParty) await nextTurn();
@@ -37,8 +37,8 @@ export function freeTurn(party?: string, { clientIp, signal }: Caller = {}): Pro
       if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
       if (turns.waiting === 0 || isOver()) endTurn();
     };
-    const client = clientIp ? addressGroup(clientIp) : "";
-    (party === healthParty ? checks : turns).run(work, party, client).catch(reject);
+    const member = client?.ip ? addressGroup(client.ip) : "";
+    (party === healthParty ? checks : turns).run(work, party, member).catch(reject);
   });
 }
 

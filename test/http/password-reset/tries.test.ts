@@ -138,7 +138,7 @@ onEachDatabase((suite) => {
       await spendTries(shop, email, otherCode(await requestCode(shop, email)), send);
       const last = await requestCode(shop, email);
       // Some are in flight while the last is counted. The address may not make so many calls, so the service is called.
-      const ctx = { ...(await tenantContext(shop)), clientIp: address };
+      const ctx = { ...(await tenantContext(shop)), client: { ip: address } };
       const attempt = (given: string) => failureOf(resetPassword(ctx, { email, code: given, password: otherPassword }));
       const failures = (await Promise.all(Array.from({ length: 30 }, () => attempt(otherCode(last))))) as AppError[];
       expect(failures.map((one) => one.code).toSorted()).toEqual([...Array(25).fill(5213), ...Array(5).fill(5216)]);

@@ -187,7 +187,7 @@ async function auditInCopy(fetched: FetchedBackup, actor: Actor): Promise<void> 
 /** An earlier schema may have no table for it. */
 async function audit(db: Database, actor: Actor, { manifest, missing }: FetchedBackup): Promise<void> {
   if (missing.length > 0) return;
-  const ctx = { db, actor, requestId: randomUUID(), now: Date.now, clientIp: null };
+  const ctx = { db, actor, requestId: randomUUID(), now: Date.now };
   const details = { made_at: manifest?.created_at ?? null, version: manifest?.version ?? null };
   await recordAudit(ctx, { event: "database.restored", details });
 }

@@ -80,7 +80,7 @@ export function bindAudit(ctx: AuditCtx, entry: AuditEntry): InStatement {
     actor_kind: ctx.actor.kind,
     actor_id: actorId(ctx.actor),
     subject: entry.subject ?? null,
-    ...hideAddress(ctx.clientIp),
+    ...hideAddress(ctx.client?.ip),
     request_id: ctx.requestId,
     code: entry.error === undefined ? null : codeOf(entry.error),
     details: entry.details === undefined ? null : JSON.stringify(entry.details),
@@ -95,8 +95,8 @@ export function bindAudit(ctx: AuditCtx, entry: AuditEntry): InStatement {
   } satisfies Marks);
 }
 
-function hideAddress(address: string | null) {
-  if (address === null) return { address, address_salt: null, address_hash: null };
+function hideAddress(address: string | null | undefined) {
+  if (address == null) return { address: null, address_salt: null, address_hash: null };
   const address_salt = newSecret("");
   return { address, address_salt, address_hash: hashAddress(address_salt, address) };
 }

@@ -175,10 +175,10 @@ async function dayWaitMs(ctx: Ctx, codeTry: CodeTry): Promise<number> {
   return waitMs;
 }
 
-function dailyTries({ tenant, vault, clientIp }: Ctx, { purpose, subject }: CodeTry): [RateLimit, subject: string][] {
+function dailyTries({ tenant, vault, client }: Ctx, { purpose, subject }: CodeTry): [RateLimit, subject: string][] {
   const account = `${tenant.id}:${subject}`;
   return [
     [triesOf(purpose), account],
-    [addressTriesOf(purpose), addressSubject(vault, clientIp, account)],
+    [addressTriesOf(purpose), addressSubject(vault, client?.ip, account)],
   ];
 }

@@ -37,7 +37,7 @@ export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null)
   if (actor.kind !== "app") return isCustomer(ctx) ? userId : null;
   if (userId !== null) return userId;
   if (guestIp === null && !actor.isWeb) return null;
-  return addressSubject(ctx.vault, guestIp ?? ctx.clientIp, ctx.tenant.id);
+  return addressSubject(ctx.vault, guestIp ?? ctx.client?.ip, ctx.tenant.id);
 }
 
 /** Counts an order of a buyer, in its transaction and before it is written. Errors: tooManyRequests with `retryAfter`. */

@@ -44,7 +44,7 @@ interface Limit {
 export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void> | undefined {
   if (!ctx.memory) return undefined;
   const isServer = ctx.actor.kind === "app" && !ctx.actor.isWeb;
-  const address = isServer ? null : (ctx.clientIp ?? "unknown");
+  const address = isServer ? null : (ctx.client?.ip ?? "unknown");
   return ctx.memory.writes.count(ctx.tenant, address, actorId);
 }
 

@@ -96,7 +96,7 @@ export function hideSubject(vault: Vault, text: string): string | null {
  * @param address of the caller; null if unknown: all such callers share one subject.
  * @param scope what the count is limited to, such as a store.
  */
-export function addressSubject(vault: Vault, address: string | null, scope = ""): string {
+export function addressSubject(vault: Vault, address: string | null | undefined, scope = ""): string {
   const text = `address ${scope} ${addressGroup(address ?? "unknown")}`;
   return hideSubject(vault, text) ?? Bun.SHA256.hash(text, "hex").slice(0, shownDigits);
 }

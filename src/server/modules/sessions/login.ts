@@ -123,8 +123,8 @@ async function longestWait(tx: Ctx, key: string, refusal: AppError): Promise<App
   return attemptsExhausted(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
 }
 
-function callerOf({ tenant, clientIp, vault }: Ctx): string {
-  return addressSubject(vault, clientIp, tenant.id);
+function callerOf({ tenant, client, vault }: Ctx): string {
+  return addressSubject(vault, client?.ip, tenant.id);
 }
 
 /** Counts and audits a refused call, without the email, because people type passwords into that field. */

@@ -144,6 +144,6 @@ export async function resendSignUpCode(ctx: Ctx, input: { email: string; lang?: 
 }
 
 async function countCall(ctx: Ctx): Promise<void> {
-  const waitMs = await countHit(ctx, signUpCalls, addressSubject(ctx.vault, ctx.clientIp, ctx.tenant.id));
+  const waitMs = await countHit(ctx, signUpCalls, addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id));
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }

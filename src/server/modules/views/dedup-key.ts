@@ -27,9 +27,10 @@ export function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorI
   return hasher.update(`${ctx.tenant.id}\n${type}\n${id}\n${viewer}`).digest("base64").slice(0, keyLength);
 }
 
-function anonymousViewer({ clientIp, userAgent }: Ctx): string {
+function anonymousViewer({ client }: Ctx): string {
+  const { ip = null, userAgent } = client ?? {};
   // An IPv4 address is its own group.
-  const group = clientIp?.includes(":") ? addressGroup(clientIp) : clientIp;
+  const group = ip?.includes(":") ? addressGroup(ip) : ip;
   return `${group ?? ""}\n${userAgent?.slice(0, maxAgent) ?? ""}`;
 }
 

@@ -147,7 +147,7 @@ export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState>
   const found = buffer.count(tenant.id, resource);
   const count = found instanceof Promise ? await found : found;
   if (count === undefined) throw noSuchResource(resource);
-  if (isBot(ctx.userAgent ?? "")) return { active: false, count };
+  if (isBot(ctx.client?.userAgent ?? "")) return { active: false, count };
   const day = dayOf(ctx.now());
   const actorId = findActor(ctx, input.visitor);
   const dedupKey = dedupKeyOf(ctx, resource, day, actorId);
@@ -225,7 +225,7 @@ function readInput({ resource_type, resource_id, subject }: ViewRequest): Resour
 
 /** The caller's dedup key; null for a bot, and at a server without the database's key, which counts nothing. */
 function findKey(ctx: Ctx, resource: Resource, day: string, visitor: string | undefined): string | null {
-  if (isBot(ctx.userAgent ?? "")) return null;
+  if (isBot(ctx.client?.userAgent ?? "")) return null;
   try {
     return dedupKeyOf(ctx, resource, day, findActor(ctx, visitor));
   } catch (error) {
