@@ -15,8 +15,7 @@ const ignore = (_level: "info" | "warn", _message: string): void => {};
  * Starts the only checkpointer of a server; commands checkpoint at most once, at close, when no server runs. `stop` empties
  * the WAL for the last time.
  * @param options `notice` is called once when the WAL cannot be emptied, once when it can again, and when the reserve of
- * the disk is given up. `walBytes`: from this size on it acts once no write waits; from four times the size on, or as
- * much as the reserve holds, in any case. `pauseMs` follows an attempt that failed; a large WAL shortens it.
+ * the disk is given up. `walBytes`: from this size on it acts. `pauseMs` follows an attempt that failed; a large WAL shortens it.
  */
 export function startCheckpointer(
   db: FileDatabase,
@@ -63,8 +62,8 @@ export function startCheckpointer(
   function isDue(): boolean {
     const size = db.walBytes();
     if (size === 0 || !db.mayEmptyWal()) return false;
-    if (size >= limit && (db.queue.isIdle || size >= Math.min(limit * 4, reserve.bytes))) return true;
-    return reserve.freeBytes < minFreeBytes;
+    // Also while writes wait: the longer it waits, the longer it holds them up.
+    return size >= limit || reserve.freeBytes < minFreeBytes;
   }
 
   const run = (work: () => Promise<void>) => {

@@ -60,10 +60,6 @@ export class WriteQueue {
     return job === undefined ? 0 : Math.max(0, performance.now() + this.#options.lockDeadlineMs - job.deadline);
   }
 
-  get isIdle(): boolean {
-    return !this.#isDriving;
-  }
-
   /**
    * Queues one write: `work` uses the writer connection and is undone alone when it fails. Resolves after the COMMIT.
    * Errors: those of `work`; unavailable for a lock that is not released in time, a full queue, a write that takes too
