@@ -891,23 +891,24 @@ CREATE TRIGGER `product_variants_changed` AFTER UPDATE ON `product_variants` BEG
     AND NOT EXISTS (SELECT 1 FROM `stale_summaries` WHERE product_id = '');
 END;
 --> statement-breakpoint
--- A SKU is unique across products and variants of a store; each table has a unique index for its own.
-CREATE TRIGGER `products_sku_given` BEFORE INSERT ON `products`
+-- A SKU is unique across products and variants of a store; each table has a unique index for its own. For a trigger
+-- before a write, SQLite would make the JSON of the row twice.
+CREATE TRIGGER `products_sku_given` AFTER INSERT ON `products`
 WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
   SELECT 1 FROM `product_variants` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
 BEGIN SELECT raise(abort, 'UNIQUE constraint failed: products.sku'); END;
 --> statement-breakpoint
-CREATE TRIGGER `products_sku_changed` BEFORE UPDATE OF `sku` ON `products`
+CREATE TRIGGER `products_sku_changed` AFTER UPDATE OF `sku` ON `products`
 WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
   SELECT 1 FROM `product_variants` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
 BEGIN SELECT raise(abort, 'UNIQUE constraint failed: products.sku'); END;
 --> statement-breakpoint
-CREATE TRIGGER `product_variants_sku_given` BEFORE INSERT ON `product_variants`
+CREATE TRIGGER `product_variants_sku_given` AFTER INSERT ON `product_variants`
 WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
   SELECT 1 FROM `products` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
 BEGIN SELECT raise(abort, 'UNIQUE constraint failed: product_variants.sku'); END;
 --> statement-breakpoint
-CREATE TRIGGER `product_variants_sku_changed` BEFORE UPDATE OF `sku` ON `product_variants`
+CREATE TRIGGER `product_variants_sku_changed` AFTER UPDATE OF `sku` ON `product_variants`
 WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
   SELECT 1 FROM `products` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
 BEGIN SELECT raise(abort, 'UNIQUE constraint failed: product_variants.sku'); END;
@@ -1022,12 +1023,12 @@ WHEN NEW.resource_type <> 'product' AND NEW.likes = 0 AND NEW.bookmarks = 0 AND 
 END;
 --> statement-breakpoint
 -- A product's categories are those of its store.
-CREATE TRIGGER `products_categories_given` BEFORE INSERT ON `products` WHEN NEW.category_ids <> '[]' AND EXISTS (
+CREATE TRIGGER `products_categories_given` AFTER INSERT ON `products` WHEN NEW.category_ids <> '[]' AND EXISTS (
   SELECT 1 FROM json_each(NEW.category_ids) AS given
   WHERE NOT EXISTS (SELECT 1 FROM `categories` WHERE id = given.value AND tenant_id = NEW.tenant_id))
 BEGIN SELECT raise(abort, 'CHECK constraint failed: products_categories'); END;
 --> statement-breakpoint
-CREATE TRIGGER `products_categories_changed` BEFORE UPDATE OF `category_ids` ON `products` WHEN NEW.category_ids <> OLD.category_ids AND EXISTS (
+CREATE TRIGGER `products_categories_changed` AFTER UPDATE OF `category_ids` ON `products` WHEN NEW.category_ids <> OLD.category_ids AND EXISTS (
   SELECT 1 FROM json_each(NEW.category_ids) AS given
   WHERE NOT EXISTS (SELECT 1 FROM `categories` WHERE id = given.value AND tenant_id = NEW.tenant_id))
 BEGIN SELECT raise(abort, 'CHECK constraint failed: products_categories'); END;

@@ -23,12 +23,12 @@ export function compileEvent(event: { type: SQL; subject: SQL; data: SQL; from: 
       ${event.data}, ${param("now")} from (select coalesce(max(sequence), 0) + 1 as next from ${events}), ${event.from}`);
 }
 
-const insertEvent = compileEvent({
-  type: sql`${param("type")}`,
-  subject: sql`${param("subject")}`,
-  data: sql`${param("data")}`,
-  from: sql`(select ${param("tenantId")} as tenant_id)`,
-});
+const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
+// Not by `compileEvent`: for a select from the table itself, SQLite first makes a temporary one of its rows.
+const insertEvent = statement(sql`
+  insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at)
+  values (${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), ${param("tenantId")}, ${param("type")},
+    ${param("subject")}, ${param("data")}, ${param("now")})`);
 
 /** SQL for the sequence of the event of the store `tenantId` with the id of a parameter; no row if there is none. */
 export function sequenceOf(name: string): SQL {
