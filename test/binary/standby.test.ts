@@ -55,7 +55,8 @@ test("a standby that takes over from a server under load has all that the server
   await load.stop();
   const ids = await readIds(promoted, namespace, auth);
   expect(load.created.filter((id) => !ids.has(id))).toEqual([]);
-  expect(promoted.log()).toMatch(/[1-9]\d* segments were applied/);
+  // The log is written after a moment.
+  await until("the count of segments", () => /[1-9]\d* segments were applied/.test(promoted.log()));
   expect(await promoted.end()).toBe(0);
   expect(await first.run("serve", "--port", "0", "--replicate-to", place)).toMatchObject({ code: 4, stdout: "" });
 }, 60_000);

@@ -13,7 +13,7 @@ import { generationName, type Link, parseLinks, prefixes, snapshotName } from ".
 import type { Place } from "./place.ts";
 import { fetchReplica } from "./rebuild.ts";
 
-/** How often it looks for a new snapshot. */
+/** How often it looks for a new snapshot, unless a segment is missing. */
 const checkMs = 5000;
 const maxRetryMs = 10_000;
 
@@ -60,6 +60,8 @@ export class Standby {
   #known: StandbyState;
   #file: FileHandle | undefined;
   #isBroken = false;
+  /** Whether segments remain that do not follow those of the copy. */
+  #isStuck = false;
   applied = 0;
   /** When the copy last had everything; undefined before there is one. */
   #currentAt: number | undefined;
@@ -126,6 +128,7 @@ export class Standby {
     const startedAt = Date.now();
     const snapshot = await this.#findSnapshot();
     const isWhole = await this.#applyNew();
+    this.#isStuck = !isWhole;
     const { state } = this.#known;
     const isBehind = state === null || (snapshot !== undefined && snapshotName(snapshot) > snapshotName(state));
     if (this.#isBroken || isBehind) await this.#beginAnew();
@@ -147,7 +150,7 @@ export class Standby {
     if (!(await this.#place.has(generationName(state.generation)))) {
       throw unavailable(`The replica is no longer in ${place}.`);
     }
-    if (performance.now() - this.#checkedAt < checkMs) return undefined;
+    if (!this.#isStuck && performance.now() - this.#checkedAt < checkMs) return undefined;
     const snapshots = await this.#place.list(prefixes.snapshot);
     this.#checkedAt = performance.now();
     return parseLinks(snapshots).at(-1);

@@ -12,7 +12,7 @@ import {
 import { MiB } from "../values/bytes.ts";
 
 /** What is read of the WAL in one turn of the event loop, and about the most that one segment holds. */
-const chunkBytes = 64 * frameBytes;
+const chunkBytes = 256 * frameBytes;
 const maxBytes = 16 * MiB;
 /** So much may be left to read when the WAL is emptied: reading it delays the writes that wait. */
 const maxRest = 16 * MiB;

@@ -19,7 +19,7 @@ const ignore = (_level: "info" | "warn", _message: string): void => {};
  */
 export function startCheckpointer(
   db: FileDatabase,
-  { notice = ignore, everyMs = 250, walBytes: limit = 4 * MiB, pauseMs = 5000 } = {},
+  { notice = ignore, everyMs = 100, walBytes: limit = 4 * MiB, pauseMs = 5000 } = {},
 ) {
   const { reserve } = db;
   let failed: { at: number; tookMs: number } | undefined;
