@@ -44,6 +44,9 @@ async function buildExecutable(name: string | undefined, program: Program): Prom
     minify: { whitespace: true, syntax: true, identifiers: true, keepNames: true },
     sourcemap: "none",
     bytecode: true,
+    // A command reads and links only the modules that it uses.
+    format: "esm",
+    splitting: true,
     define: {
       "process.env.NODE_ENV": JSON.stringify("production"),
       BODEGA_VERSION: JSON.stringify(version),
