@@ -42,14 +42,6 @@ export function isCatalogOnly({ actor }: { actor: Actor }): boolean {
 // biome-ignore lint/suspicious/noEmptyInterface: modules add its members.
 export interface ProcessMemory {}
 
-/** The client of a request. */
-export interface Client {
-  /** Its address, where known. */
-  readonly ip: string | null;
-  /** Its `User-Agent`. Never stored. */
-  readonly userAgent?: string | null;
-}
-
 /** The context of every service: database or transaction, store, actor and time. */
 export interface Ctx {
   db: Session;
@@ -60,8 +52,8 @@ export interface Ctx {
   requestId: string;
   /** Epoch milliseconds; a fake clock in tests. */
   now: () => number;
-  /** Undefined from the terminal. */
-  client?: Client | undefined;
+  /** Of a request: the address, where known, and the `User-Agent`, which is never stored. */
+  client?: { readonly ip: string | null; readonly userAgent?: string | null } | undefined;
   /** State that the process keeps between requests; undefined outside a server. */
   memory?: ProcessMemory | undefined;
   /** Configured push providers; undefined where unused. */

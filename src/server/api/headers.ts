@@ -1,5 +1,4 @@
 import ipaddr from "ipaddr.js";
-import type { Client } from "../context.ts";
 import { rangeMatcher } from "../values/ip-prefix.ts";
 import { holdsSecret } from "../values/mask-secrets.ts";
 
@@ -38,7 +37,7 @@ function withoutPort(hop: string): string {
 }
 
 /** Few services need the client, and asking the socket for its address costs as much as the rest of a read. */
-export class RequestClient implements Client {
+export class RequestClient {
   readonly #clientIpOf: (request: Request) => string | null;
   readonly #request: Request;
 

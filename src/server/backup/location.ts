@@ -64,7 +64,7 @@ export function parseDestination(given: string, source: string): BackupLocation 
   if (given === "") throw invalidOption(source, "must not be empty");
   const place = given === "-" ? given : (backupDestination({ value: given, source }) as string);
   const found = isAbsolute(place) ? attempt(() => statSync(place)) : undefined;
-  const isFile = !found?.isDirectory() && isArchiveName(place);
+  const isFile = !found?.isDirectory() && (place.endsWith(ending) || place.endsWith(".tgz"));
   if (found?.isDirectory() || isFile || found === undefined) return locate(place, isFile);
   throw invalidOption(source, `must be a directory, or a file that ends in ${ending}`);
 }
@@ -91,8 +91,4 @@ export function formatLocation({ kind, place, name }: BackupLocation, otherName 
 function locate(path: string, isFile: boolean): BackupLocation {
   const kind = path === "-" ? "stdout" : path.startsWith("s3:") ? "s3" : "folder";
   return isFile ? { kind, place: dirname(path), name: basename(path) } : { kind, place: path, name: undefined };
-}
-
-function isArchiveName(path: string): boolean {
-  return path.endsWith(ending) || path.endsWith(".tgz");
 }

@@ -62,9 +62,8 @@ function formatActor({ actor_kind, actor_id, actor_email }: AuditRecord): string
   return /^(?:app|user)$/.test(actor_kind) ? nameBeside(actor_id, actor_email) : `${actor_kind} ${actor_id}`;
 }
 
-function formatSubject({ subject, subject_email, actor_id }: AuditRecord): string {
-  return subject !== null && subject === actor_id ? "the actor" : nameBeside(subject ?? "-", subject_email);
-}
+const formatSubject = ({ subject, subject_email, actor_id }: AuditRecord): string =>
+  subject !== null && subject === actor_id ? "the actor" : nameBeside(subject ?? "-", subject_email);
 
 function nameBeside(id: string, email: string | null): string {
   return email === null ? id : `${id} (${email})`;

@@ -21,7 +21,6 @@ export type Role = Static<typeof role>;
 const status = oneOf(["active", "disabled"], {
   description: "A disabled user cannot log in; their token is revoked at once.",
 });
-export type UserStatus = Static<typeof status>;
 
 const form = { format: "email" };
 const email = textUpTo(254, "Unique in the store, ignoring case.", { form });

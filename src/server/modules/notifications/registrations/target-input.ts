@@ -31,7 +31,8 @@ export function parseTarget(
 function parseSubscription({ endpoint, keys }: Subscription, allowPrivate: boolean): Subscription {
   const p256dh = parseBytes("p256dh", keys.p256dh, 65);
   const auth = parseBytes("auth", keys.auth, 16);
-  if (!isPoint(p256dh)) throw invalidField("subscription.keys.p256dh", "must be a public key of the curve P-256");
+  const isPoint = p256dh[0] === 4 && attempt(() => ECDH.convertKey(p256dh, "prime256v1")) !== undefined;
+  if (!isPoint) throw invalidField("subscription.keys.p256dh", "must be a public key of the curve P-256");
   return {
     endpoint: parseEndpoint(endpoint, allowPrivate),
     keys: { p256dh: p256dh.toString("base64url"), auth: auth.toString("base64url") },
@@ -56,10 +57,6 @@ function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buff
   const isWhole = digits.length === Math.ceil((length * 4) / 3) && (padding === "" || text.length % 4 === 0);
   if (!isWhole) throw invalidField(`subscription.keys.${name}`, `must be base64url of ${length} bytes`);
   return Buffer.from(digits, "base64");
-}
-
-function isPoint(bytes: Buffer): boolean {
-  return bytes[0] === 4 && attempt(() => ECDH.convertKey(bytes, "prime256v1")) !== undefined;
 }
 
 /** Apple's are 32 bytes in hex today, and may become longer. */

@@ -110,7 +110,7 @@ type Match = [tags: string[], categoryIds: string[], price: number];
 type Count = (ctx: Ctx, matches: readonly Match[]) => Promise<object[]> | object[];
 
 const facets = {
-  tags: { own: (name: string) => name === "tag", count: countTags },
+  tags: { own: (name: string) => name === "tag", count: (_, matches) => rankValues(matches.map(([tags]) => tags)) },
   categories: { own: (name: string) => name === "category", count: countCategories },
   price: { own: (name: string) => name.startsWith("price["), count: countPrices },
 } satisfies Record<string, { own: (name: string) => boolean; count: Count }>;
@@ -150,12 +150,9 @@ function tally<Value>(sets: Value[][]): Map<Value, number> {
   return counts;
 }
 
-function rankValues(sets: string[][]): [value: string, count: number][] {
-  return [...tally(sets)].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues);
-}
-
-function countTags(_: Ctx, matches: readonly Match[]): object[] {
-  return rankValues(matches.map(([tags]) => tags)).map(([value, count]) => ({ value, count }));
+function rankValues(sets: string[][]): { value: string; count: number }[] {
+  const ranked = [...tally(sets)].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, maxValues);
+  return ranked.map(([value, count]) => ({ value, count }));
 }
 
 const selectCategories = statement<{ id: string; slug: string; parent: string | null }>(sql`
@@ -170,8 +167,8 @@ async function countCategories(ctx: Ctx, matches: readonly Match[]): Promise<obj
     const row = id === null ? undefined : known.get(id);
     return row ? [row.id, ...withAbove(row.parent)] : [];
   };
-  const counts = rankValues(matches.map(([, ids]) => [...new Set(ids.flatMap(withAbove))]));
-  return counts.map(([id, count]) => ({ id, slug: known.get(id)?.slug, count }));
+  const ranked = rankValues(matches.map(([, ids]) => [...new Set(ids.flatMap(withAbove))]));
+  return ranked.map(({ value, count }) => ({ id: value, slug: known.get(value)?.slug, count }));
 }
 
 /** The bounds of price ranges: 0, and 1, 2 and 5 times each power of ten. */

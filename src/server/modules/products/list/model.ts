@@ -67,4 +67,3 @@ export const ProductListQuery = closed({
   ...timeRangeParts("updated_at"),
 });
 export type ProductListQuery = Static<typeof ProductListQuery>;
-export type ProductSort = NonNullable<ProductListQuery["sort"]>;

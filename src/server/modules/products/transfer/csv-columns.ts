@@ -170,11 +170,8 @@ function readImages(cell: string): unknown {
   const isList = cell.trimStart().startsWith("[");
   if (!isList && items.some((url) => /^https?:.*\s|[\s,;]https?:/i.test(String(url))))
     throw new CellError("must be addresses without spaces, with | between them");
-  return items.map((image) => (typeof image === "string" ? readImage(image) : image));
-}
-
-function readImage(text: string): unknown {
-  return isId("med", text) ? { media_id: text } : { url: text };
+  const read = (text: string) => (isId("med", text) ? { media_id: text } : { url: text });
+  return items.map((image) => (typeof image === "string" ? read(image) : image));
 }
 
 function writeImages(value: unknown): string {
