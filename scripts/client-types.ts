@@ -5,7 +5,7 @@ import typescript from "typescript-5";
 import manifest from "../package.json" with { type: "json" };
 import { describeApi } from "../src/server/api/description/openapi.ts";
 import { routes } from "../src/server/api/routes.ts";
-import { codeOf, errorKinds, meaningOf } from "../src/server/errors.ts";
+import { codeOf, errorKinds, meaningOf, typeOf } from "../src/server/errors.ts";
 
 /** The types of all paths and schemas of the API, as `src/client/types.generated.ts` has them. */
 export async function generateClientTypes(): Promise<string> {
@@ -23,9 +23,11 @@ export async function generateClientTypes(): Promise<string> {
       : value;
   });
   const codes = errorKinds.map((kind) => `  /** ${meaningOf(kind)} */\n  | ${codeOf(kind)}`);
+  const types = errorKinds.map((kind) => `  | "${typeOf(kind)}"`);
   return [
     "// Generated from the API description by scripts/client-types.ts.",
     `/** The codes of errors. */\nexport type ErrorCode =\n${codes.join("\n")};`,
+    `/** The names of errors, one for each code. */\nexport type ErrorType =\n${types.join("\n")};`,
     // A seventh of the lines only say what is not there.
     astToString(await openapiTS(description)).replace(/^ *\w+\?: never;\n/gm, ""),
   ].join("\n\n");

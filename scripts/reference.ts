@@ -12,7 +12,7 @@ change applies to the server's next request. \`tenant create\`, \`init\`, \`serv
 
 - Standard output has only the result; questions, notes and warnings go to standard error.
 - With \`--json\` the result is exactly one JSON value, indented only at a terminal. An error is one JSON object on standard
-  error: \`{"error": {"code", "message", "remedy"?, "details"?: [{"field", "flag"?, "message"}]}}\`. Codes are those of the
+  error: \`{"error": {"code", "type", "message", "remedy"?, "details"?: [{"field", "flag"?, "message"}]}}\`. Codes are those of the
   HTTP API; 5100 is an invalid command line.
 - Flags can be anywhere after the command; the flags of every command can also be before it. \`--name value\`,
   \`--name=value\`, \`-n value\` and \`-nvalue\` are the same; \`--\` ends the flags. An unknown, repeated or incomplete

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./types.generated.ts";
+import type { ErrorCode, ErrorType } from "./types.generated.ts";
 
 /** An invalid field of a request, such as `images.0.url`. */
 export interface FieldError {
@@ -9,6 +9,8 @@ export interface FieldError {
 interface Failure {
   /** `"network"` if there was no reply of Bodega: no connection, a timeout, or the error page of a proxy. */
   code: ErrorCode | "network";
+  /** The name of the code, such as `out_of_stock`. */
+  type: ErrorType | "network";
   message: string;
   remedy?: string | undefined;
   details?: FieldError[] | undefined;
@@ -23,6 +25,8 @@ interface Failure {
 class FailedCall extends Error {
   static override readonly name = "BodegaError";
   readonly code: ErrorCode | "network";
+  /** The name of the code, such as `out_of_stock`. */
+  readonly type: ErrorType | "network";
   /** How to correct the request. */
   readonly remedy: string | undefined;
   readonly details: FieldError[] | undefined;
@@ -36,6 +40,7 @@ class FailedCall extends Error {
     super(message, { cause });
     this.name = "BodegaError";
     this.code = failure.code;
+    this.type = failure.type;
     this.remedy = failure.remedy;
     this.details = failure.details;
     this.status = failure.status;

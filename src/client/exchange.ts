@@ -17,7 +17,7 @@ export interface Outgoing {
   isRepeatable: boolean;
 }
 
-type ErrorBody = Pick<BodegaError, "code" | "message" | "remedy" | "details">;
+type ErrorBody = Pick<BodegaError, "code" | "type" | "message" | "remedy" | "details">;
 
 /** A reply without an error. */
 export interface Envelope {
@@ -26,6 +26,7 @@ export interface Envelope {
   page?: { next_cursor: string | null; has_more: boolean };
 }
 
+const network = { code: "network", type: "network" } as const;
 const firstDelayMs = 300;
 const longestDelayMs = 5_000;
 /** Seconds. A longer `Retry-After` is for the caller to wait for. */
@@ -72,13 +73,13 @@ async function sendOnce(
   } catch (cause) {
     init.signal?.throwIfAborted();
     if (status !== undefined)
-      return new BodegaError({ code: "network", message: `The reply (${status}) could not be read.`, status, cause });
-    if (isAnswered) return new BodegaError({ code: "network", message: "The reply broke off before its end.", cause });
+      return new BodegaError({ ...network, message: `The reply (${status}) could not be read.`, status, cause });
+    if (isAnswered) return new BodegaError({ ...network, message: "The reply broke off before its end.", cause });
     // Browsers do not say which it was.
     const isPage = "document" in globalThis;
     const message = `The server cannot be reached${isPage ? ", or the key does not allow this page's origin" : ""}.`;
     const remedy = isPage ? "Check the address, and the origin: bodega origin check" : undefined;
-    return new BodegaError({ code: "network", message, remedy, cause });
+    return new BodegaError({ ...network, message, remedy, cause });
   }
 }
 

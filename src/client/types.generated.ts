@@ -67,6 +67,41 @@ export type ErrorCode =
   /** This idempotency key was used for another request. */
   | 5307;
 
+/** The names of errors, one for each code. */
+export type ErrorType =
+  | "internal_error"
+  | "unavailable"
+  | "malformed_request"
+  | "namespace_missing"
+  | "validation_failed"
+  | "unsupported_media_type"
+  | "body_too_large"
+  | "method_not_allowed"
+  | "route_not_found"
+  | "too_many_requests"
+  | "invalid_app_credentials"
+  | "app_auth_failed"
+  | "invalid_token_params"
+  | "token_not_found"
+  | "not_authenticated"
+  | "token_expired"
+  | "too_many_auth_attempts"
+  | "two_factor_required"
+  | "invalid_login"
+  | "too_many_attempts"
+  | "user_token_invalid"
+  | "store_not_found"
+  | "reset_code_invalid"
+  | "weak_password"
+  | "forbidden"
+  | "not_found"
+  | "conflict"
+  | "precondition_failed"
+  | "out_of_stock"
+  | "not_enough_points"
+  | "wrong_state"
+  | "idempotency_key_reused";
+
 export interface paths {
     "/categories/": {
         parameters: {
@@ -726,6 +761,8 @@ export interface components {
              * @enum {integer}
              */
             code: 5000 | 5001 | 5100 | 5101 | 5102 | 5103 | 5104 | 5105 | 5106 | 5107 | 5202 | 5203 | 5204 | 5205 | 5206 | 5207 | 5209 | 5211 | 5212 | 5213 | 5214 | 5215 | 5216 | 5217 | 5300 | 5301 | 5302 | 5303 | 5304 | 5305 | 5306 | 5307;
+            /** @description Name of the error, one for each code, such as `out_of_stock`. */
+            type: string;
             /** @description Description of the error for people. Its text may change. */
             message: string;
             /** @description How to correct the request, or when to repeat it. */

@@ -221,6 +221,11 @@ export function codeOf(kind: ErrorKind): ErrorCode {
   return table[kind].code;
 }
 
+/** The name of an error in replies, such as `out_of_stock`. */
+export function typeOf(kind: ErrorKind): string {
+  return kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 export function remedyOf(kind: ErrorKind): string | undefined {
   return texts[kind][1];
 }

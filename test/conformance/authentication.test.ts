@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
   test("§5 token auth 1: user_id, token and namespace are sent as query parameters", async () => {
     expect(await codeOf({ auth: null, query: { user_id: "usr_1", token: "v2.x" } })).toBe(5205);
     const query = { user_id: "usr_1", token: "v2.x" };
-    expect(await codeOf({ auth: null, namespace: null, query })).toBe(5101);
+    expect(await codeOf({ auth: null, namespace: null, query })).toBe(5204);
   });
 
   const codes: [code: number, meaning: string, status: number, tries: CallOptions[]][] = [

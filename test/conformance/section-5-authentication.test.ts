@@ -27,13 +27,13 @@ describe("§5 Methods", () => {
 
   test("row 1: app auth with app_id, app_secret and namespace", async () => {
     expect(await codeOf({ auth: shop.auth })).toBeUndefined();
-    expect(await codeOf({ auth: shop.auth, namespace: null })).toBe(5101);
+    expect(await codeOf({ auth: shop.auth, namespace: null })).toBe(5202);
   });
 
   test("row 2: token auth with user_id, token and namespace", async () => {
     const session = await shop.signIn(await shop.createUser());
     expect(await codeOf(query(tokenOf(session)))).toBeUndefined();
-    expect(await codeOf({ ...query(tokenOf(session)), namespace: null })).toBe(5101);
+    expect(await codeOf({ ...query(tokenOf(session)), namespace: null })).toBe(5204);
   });
 
   test("row 2: a token acts for its own user", async () => {

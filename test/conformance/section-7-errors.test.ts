@@ -45,6 +45,9 @@ const rows: ErrorRow[] = [
       "app_secret alone": () => read({ query: { app_secret: "x" } }),
       "no colon": () => read({ auth: "Bearer x" }),
       "no secret": () => read({ auth: `Bearer ${shop.key.app_id}:` }),
+      "no namespace": () => read({ auth: shop.auth, namespace: null }),
+      "no namespace beside both kinds": () =>
+        read({ auth: shop.auth, namespace: null, query: { user_id: user.id, token: session.token } }),
     },
   },
   {
@@ -72,6 +75,7 @@ const rows: ErrorRow[] = [
       "an empty token": () => read({ query: { user_id: user.id, token: "" } }),
       "token alone at refresh": () => auth("refresh", undefined, { token: session.token }),
       "user_id alone at logout": () => auth("logout", undefined, { user_id: user.id }),
+      "no namespace": () => read({ namespace: null, query: { user_id: user.id, token: session.token } }),
     },
   },
   {
@@ -252,6 +256,7 @@ for (const { code, status, meaning, remedy, causes } of rows) {
         const { request_id, error } = JSON.parse(reply.text);
         expect([request_id, reply.headers.get("x-request-id")]).toEqual([reply.requestId, reply.requestId]);
         expect(error.code).toBe(code);
+        expect(error.type).toMatch(/^[a-z]+(_[a-z]+)+$/);
         expect(error.message).toMatch(/\S/);
         if (remedy === undefined) expect(error.remedy).toBeUndefined();
         else expect(error.remedy).toMatch(remedy);

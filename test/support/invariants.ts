@@ -76,9 +76,10 @@ export function checkDiscretion(text: string): void {
 }
 
 function checkError(error: ErrorReply | undefined): void {
-  const { code, message, remedy, details, ...others } = error as ErrorReply;
+  const { code, type, message, remedy, details, ...others } = error as ErrorReply;
   expect(others).toEqual({});
   expect(code).toBeInteger();
+  expect(type).toMatch(/^[a-z]+(_[a-z]+)*$/);
   expect(message).toMatch(/\S/);
   if (remedy !== undefined) expect(remedy).toMatch(/\S/);
   for (const detail of details ?? []) {
@@ -97,6 +98,7 @@ export interface Envelope {
 
 interface ErrorReply {
   code: number;
+  type: string;
   message: string;
   remedy?: string;
   details?: { field: string; message: string }[];

@@ -76,7 +76,7 @@ describe.each([
     for (const [, before, first, second, after] of answers) {
       const { request_id, error } = JSON.parse(first ?? second ?? "");
       expect(request_id).toBeString();
-      expect(error).toEqual({ code: expect.any(Number), message: expect.any(String) });
+      expect(error).toEqual({ code: expect.any(Number), type: expect.any(String), message: expect.any(String) });
       expect(Number(before ?? after)).toBe(statusOfCode(error.code));
     }
   });

@@ -1,4 +1,4 @@
-import { AppError, codeOf, type ErrorKind, remedyOf } from "../../server/errors.ts";
+import { AppError, codeOf, type ErrorKind, remedyOf, typeOf } from "../../server/errors.ts";
 import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
 import { escapeJson } from "../terminal/escape.ts";
 import { fitSentence, onScreen } from "../terminal/output.ts";
@@ -37,7 +37,8 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
   const command = commandLine(failure.values ?? {});
   if (failure.json) {
     const complete = (text: string | undefined) => text && completeCommand(text, command);
-    const body = { code: kind && codeOf(kind), message: complete(message), remedy: complete(remedy), details };
+    const named = kind && { code: codeOf(kind), type: typeOf(kind) };
+    const body = { ...named, message: complete(message), remedy: complete(remedy), details };
     await terminal.writeError(`${escapeJson(JSON.stringify({ error: body }))}\n`);
     return exit;
   }

@@ -2,7 +2,7 @@ import type { PushOptions } from "../config/push-config.ts";
 import type { Actor, Ctx, MediaStore, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
-import { namespaceMissing, storeNotFound } from "../errors.ts";
+import { invalidAppCredentials, invalidTokenParams, namespaceMissing, storeNotFound } from "../errors.ts";
 import { baseHeaders, errorResponse, type Reply, successResponse } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
 import { type CredentialLookup, hasTenant, type Known } from "../modules/app-keys/lookup.ts";
@@ -168,10 +168,14 @@ function receiveBody(deps: PipelineDeps, { request, route }: Incoming, namespace
   return readBody(request, deps.bodyLimits, deps.bodyMemory, route.plainText);
 }
 
-function requireNamespace({ common: { namespace } }: Sent, body: Body | undefined): string {
+/** Errors: those of the credentials that were sent without it (specification, section 7), else namespaceMissing. */
+function requireNamespace({ common: { namespace }, app, user }: Sent, body: Body | undefined): string {
   if (namespace) return namespace;
   // A body that cannot be read may have held the namespace, so its own error says more.
-  throw (namespace === undefined && body?.error) || namespaceMissing();
+  if (namespace === undefined && body?.error) throw body.error;
+  if (app !== null) throw invalidAppCredentials("`namespace` is missing.");
+  if (user.user_id !== undefined || user.token !== undefined) throw invalidTokenParams("`namespace` is missing.");
+  throw namespaceMissing();
 }
 
 function requireActive({ tenant }: Known): Tenant {

@@ -1,4 +1,4 @@
-import { AppError, internalError, meaningOf, remedyOf, statusOf } from "../errors.ts";
+import { AppError, internalError, meaningOf, remedyOf, statusOf, typeOf } from "../errors.ts";
 import type { Page } from "../pagination/list-page.ts";
 import { parseFields, pickFields } from "../pagination/list-query.ts";
 
@@ -113,7 +113,7 @@ export function errorResponse(requestId: string, error: unknown, headers: Record
   const message = known.isInternal ? meaningOf(kind) : known.message;
   const body = {
     request_id: requestId,
-    error: { code, message, ...(remedy && { remedy }), ...(details && { details }) },
+    error: { code, type: typeOf(kind), message, ...(remedy && { remedy }), ...(details && { details }) },
   };
   if (known.retryAfter !== undefined) headers["Retry-After"] = String(known.retryAfter);
   Object.assign(headers, known.headers);

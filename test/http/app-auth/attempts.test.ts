@@ -121,7 +121,7 @@ onEachDatabase((suite) => {
     const call = (options: object) => shop.call(request, { address, ...options });
     const readonly = bearer(await shop.issueKey({ scopes: ["products:read"] }));
     for (let n = 0; n < 5; n++) {
-      expect((await call({ namespace: null })).code).toBe(5101);
+      expect((await call({ namespace: null })).code).toBe(5202);
       expect((await call({ namespace: "no-such-store", auth: "Bearer a:b" })).code).toBe(5215);
       expect((await call({ query: { limit: 0 } })).code).toBe(5102);
       expect((await shop.call("POST /products/", { address, auth: readonly, body: {} })).code).toBe(5300);

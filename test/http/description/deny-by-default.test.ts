@@ -85,7 +85,7 @@ onDatabase("file", (suite) => {
     });
 
     test(`${nameOf(route)} without a namespace is 5101`, async () => {
-      expect((await shop.call(requestOf(route), { namespace: null })).code).toBe(5101);
+      expect((await shop.callAnonymously(requestOf(route), { namespace: null })).code).toBe(5101);
     });
 
     test(`${nameOf(route)} of an unknown store is 5215`, async () => {

@@ -93,6 +93,7 @@ onDatabase("file", (suite) => {
     const list = await send({ request: "GET /wishlist/" });
     expect(list.error).toEqual({
       code: 5300,
+      type: "forbidden",
       message: "The key lacks the scope wishlist:read, and no user is signed in.",
       remedy: "Sign a user in, or use a key with this scope.",
     });

@@ -64,11 +64,12 @@ onDatabase("file", (suite) => {
     expect((await inBody(shop.namespace, { namespace: "no-such-store" })).code).toBe(5215);
     // The key belongs to the store in the body; the query names another, which refuses it.
     expect((await inBody(shop.namespace, { namespace: other.namespace })).code).toBe(5203);
-    expect((await inBody(shop.namespace, { namespace: "" })).code).toBe(5101);
-    for (const value of [5, null, {}, [shop.namespace], true, ""]) expect((await inBody(value)).code).toBe(5101);
+    expect((await inBody(shop.namespace, { namespace: "" })).code).toBe(5202);
+    for (const value of [5, null, {}, [shop.namespace], true, ""]) expect((await inBody(value)).code).toBe(5202);
   });
 
-  test("a missing namespace is 5101 on every route, with any other input", async () => {
+  test("a missing namespace is 5202 beside app credentials, 5204 beside those of a user, else 5101", async () => {
+    const token = { user_id: "usr_1", token: "v2.x" };
     for (const request of [
       get,
       post,
@@ -77,12 +78,20 @@ onDatabase("file", (suite) => {
       "PATCH /products/prod_1/",
       "DELETE /products/prod_1/",
     ]) {
-      for (const options of [{}, { auth: null }, { auth: "Bearer a:b" }, { auth: "Bearer a" }]) {
-        expect((await shop.call(request, { ...options, namespace: null })).code).toBe(5101);
+      for (const [code, options] of [
+        [5101, { auth: null }],
+        [5202, {}],
+        [5202, { auth: "Bearer a:b" }],
+        [5202, { auth: "Bearer a" }],
+        [5202, { query: token }],
+        [5204, { auth: null, query: token }],
+        [5204, { auth: "Bearer usr_1:v2.x" }],
+      ] as const) {
+        expect((await shop.call(request, { ...options, namespace: null })).code).toBe(code);
       }
     }
-    expect((await shop.call(get, { namespace: "" })).code).toBe(5101);
-    expect((await shop.call(post, { namespace: null, body: {} })).code).toBe(5101);
+    expect((await shop.call(get, { auth: null, namespace: "" })).code).toBe(5101);
+    expect((await shop.call(post, { namespace: null, body: {} })).code).toBe(5202);
   });
 
   test("an unknown, suspended or misspelt store is 5215 with any credentials", async () => {
@@ -149,7 +158,7 @@ onDatabase("file", (suite) => {
     const table: [name: string, request: string, options: CallOptions, code: number][] = [
       ["route before namespace", "GET /nothing/", { namespace: null }, 5106],
       ["method before namespace", "PUT /products/", { namespace: null, ...bad }, 5105],
-      ["namespace before credentials", get, { namespace: null, auth: "Bearer a" }, 5101],
+      ["namespace before credentials", get, { namespace: null, auth: "Bearer usr_1" }, 5204],
       ["store before credentials", get, { namespace: "no-such-store", auth: "Bearer a:b" }, 5215],
       ["store before body", post, { namespace: "no-such-store", ...bad }, 5215],
       ["missing credentials before body", post, { auth: null, ...bad }, 5206],

@@ -107,7 +107,8 @@ onDatabase("file", (suite) => {
   test("unavailable is 5001 with Retry-After and the general message; the error and its cause are only logged", async () => {
     const { code, status, text, error, headers } = await call("POST /unavailable/");
     expect([code, status, headers.get("retry-after")]).toEqual([5001, 503, "1"]);
-    expect(error).toEqual({ code: 5001, message: "Temporarily unavailable.", remedy: "Try again shortly." });
+    const message = "Temporarily unavailable.";
+    expect(error).toEqual({ code: 5001, type: "unavailable", message, remedy: "Try again shortly." });
     expect(text).not.toContain(inside);
     expect(app.entries.at(-1)?.fault).toContain("The database is busy.");
     expect(app.entries.at(-1)?.fault).toContain(inside);

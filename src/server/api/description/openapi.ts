@@ -37,6 +37,7 @@ const ErrorSchema = Type.Object(
           enum: errorKinds.map(codeOf),
           description: "Numeric code of the error; it never changes. Later versions may have further codes.",
         }),
+        type: Type.String({ description: "Name of the error, one for each code, such as `out_of_stock`." }),
         message: Type.String({ description: "Description of the error for people. Its text may change." }),
         remedy: Type.Optional(Type.String({ description: "How to correct the request, or when to repeat it." })),
         details: Type.Optional(
