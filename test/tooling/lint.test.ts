@@ -116,7 +116,7 @@ const samples: [path: string, content: string, rule: string | null][] = [
 const found = new Map<string, string[]>();
 
 beforeAll(() => {
-  for (const file of ["biome.json", "package.json"]) copyFileSync(join(root, file), join(dir, file));
+  for (const file of ["biome.json", "package.json", ".gitignore"]) copyFileSync(join(root, file), join(dir, file));
   for (const [path, content] of samples) {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
     writeFileSync(join(dir, path), content);

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..", "..");
+
+/** The files of a clone, and the packages that set-up would install in it. */
+function cloneCheckout(): string {
+  const dir = mkdtempSync(join(tmpdir(), "bodega-checkout-"));
+  const { stdout } = Bun.spawnSync(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+  });
+  for (const path of stdout.toString().split("\0").filter(Boolean)) {
+    cpSync(join(root, path), join(dir, path), { force: true });
+  }
+  for (const path of ["", "tools/bun", "tools/reference"].map((folder) => join(folder, "node_modules"))) {
+    symlinkSync(join(root, path), join(dir, path));
+  }
+  return dir;
+}
+
+// In the order of the README. One file of tests stands for all, which would run this test again.
+test("npm start and then npm test succeed in one checkout", async () => {
+  const cwd = cloneCheckout();
+  try {
+    const demo = Bun.spawn(["npm", "start"], { cwd, env: { ...process.env, BODEGA_PORT: "0" }, stderr: "ignore" });
+    let printed = "";
+    for await (const chunk of demo.stdout.pipeThrough(new TextDecoderStream())) {
+      printed += chunk;
+      if (printed.includes("http://")) break;
+    }
+    expect(printed).toContain("http://");
+    demo.kill("SIGTERM");
+    await demo.exited;
+    const check = Bun.spawn(["npm", "test", "--", "test/service/money.test.ts"], {
+      cwd,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [output, code] = await Promise.all([check.stdout.text(), check.exited]);
+    expect({ output, code }).toEqual({ output: expect.stringMatching(/\d+ passed, 0 failed\n$/), code: 0 });
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}, 180_000);
