@@ -19,6 +19,7 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     await printCompletions(commandTree, argv.slice(1), terminal);
     return 0;
   }
+  if (argv[0] === "__decode") return (await import("../server/modules/media/decoder.ts")).serveDecoder();
   const failure: Failure = { json: asksForJson(argv), path: [], args: {} };
   try {
     const target = findCommand(commandTree, argv);

@@ -1,11 +1,11 @@
 import type { seedDemo } from "../../server/admin/demo.ts";
 import { integer } from "../../server/config/environment.ts";
+import { isExecutable } from "../../server/config/own-command.ts";
 import type { ServerProcess } from "../../server/runtime/serve.ts";
 import { quoteWord } from "../../server/values/shell-quote.ts";
 import { readCliConfig } from "../context/read-config.ts";
 import { valueArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
-import { isExecutable } from "../terminal/build-info.ts";
 import { programName } from "../terminal/command-line.ts";
 import { info, printJson } from "../terminal/output.ts";
 import { describeServerProcess, serverFlags } from "./serve/server-process.ts";

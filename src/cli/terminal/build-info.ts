@@ -11,9 +11,3 @@ export const buildInfo = {
   bun: Bun.version,
   platform: `${process.platform}-${process.arch}`,
 };
-
-/** Whether this is the built executable, not the source run by Bun. */
-export const isExecutable = typeof BODEGA_COMMIT === "string";
-
-/** The words that start this program again, without arguments. */
-export const ownCommand = isExecutable ? [process.execPath] : [process.execPath, Bun.main];

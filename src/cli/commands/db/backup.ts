@@ -1,11 +1,11 @@
 import type { BackupReport, BackupStep } from "../../../server/backup/job.ts";
+import { ownCommand } from "../../../server/config/own-command.ts";
 import { formatBytes } from "../../../server/values/bytes.ts";
 import { requireDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { ownCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
 import { withProgress } from "../../terminal/progress.ts";

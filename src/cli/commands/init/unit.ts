@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, w
 import { dirname, join, resolve } from "node:path";
 import { isTemporary, renderUnit, stateDirectoryOf, unitName } from "../../../server/admin/systemd-unit.ts";
 import type { Config } from "../../../server/config/config.ts";
+import { ownCommand } from "../../../server/config/own-command.ts";
 import { errnoOf, unavailable } from "../../../server/errors.ts";
-import { ownCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 import { askChoice, askYesNo } from "../../terminal/prompt.ts";
 import type { InitArgs } from "./flags.ts";

@@ -1,6 +1,7 @@
+import { ownCommand } from "../../../server/config/own-command.ts";
 import { logLevels } from "../../../server/config/server-config.ts";
 import { type CommandArgs, choiceArg, fileArg, valueArg } from "../../framework/args.ts";
-import { buildInfo, ownCommand } from "../../terminal/build-info.ts";
+import { buildInfo } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 
 /** The flags of every command that starts a server. */

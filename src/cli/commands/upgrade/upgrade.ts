@@ -2,13 +2,14 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { unitName } from "../../../server/admin/systemd-unit.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
+import { isExecutable, ownCommand } from "../../../server/config/own-command.ts";
 import { notFound, wrongState } from "../../../server/errors.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { requireDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { durationArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { buildInfo, isExecutable, ownCommand } from "../../terminal/build-info.ts";
+import { buildInfo } from "../../terminal/build-info.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 

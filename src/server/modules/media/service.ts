@@ -6,8 +6,9 @@ import { formatBytes } from "../../values/bytes.ts";
 import { isId, newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { tenants } from "../tenants/table.ts";
+import type { Picture } from "./encode.ts";
 import { type Media, pictureUrl, widths } from "./model.ts";
-import { type Picture, readPicture, scalePicture } from "./picture.ts";
+import { readPicture, scalePicture } from "./picture.ts";
 import { media, mediaBlobs, mediaTrash } from "./table.ts";
 
 /** The file of a picture: a width of it, or 0 for the picture as it is stored. */

@@ -1,0 +1,106 @@
+import type { Subprocess } from "bun";
+import { ownCommand } from "../../config/own-command.ts";
+import { attempt, invalidField, unavailable } from "../../errors.ts";
+import { MiB } from "../../values/bytes.ts";
+import { encodePicture, type Picture } from "./encode.ts";
+
+/** A picture of 40 million pixels takes 2 seconds on one core. */
+const longestMs = 15_000;
+/** One of 40 million pixels in several scans takes 500 MiB. */
+const maxMemory = 1024 * MiB;
+const memoryExitCode = 75;
+const watchMs = 20;
+/** A process that has nothing to do ends after this time. */
+const idleMs = 60_000;
+const simpler = "Save it again, smaller or as a PNG";
+
+/** What the process is asked: the first argument of `encodePicture`, and the longest side. */
+interface Job {
+  upload: Uint8Array;
+  maxSide: number;
+}
+
+type Answer = { picture: Picture } | { fault: string };
+
+interface Decoder {
+  process: Subprocess;
+  idle: Timer | undefined;
+  answer: (answer: Answer) => void;
+}
+
+let warm: Decoder | undefined;
+
+/**
+ * Encodes an untrusted file as `encodePicture` does, in a process of its own, which is killed after a deadline or when it
+ * takes too much memory. The process is kept for the next file, so call this for one file at a time.
+ * @param deadlineMs from now.
+ * @throws validationFailed for a file that takes too long or too much memory; unavailable when the process ended for
+ * another reason; an Error for a damaged file.
+ */
+export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Picture> {
+  const decoder = warm ?? startDecoder();
+  clearTimeout(decoder.idle);
+  const { process: child } = decoder;
+  const answered = new Promise<Answer>((resolve) => {
+    decoder.answer = resolve;
+  });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, deadlineMs);
+  try {
+    // It fails if the process has just ended, which `exited` tells.
+    attempt(() => child.send(job));
+    const answer = await Promise.race([answered, child.exited]);
+    if (typeof answer === "number") {
+      warm = undefined;
+      throw isLate ? invalidField("file", `takes too long to decode. ${simpler}`) : endedEarly(answer);
+    }
+    if ("fault" in answer) throw new Error(answer.fault);
+    decoder.idle = setTimeout(() => child.kill(), idleMs);
+    decoder.idle.unref();
+    return answer.picture;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function startDecoder(): Decoder {
+  const child = Bun.spawn([...ownCommand, "__decode"], {
+    // It needs no settings, and must not know secrets.
+    env: {},
+    stdio: ["ignore", "ignore", "inherit"],
+    serialization: "advanced",
+    ipc: (answer: Answer) => decoder.answer(answer),
+    onExit() {
+      if (warm === decoder) warm = undefined;
+    },
+  });
+  child.unref();
+  const decoder: Decoder = { process: child, idle: undefined, answer: () => {} };
+  warm = decoder;
+  return decoder;
+}
+
+function endedEarly(exitCode: number) {
+  if (exitCode === memoryExitCode) return invalidField("file", `needs too much memory. ${simpler}`);
+  return unavailable("The process that decodes pictures ended.", { isInternal: true });
+}
+
+/** The work of the process: answers jobs until the one that started it ends. */
+export function serveDecoder(): Promise<never> {
+  process.once("disconnect", () => process.exit(0));
+  process.on("message", async ({ upload, maxSide }: Job) => {
+    const answer: Answer = await encodePicture(upload, maxSide).then(
+      (picture) => ({ picture }),
+      (error) => ({ fault: String(error) }),
+    );
+    process.send?.(answer);
+  });
+  // Pictures are decoded in Bun's thread pool, so the event loop is free to watch.
+  setInterval(() => {
+    if (process.memoryUsage.rss() > maxMemory) process.exit(memoryExitCode);
+  }, watchMs);
+  return new Promise(() => {});
+}
