@@ -4765,7 +4765,12 @@ export interface operations {
              *     5217: The password is too weak.
              */
             422: components["responses"]["Error"];
-            429: components["responses"]["tooManyAttempts"];
+            /**
+             * @description 5107: Too many requests.
+             *
+             *     5213: Too many attempts.
+             */
+            429: components["responses"]["Error"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };
@@ -4808,6 +4813,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AcceptedReply"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
         };

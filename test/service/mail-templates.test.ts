@@ -153,15 +153,26 @@ test("titles, names and addresses stay within their headers", () => {
   if (from === null) throw new Error("no sender");
   const title = 'Evil\r\nBcc: victim@example.net\r\n\r\n"Shop" <boss@example.net>';
   const mail = render("test", { store: { ...store, title } });
-  const to = { email: "ada@example.org", name: "Ada\nTo: x@example.net" };
+  const to = { email: "ada@example.org", name: "Ada\nTo: Bob" };
   const message = composeMail({ id: "mail_1", from, store: { ...store, title }, to, rendered: mail, at: 0 });
   expect(message.from).toEqual({
     name: 'Evil Bcc: victim@example.net "Shop" <boss@example.net>',
     address: "shop@example.com",
   });
-  expect(message.to).toEqual({ name: "Ada To: x@example.net", address: "ada@example.org" });
+  expect(message.to).toEqual({ name: "Ada To: Bob", address: "ada@example.org" });
   expect(message.envelope).toEqual({ from: "shop@example.com", to: ["ada@example.org"] });
   expect(message.messageId).toBe("<mail_1@example.com>");
+});
+
+test("a name that looks like an advertisement is in neither the text nor the header", () => {
+  const from = parseFromAddress("shop@example.com");
+  if (from === null) throw new Error("no sender");
+  for (const name of ["Win at www.example.net", "Visit example.net", "x@example.net", "a".repeat(200)]) {
+    const rendered = render("test", { name });
+    const message = composeMail({ id: "mail_1", from, store, to: { email: "ada@example.org", name }, rendered, at: 0 });
+    expect(message.to).toEqual({ name: "", address: "ada@example.org" });
+    expect(rendered.text).not.toContain(name);
+  }
 });
 
 test("a sender is an address, with or without a name", () => {

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
-import type { InStatement } from "@libsql/core/api";
 import type { Ctx } from "../../src/server/context.ts";
 import { checkTry, countWrongTry, issueCode, purgeMailCodes } from "../../src/server/modules/mail-codes/service.ts";
 import { requestReset, resetPassword } from "../../src/server/modules/password-reset/service.ts";
@@ -53,49 +52,6 @@ onDatabase("file", (suite) => {
     });
     expect(await codeOf(reset(before))).toBe(5213);
     expect(await isChanged()).toBe(false);
-  });
-
-  test("if the day's tries were used up after the check, the right code is refused (5213)", async () => {
-    const { ctx, reset, isChanged } = await sent();
-    const { rows } = await ctx.db.execute({
-      sql: "select hash, created_at, expires_at from mail_codes where tenant_id = ?",
-      args: [ctx.tenant.id],
-    });
-    const before = interrupted(ctx, async () => {
-      for (let n = 0; n < 15; n++) {
-        if (n % 5 === 0) await issueCode(ctx, about(email));
-        expect(await countWrongTry(ctx, { ...about(email), code: "none" })).toBe(true);
-      }
-      const { hash } = rows[0] as unknown as { hash: string };
-      const sql = "update mail_codes set hash = ?, wrong_tries = 0 where tenant_id = ?";
-      await ctx.db.execute({ sql, args: [hash, ctx.tenant.id] });
-    });
-    expect(await codeOf(reset(before))).toBe(5213);
-    expect(await isChanged()).toBe(false);
-  });
-
-  test("a check concurrent with the fifteenth wrong try of the day gets the day's wait, not the code's", async () => {
-    const { ctx, code } = await sent();
-    const wrong = { ...about(email), code: otherCode(code) };
-    for (let n = 0; n < 14; n++) {
-      if (n % 5 === 0) await issueCode(ctx, about(email));
-      expect(await countWrongTry(ctx, { ...wrong, code: "none" })).toBe(true);
-    }
-    let reads = 0;
-    // Between the first read and the next, as another process may do it.
-    const meanwhile = async <T>(read: Promise<T>): Promise<T> => {
-      const result = await read;
-      reads += 1;
-      if (reads === 1) await countWrongTry(ctx, { ...wrong, code: "none" });
-      return result;
-    };
-    const watched = {
-      execute: (stmt: InStatement) => meanwhile(ctx.db.execute(stmt)),
-      batch: ctx.db.batch.bind(ctx.db),
-    };
-    const db = { ...watched, transaction: ctx.db.transaction.bind(ctx.db) };
-    expect(await checkTry({ ...ctx, db }, wrong)).toMatchObject({ code: 5213, retryAfter: 86_400 });
-    expect(reads).toBe(3);
   });
 
   test("a code used after it was checked changes nothing (5216)", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { AppError } from "../../../src/server/errors.ts";
 import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
-import { inviteUser } from "../../../src/server/modules/password-reset/service.ts";
+import { inviteUser, requestReset } from "../../../src/server/modules/password-reset/service.ts";
 import { eraseUser } from "../../../src/server/modules/personal-data/service.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
@@ -29,6 +29,24 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(3 * 86_400_000 - 1);
     expect((await reset(shop, email, codeIn(mail?.text), goodPassword)).status).toBe(200);
     expect((await login(shop)).status).toBe(200);
+  });
+
+  test("a reset that anybody requests does not end an invitation, and the reset ends both", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    await inviteUser(ctx, { email, name: "Ada" });
+    const code = await readCode(shop, "invitation");
+    await requestReset(ctx, { email });
+    const other = await readCode(shop, "reset_code");
+    suite.app.clock.advance(86_400_000);
+    expect((await reset(shop, email, other, goodPassword)).code).toBe(5216);
+    expect((await reset(shop, email, code, goodPassword)).status).toBe(200);
+    const later = "bob@example.com";
+    await inviteUser(ctx, { email: later });
+    const invitation = await readCode(shop, "invitation");
+    await requestReset(ctx, { email: later });
+    expect((await reset(shop, later, await readCode(shop, "reset_code"), goodPassword)).status).toBe(200);
+    expect((await reset(shop, later, invitation, goodPassword)).code).toBe(5216);
   });
 
   test("an invitation ends after three days and can be repeated; the person's fields stay", async () => {

@@ -30,14 +30,14 @@ const keptMs = 86_400_000;
 
 /** Mails with a code per tenant and subject; further requests send none. */
 const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, most: 3, windowMs: 20 * 60_000 });
-/** Wrong tries at all codes of a subject in a day; without it, six digits could be guessed over many codes. */
-const triesOf = (purpose: string): RateLimit => ({ name: `${purpose}-tries`, most: 100, windowMs: 86_400_000 });
-/** Those from one address, so that nobody alone can lock an account for the day. */
-const addressTriesOf = (purpose: string): RateLimit => ({
-  name: `${purpose}-tries-address`,
-  most: 15,
-  windowMs: 86_400_000,
-});
+const dayMs = 86_400_000;
+/** Wrong tries at all codes of a subject in a day: after `few`, the addresses that made them get codes slowly; after all of them, everybody. */
+const wrongTries = (purpose: string, most: number): RateLimit => ({ name: `${purpose}-tries`, most, windowMs: dayMs });
+const tries = { few: 15, many: 60 };
+/** Whether an address made one of them. */
+const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, most: 1, windowMs: dayMs });
+/** Codes of a subject for those who get them slowly. */
+const slowCodes = (purpose: string): RateLimit => ({ name: `${purpose}-codes`, most: 1, windowMs: 3_600_000 });
 
 const ofSubject = sql`tenant_id = ${param("tenantId")} and purpose = ${param("purpose")} and subject = ${param("subject")}`;
 const isWaiting = sql`used_at is null and expires_at > ${param("now")}`;
@@ -62,8 +62,9 @@ const addWrongTry = statement(sql`
 const removeCode = statement(sql`delete from ${mailCodes} where ${ofSubject}`);
 
 /**
- * Mails a new code, in a transaction; the previous one in its slot ends. A fourth within 20 minutes is not sent, and the
- * codes before stay valid. It runs the same statements for every subject, so that its time reveals nothing.
+ * Mails a new code, in a transaction; the previous one in its slot ends. A fourth within 20 minutes is not sent, nor a second
+ * within an hour after many wrong tries, and the codes before stay valid. It runs the same statements for every subject, so
+ * that its time reveals nothing.
  * @returns whether it is sent.
  */
 export async function mailCode(
@@ -71,7 +72,9 @@ export async function mailCode(
   key: NewCode,
   mail: Pick<MailContents, "to" | "language"> & { kind: MailKind },
 ): Promise<boolean> {
-  if ((await countHit(tx, mailsOf(key.purpose), `${tx.tenant.id}:${key.subject}`)) > 0) return false;
+  const subject = `${tx.tenant.id}:${key.subject}`;
+  if ((await isSlowed(tx, key)) && (await countHit(tx, slowCodes(key.purpose), subject)) > 0) return false;
+  if ((await countHit(tx, mailsOf(key.purpose), subject)) > 0) return false;
   const { code, expiresAt } = await issueCode(tx, key);
   const replaces = `${key.subject}:${key.slot ?? 0}`;
   await queueMail(tx, { ...mail, values: { code }, usefulUntil: expiresAt, replaces });
@@ -95,7 +98,7 @@ export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string;
  * @param use `prepare`: work outside the transaction, once the code of a slot fits, such as hashing; null counts as a wrong try.
  * `act`: the effect, in the transaction; an error that it returns is thrown although the code is spent. `refused`
  * records a counted refusal.
- * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts once the tries of the code or the day are used up.
+ * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts once the tries of the code are used up.
  */
 export async function redeemCode<P>(
   ctx: Ctx,
@@ -111,7 +114,7 @@ export async function redeemCode<P>(
   const prepared = verdict === "wrong" ? null : await use.prepare(verdict.slot);
   // A refusal is returned: if it were thrown, the count would be rolled back.
   const refusal = await inTransaction(ctx, async (tx) => {
-    if (prepared !== null && (await spendTry(tx, codeTry))) return use.act(tx, prepared);
+    if (prepared !== null && (await run(tx.db, useCode, valuesOf(tx, codeTry))) > 0) return use.act(tx, prepared);
     const counted = verdict !== "wrong" && prepared === null ? { ...codeTry, code: "" } : codeTry;
     if (await countWrongTry(tx, counted)) {
       await use.refused(tx);
@@ -125,32 +128,33 @@ export async function redeemCode<P>(
 
 /**
  * Checks a try without counting it. Returns the slot of the code that fits, or the error that any code gets:
- * tooManyAttempts when the tries of the code or the day are used up, resetCodeInvalid when there is no valid code.
+ * tooManyAttempts when the tries of the code are used up, resetCodeInvalid when there is no valid code.
  */
 export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<{ slot: number } | "wrong" | AppError> {
   const values = valuesOf(ctx, codeTry);
-  // Reads the code first: a try that locked it meanwhile is then counted in the day's tries as well.
   const row = await get(ctx.db, selectCode, values);
-  const dayMs = await dayWaitMs(ctx, codeTry);
-  const isLocked = row !== undefined && row.wrong_tries >= maxTries;
-  const lockMs = isLocked ? Date.parse(row.expires_at) - ctx.now() : 0;
-  if (dayMs > 0 || isLocked) return attemptsExhausted(Math.max(dayMs, lockMs));
   if (!row) return resetCodeInvalid();
+  if (row.wrong_tries >= maxTries) return attemptsExhausted(Date.parse(row.expires_at) - ctx.now());
   return row.hash === values.hash ? { slot: row.slot } : "wrong";
-}
-
-/** Spends a code, in the transaction of its effect; false when it is no longer valid. */
-async function spendTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
-  if ((await dayWaitMs(tx, codeTry)) > 0) return false;
-  return (await run(tx.db, useCode, valuesOf(tx, codeTry))) > 0;
 }
 
 /** Counts a wrong try of the subject's codes and the day, in one transaction; false when there is no valid code. */
 export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
-  if ((await dayWaitMs(tx, codeTry)) > 0) return false;
   if ((await run(tx.db, addWrongTry, valuesOf(tx, codeTry))) === 0) return false;
-  for (const [limit, subject] of dailyTries(tx, codeTry)) await countHit(tx, limit, subject);
+  const { account, address } = subjectsOf(tx, codeTry);
+  await countHit(tx, wrongTries(codeTry.purpose, tries.many), account);
+  await countHit(tx, triesFrom(codeTry.purpose), address);
   return true;
+}
+
+/** Whether the caller gets codes of a subject slowly. Codes that are sent are valid all the same, so nobody is locked out. */
+async function isSlowed(ctx: Ctx, key: CodeKey): Promise<boolean> {
+  const { account, address } = subjectsOf(ctx, key);
+  const [few, many] = [
+    await peekLimit(ctx, wrongTries(key.purpose, tries.few), account),
+    await peekLimit(ctx, wrongTries(key.purpose, tries.many), account),
+  ];
+  return many > 0 || (few > 0 && (await peekLimit(ctx, triesFrom(key.purpose), address)) > 0);
 }
 
 /** Deletes a subject's codes, in the transaction of the change that makes it invalid. */
@@ -166,19 +170,7 @@ function valuesOf(ctx: Ctx, { purpose, subject, code }: CodeTry) {
   return { tenantId, purpose, subject, hash, now: toTimestamp(ctx.now()) };
 }
 
-/** Milliseconds for which the day's tries refuse this subject, or all; 0 when they do not. */
-async function dayWaitMs(ctx: Ctx, codeTry: CodeTry): Promise<number> {
-  let waitMs = 0;
-  for (const [limit, subject] of dailyTries(ctx, codeTry)) {
-    waitMs = Math.max(waitMs, await peekLimit(ctx, limit, subject));
-  }
-  return waitMs;
-}
-
-function dailyTries({ tenant, vault, client }: Ctx, { purpose, subject }: CodeTry): [RateLimit, subject: string][] {
+function subjectsOf({ tenant, vault, client }: Ctx, { subject }: CodeKey): { account: string; address: string } {
   const account = `${tenant.id}:${subject}`;
-  return [
-    [triesOf(purpose), account],
-    [addressTriesOf(purpose), addressSubject(vault, client?.ip, account)],
-  ];
+  return { account, address: addressSubject(vault, client?.ip, account) };
 }

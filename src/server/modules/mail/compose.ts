@@ -8,7 +8,7 @@ import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import type { MailKind } from "./kinds.ts";
 import type { MailRecipient } from "./outbox.ts";
-import { type MailStore, oneLine, type RenderedMail } from "./render.ts";
+import { greetingName, type MailStore, oneLine, type RenderedMail } from "./render.ts";
 
 type Found = MailStore &
   Record<"email" | "name" | "lang" | "status" | "newEmail" | "newName" | "newLang", string | null>;
@@ -42,7 +42,7 @@ export function composeMail(mail: {
   const { id, from, store, to, rendered, at } = mail;
   return {
     from: { name: oneLine(store.title) || from.name, address: from.address },
-    to: { name: oneLine(to.name ?? ""), address: to.email },
+    to: { name: greetingName(to.name), address: to.email },
     envelope: { from: from.address, to: [to.email] },
     messageId: `<${id}@${from.domain}>`,
     date: new Date(at),

@@ -146,8 +146,8 @@ function storeAddress({ url, domain }: MailStore): string | null {
   return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? address : null;
 }
 
-/** The name for a greeting; empty if it looks like an advertisement, because people choose their own names. */
-function greetingName(name: string | null): string {
+/** A recipient's name for a greeting or the header; empty if it looks like an advertisement, because people choose their own names. */
+export function greetingName(name: string | null): string {
   const text = oneLine(name ?? "");
   return text.length > maxNameCharacters || /[@/\\<>]|www\.|\.\p{L}{2,}/iu.test(text) ? "" : text;
 }

@@ -4,7 +4,7 @@ import { type AppError, resetCodeInvalid, tooManyRequests, wrongState } from "..
 import { emailKey } from "../../values/email.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { mailCode, redeemCode } from "../mail-codes/service.ts";
+import { endCode, mailCode, redeemCode } from "../mail-codes/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -35,7 +35,7 @@ export async function requestReset(ctx: Ctx, input: { email: string; language?: 
 /**
  * Sets a new password, given the code that was sent (specification, section 3). It ends every session and creates none;
  * a second factor stays on. Errors: weakPassword for a weak password, before the code is checked; resetCodeInvalid for
- * a wrong, used or expired code; tooManyAttempts once the tries of the code or the day are used up.
+ * a wrong, used or expired code; tooManyAttempts once the tries of the code are used up.
  */
 export async function resetPassword(ctx: Ctx, input: { email: string; code: string; password: string }): Promise<void> {
   requireStrongPassword("password", input.password);
@@ -59,6 +59,8 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
     await recordRefusal(tx, key);
     return resetCodeInvalid();
   }
+  // An invitation has a code of its own.
+  await endCode(tx, { purpose: "reset", subject: key });
   const sessionsEnded = await endTokens(tx, user.id, "revoked");
   // Access to the mailbox allows a login at once, but no further guesses at a second factor.
   if (!user.hasTwoFactor) await clearFailures(tx, key);
@@ -74,11 +76,13 @@ async function recordRefusal(tx: Ctx, key: string): Promise<void> {
 }
 
 const validMs = 3 * 86_400_000;
+/** Anyone can request a reset code, which must not end that of an invitation. */
+const invitationSlot = 1;
 
 /**
  * Mails a person a reset code, valid for three days, with which they set their first password. Creates the user unless
  * they exist, whose fields then stay. Errors: wrongState for a user with a password or who is disabled; tooManyRequests
- * after three mails within 20 minutes; forbidden, validationFailed.
+ * after three mails within 20 minutes, or one within an hour after many wrong tries; forbidden, validationFailed.
  */
 export async function inviteUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   const prepared = await prepareUser(ctx, input);
@@ -89,9 +93,9 @@ export async function inviteUser(ctx: Ctx, input: UserInput & { lang?: string | 
       throw wrongState(`${stored.email} ${stored.status === "active" ? "has a password already" : "is disabled"}.`);
     }
     const user = stored ? await getUser(tx, stored.id) : await addUser(tx, prepared);
-    const key = { purpose: "reset", subject: emailKey, validMs } as const;
+    const key = { purpose: "reset", subject: emailKey, slot: invitationSlot, validMs } as const;
     const isSent = await mailCode(tx, key, { kind: "invitation", to: { emailKey } });
-    if (!isSent) throw tooManyRequests("Too many mails to this address. Try again in 20 minutes.");
+    if (!isSent) throw tooManyRequests("Too many codes were mailed to this address, or tried. Try again in an hour.");
     await recordAudit(tx, { event: "user.invited", subject: user.id });
     return user;
   });

@@ -12,7 +12,7 @@ export const signUpRoutes = [
     summary: "Sign a customer up",
     body: SignUp,
     reply: { data: SignUpReply },
-    errors: ["tooManyAttempts", "weakPassword"],
+    errors: ["tooManyAttempts", "tooManyRequests", "weakPassword"],
     handle: async ({ ctx, body, lang }) => reply({ accepted: true, next: await signUp(ctx, { ...body, lang }) }),
   }),
   defineRoute("POST", "/users/verify/", "verifySignUp", {
@@ -32,6 +32,7 @@ export const signUpRoutes = [
     summary: "Mail another code for a sign-up",
     body: ResendVerification,
     reply: { data: Accepted },
+    errors: ["tooManyRequests"],
     handle: async ({ ctx, body, lang }) => {
       await resendSignUpCode(ctx, { ...body, lang });
       return reply({ accepted: true });

@@ -11,7 +11,7 @@ import { mailCode, redeemCode } from "../mail-codes/service.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
-import { addressSubject, countHit, type RateLimit } from "../rate-limits/service.ts";
+import { addressSubject, countHit, peekLimit, type RateLimit, requireHit } from "../rate-limits/service.ts";
 import { claimReactions } from "../reactions/service.ts";
 import { findSignInUser } from "../users/credentials.ts";
 import { userColumns } from "../users/input.ts";
@@ -22,6 +22,9 @@ import { signUps } from "./table.ts";
 
 /** Sign-ups, and verifications with a right code, per address of a client and store: each hashes a password. */
 const signUpCalls: RateLimit = { name: "sign-ups", most: 30, windowMs: 20 * 60_000 };
+/** Mails about sign-ups to one address, and of a whole store. Resets, orders and mails of staff do not count. */
+const mailsToAddress: RateLimit = { name: "sign-up-mails-day", most: 10, windowMs: 86_400_000 };
+const mailsOfStore: RateLimit = { name: "sign-up-mails-store", most: 300, windowMs: 3_600_000 };
 /** How long an account waits for its verification. */
 const keptMs = 3 * 86_400_000;
 
@@ -34,16 +37,20 @@ interface StoredSignUp {
 }
 
 const ofAddress = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
-// As many as an address gets mails while a code is valid, so that nobody's sign-up replaces one whose code is valid.
+/** Slots of sign-ups with a code: as many as an address gets mails while a code is valid, so that no sign-up replaces one whose code is valid. */
+const codedSlots = 3;
+/** Slots behind them, of sign-ups for which no mail was sent. Each client's address has one, so that nobody replaces another's. */
+const silentSlots = 16;
 const selectNextSlot = statement<{ slot: number }>(sql`
-  select coalesce((select slot % 3 + 1 from ${signUps} where ${ofAddress} order by created_at desc, slot desc limit 1), 1) as slot`);
+  select coalesce((select slot % ${sql.raw(String(codedSlots))} + 1 from ${signUps}
+    where ${ofAddress} and slot <= ${sql.raw(String(codedSlots))} order by created_at desc, slot desc limit 1), 1) as slot`);
 const putSignUp = statement(sql`
   insert or replace into ${signUps} (tenant_id, email_key, slot, email, name, lang, password_hash, visitor_id, created_at)
   values (${param("tenantId")}, ${param("emailKey")}, ${param("slot")}, ${param("email")}, ${param("name")},
     ${param("lang")}, ${param("passwordHash")}, ${param("visitorId")}, ${param("now")})`);
 const selectSignUps = statement<StoredSignUp>(sql`
   select email, name, lang, password_hash as passwordHash, visitor_id as visitorId from ${signUps}
-  where ${ofAddress} and ${param("slot")} in (slot, 0)`);
+  where ${ofAddress} and (${param("slot")} in (slot, 0) or slot > ${sql.raw(String(codedSlots))})`);
 const removeSignUps = statement(sql`delete from ${signUps} where ${ofAddress}`);
 
 export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("before")}`, keptMs);
@@ -53,7 +60,8 @@ export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("befo
  * verified, and the same statements run for every address: whether it has an account is looked up when the mail is sent.
  * With `open` the account exists at once, and its address can be verified later; an address that has an account gets a
  * mail about it.
- * @throws forbidden with `off`; validationFailed, weakPassword; tooManyAttempts after 30 calls from the address.
+ * @throws forbidden with `off`; validationFailed, weakPassword; tooManyAttempts after 30 calls from the address;
+ * tooManyRequests when the store sent 300 mails about sign-ups within an hour.
  */
 export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefined }): Promise<"verify" | "login"> {
   const { tenant } = ctx;
@@ -70,8 +78,10 @@ export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefin
     const which = { tenantId: tenant.id, emailKey };
     const slot = (await get(tx.db, selectNextSlot, which))?.slot ?? 1;
     const mail = { kind: "sign_up_code", to: { signUpKey: emailKey, slot }, language: lang ?? undefined } as const;
-    if (!(await mailCode(tx, { purpose: "sign_up", subject: emailKey, slot }, mail))) return;
-    await run(tx.db, putSignUp, { ...account, ...which, slot, now: toTimestamp(tx.now()) });
+    const isSent = await mailSignUp(tx, emailKey, { slot, mail });
+    // The codes that were sent before are for this password, too: a stranger may have used up the mails.
+    const values = { ...account, ...which, slot: isSent ? slot : silentSlotOf(tx, emailKey) };
+    await run(tx.db, putSignUp, { ...values, now: toTimestamp(tx.now()) });
     await recordAudit(tx, { event: "user.sign_up_requested" });
   });
   return tenant.signUp === "open" ? "login" : "verify";
@@ -81,12 +91,35 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string; 
   const { email, emailKey, name, nameKey, lang } = account;
   if (await findSignInUser(tx.db, tx.tenant.id, emailKey)) {
     // Its text has no code; only the number of mails counts.
-    await mailCode(tx, { purpose: "sign_up", subject: emailKey }, { kind: "account_exists", to: { emailKey } });
+    await mailSignUp(tx, emailKey, { mail: { kind: "account_exists", to: { emailKey } } });
     return recordAudit(tx, { event: "user.sign_up_requested" });
   }
   const { id } = await createCustomer(tx, account, { emailKey, nameKey, emailVerified: 0 });
   const mail = { kind: "email_code", to: { email, name, lang } } as const;
-  await mailCode(tx, { purpose: "email", subject: `${id}:${emailKey}` }, mail);
+  if ((await countHit(tx, mailsToAddress, `${tx.tenant.id}:${emailKey}`)) > 0) return;
+  if (await mailCode(tx, { purpose: "email", subject: `${id}:${emailKey}` }, mail)) await countStoreMail(tx);
+}
+
+/** Mails about a sign-up, unless its address had many. Returns whether it is sent. Errors: tooManyRequests when the store had many. */
+async function mailSignUp(
+  tx: Ctx,
+  emailKey: string,
+  { slot = 0, mail }: { slot?: number; mail: Parameters<typeof mailCode>[2] },
+): Promise<boolean> {
+  const address = `${tx.tenant.id}:${emailKey}`;
+  if ((await peekLimit(tx, mailsToAddress, address)) > 0) return false;
+  if (!(await mailCode(tx, { purpose: "sign_up", subject: emailKey, slot }, mail))) return false;
+  await countHit(tx, mailsToAddress, address);
+  await countStoreMail(tx);
+  return true;
+}
+
+function countStoreMail(tx: Ctx): Promise<void> {
+  return requireHit(tx, mailsOfStore, tx.tenant.id, "Too many customers of this store are signing up.");
+}
+
+function silentSlotOf({ vault, client }: Ctx, emailKey: string): number {
+  return codedSlots + 1 + (Number.parseInt(addressSubject(vault, client?.ip, emailKey).slice(0, 6), 16) % silentSlots);
 }
 
 async function createCustomer(
@@ -139,7 +172,7 @@ export async function resendSignUpCode(ctx: Ctx, input: { email: string; lang?: 
   if (key === null) return;
   await inTransaction(ctx, async (tx) => {
     const mail = { kind: "sign_up_code", to: { signUpKey: key }, language: input.lang } as const;
-    await mailCode(tx, { purpose: "sign_up", subject: key }, mail);
+    await mailSignUp(tx, key, { mail });
   });
 }
 

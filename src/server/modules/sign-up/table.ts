@@ -3,14 +3,14 @@ import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
  * Accounts that customers asked for and whose address is not verified yet. They do not block the address: its latest three
- * wait, each with its own code. Addresses that have an account are here too, so that replies take the same time.
+ * wait, each with its own code, and those for which no code was mailed, one for each client. Addresses that have an account are here too, so that replies take the same time.
  */
 export const signUps = sqliteTable(
   "sign_ups",
   {
     tenantId: tenantIdColumn(),
     emailKey: text("email_key").notNull(),
-    /** 1 to 3. */
+    /** 1 to 3 with a code of its own, 4 to 19 without. */
     slot: integer("slot").notNull(),
     /** As entered. */
     email: text("email").notNull(),
