@@ -1,8 +1,5 @@
-/** Keeps the shop readable on slow networks and without one, and shows notifications. */
-
 const shellCache = "shop shell";
 const goodsCache = "shop goods";
-/** A page waits so long for the network before it shows what was kept. */
 const patienceMs = 4000;
 const maxKept = 200;
 
@@ -25,7 +22,7 @@ async function keepShell() {
   await cache.addAll(await files.json());
 }
 
-/** The reply of the network, or the kept one if that fails or takes too long. */
+/** The kept reply if the network fails or takes too long. */
 async function freshOrKept(event, name) {
   const { request } = event;
   const live = fetch(request).then((response) => keep(name, request, response));

@@ -69,15 +69,93 @@ export function describeCatalogue(stage: Stage): void {
       await see(page, "It is not here any more");
     }, 60_000);
 
-    test("speaks the visitor's language, also in the texts of products", async () => {
+    test("speaks the visitor's language, also in the texts, tags and options of products", async () => {
       const { page } = await open();
       await see(page, "21 things");
       await click(page, ".languages button[value=de]");
       await see(page, "Küche");
       expect(await page.evaluate("document.documentElement.lang")).toBe("de");
+      await find(page, ".tags label", "Leinen");
+      await page.goto(`${stage.shop_url}/#/p/linen-bedding-set`);
+      await find(page, ".options legend", "Farbe");
+      await find(page, ".option", "Salbei");
+      await find(page, ".tag-list a", "Textilien");
     }, 60_000);
 
-    test.each(["", "#/p/enamel-mug"])(
+    test("shows three pictures of a product, by buttons and by the arrow keys, and goods that go with it", async () => {
+      const { page } = await open("#/p/enamel-mug", phone);
+      await find(page, ".suggestions .card", "bowl");
+      const isAt = (index: number) => find(page, `.thumbs button[aria-current=true]:nth-child(${index})`);
+      expect(await page.$$eval(".gallery img", (all) => all.map((one) => one.getAttribute("alt")))).toEqual([
+        "A white enamel mug with a blue rim on a wooden table",
+        "Its blue rim",
+        "Its handle",
+      ]);
+      await isAt(1);
+      await click(page, ".thumbs button:last-child");
+      await isAt(3);
+      await page.focus(".gallery");
+      await page.keyboard.press("ArrowLeft");
+      await isAt(2);
+    }, 60_000);
+
+    test("suggests popular goods where a search finds nothing", async () => {
+      const { page } = await open("#/?q=zzzzq");
+      await see(page, "Nothing here fits.");
+      expect(await page.$$(".suggestions .card")).toHaveLength(4);
+    }, 60_000);
+
+    test("shows a neutral picture for a product without one", async () => {
+      const { slug } = await stage.call<{ slug: string }>("POST", "/products/", { title: "Plain thing", price: 5 });
+      const { page } = await open(`#/p/${slug}`);
+      await find(page, ".product .picture.is-none");
+      await stage.call("DELETE", `/products/${slug}/`);
+    }, 60_000);
+
+    test("leads from the path of a view to the view", async () => {
+      const { page } = await stage.chromium.visit(`${stage.shop_url}/p/enamel-mug?variant=1`);
+      await find(page, "h1", "Enamel mug");
+      expect(new URL(page.url()).hash).toBe("#/p/enamel-mug?variant=1");
+    }, 60_000);
+
+    test("shows its goods after quick reloads, even while the browser registers the worker", async () => {
+      const { page } = await open();
+      await page.evaluateOnNewDocument("navigator.serviceWorker.register = () => new Promise(() => {})");
+      for (let count = 0; count < 3; count++) {
+        await page.reload({ waitUntil: "domcontentloaded" });
+        expect(await page.$$("main .card")).not.toBeEmpty();
+      }
+      await find(page, ".goods h2 a", "Enamel mug");
+    }, 60_000);
+
+    test.each([360, 768, 1280])(
+      "moves nothing while it loads at %d pixels, and breaks no price",
+      async (width) => {
+        const { page } = await open("", { width, height: 800 });
+        await page.evaluateOnNewDocument(`new PerformanceObserver((list) => {
+          for (const { value } of list.getEntries()) globalThis.shift = (globalThis.shift ?? 0) + value;
+        }).observe({ type: "layout-shift", buffered: true })`);
+        for (const fragment of ["", "#/p/linen-bedding-set", "#/?q=zzzzq", "#/basket"]) {
+          await page.goto("about:blank");
+          await page.goto(`${stage.shop_url}/${fragment}`, { waitUntil: "networkidle0" });
+          expect(await page.evaluate("globalThis.shift ?? 0")).toBeLessThan(0.05);
+          if (fragment.startsWith("#/p/")) await click(page, ".buying button", "Add to basket");
+        }
+        const prices = await page.evaluate(`[...document.querySelectorAll(".line-cost, dd")].map((one) => {
+          const range = document.createRange();
+          range.selectNodeContents(one);
+          return [one.textContent, range.getClientRects().length];
+        })`);
+        expect(prices).toEqual([
+          ["€149.00", 1],
+          ["€149.00", 1],
+        ]);
+        expect(await isWiderThanScreen(page)).toBe(false);
+      },
+      60_000,
+    );
+
+    test.each(["", "#/p/enamel-mug", "#/?q=zzzzq"])(
       "/%s has no barrier that axe-core calls serious, and fits 360 pixels",
       async (fragment) => {
         const { page } = await open(fragment, phone);

@@ -1,18 +1,25 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import details from "../../src/server/admin/demo-details.json" with { type: "json" };
 
 const root = join(import.meta.dir, "../..");
 const folder = join(root, "src/server/admin/demo-pictures");
 
+/** A drawing and the details of it that are shown, too. */
+const views = (name: string) => [
+  `${name}.webp`,
+  ...Object.keys(details[name as keyof typeof details]).map((_, index) => `detail-${index + 1}/${name}.webp`),
+];
+
 test("each picture of the demo is a small WebP as the server stores them, and has its drawing", async () => {
-  const names = readdirSync(folder);
-  expect(names.length).toBe(21);
+  const names = [...new Bun.Glob("**/*.webp").scanSync(folder)];
   for (const name of names) {
     const bytes = readFileSync(join(folder, name));
     expect(bytes.length).toBeLessThan(20_000);
     expect(await new Bun.Image(bytes).metadata()).toEqual({ width: 640, height: 640, format: "webp" });
   }
-  const drawn = readdirSync(join(root, "tools/demo-pictures")).map((name) => name.replace(".svg", ".webp"));
-  expect(drawn.toSorted()).toEqual(names.toSorted());
+  const drawings = readdirSync(join(root, "tools/demo-pictures")).map((name) => name.replace(".svg", ""));
+  expect(drawings.length).toBe(21);
+  expect(drawings.flatMap(views).toSorted()).toEqual(names.toSorted());
 });

@@ -44,7 +44,11 @@ test("the demo keeps its store, key and products between starts", async () => {
   const { rows } = await database.db.execute("select count(*) as n from products where deleted_at is null");
   expect(rows[0]?.n).toBe(21);
   const { rows: seen } = await database.db.execute("select count(*) as n from media where uses = 1 and bytes < 20000");
-  expect(seen[0]?.n).toBe(21);
+  expect(seen[0]?.n).toBe(62);
+  const { rows: fewest } = await database.db.execute(
+    "select min(json_array_length(images)) as n from products where deleted_at is null",
+  );
+  expect(fewest[0]?.n).toBe(2);
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
 });
 

@@ -8,7 +8,7 @@ export function address(...parts) {
   return `#/${parts.map(encodeURIComponent).join("/")}${search.size > 0 ? `?${search}` : ""}`;
 }
 
-/** `replace` leaves no entry in the history, such as after a sign-in. */
+/** `replace` leaves no entry in the history. */
 export function go(hash, { replace = false } = {}) {
   if (location.hash === hash) dispatchEvent(new HashChangeEvent("hashchange"));
   else if (replace) location.replace(hash);

@@ -1,9 +1,6 @@
 import { t } from "./words.js";
 
-/**
- * A copy of a template of `index.html` in the words of the page. The value of a slot is its content, an object of attributes and
- * listeners, or nothing, which removes the element. Texts never become markup.
- */
+/** A copy of a template, in the words of the page. A slot's value is its content, attributes and listeners, or nothing, which removes it. */
 export function take(id, slots = {}) {
   const root = document.getElementById(id).content.firstElementChild.cloneNode(true);
   translate(root);

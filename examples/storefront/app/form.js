@@ -3,7 +3,6 @@ import { explain, onClick } from "./errors.js";
 import { config } from "./shop.js";
 import { t } from "./words.js";
 
-/** Errors are told at the field to blame, and above the button. */
 export function onSubmit(content, submit) {
   const form = slot(content, "form");
   const fault = form.querySelector(".form-fault");
@@ -29,7 +28,7 @@ export function onSubmit(content, submit) {
   });
 }
 
-/** Spaces around a value belong to passwords only, and codes have none. */
+/** Only passwords keep the spaces around them. */
 function readForm(form, submitter) {
   const values = {};
   for (const [name, value] of new FormData(form, submitter)) {
@@ -40,7 +39,6 @@ function readForm(form, submitter) {
   return values;
 }
 
-/** The browser knows what is wrong; the words are the page's. */
 function checkFields(form) {
   const controls = [...form.elements].filter(({ id }) => id);
   for (const control of controls) {
@@ -64,7 +62,7 @@ export function nextStep(old, step) {
   focusOn(step.querySelector("h1, h2"));
 }
 
-/** A demo sends no mail; its terminal has the code. */
+/** A demo's terminal has the code. */
 export const mailNote = () => config.mail && take("mail-note", { command: config.mail });
 
 export function resendButton(send) {

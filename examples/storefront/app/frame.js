@@ -14,7 +14,7 @@ export function startFrame(name) {
   find(".languages").addEventListener("click", ({ target }) => changeLanguage(target.value));
   find(".search").addEventListener("submit", search);
   addEventListener("hashchange", markPlace);
-  // Behind the hash are pages, no places in the page.
+  // A hash is a page.
   find(".skip-link").addEventListener("click", (event) => {
     event.preventDefault();
     find("#main").focus();

@@ -1,4 +1,3 @@
-/** If the settings or the client cannot be loaded, the page says so, and offers to try again. */
 try {
   await import("./start.js");
 } catch (error) {

@@ -3,7 +3,7 @@ import { focusOn } from "./dom.js";
 import { apology, coded } from "./errors.js";
 import { isSignedIn } from "./shop.js";
 
-/** By the first part of the address. `show(route)` returns the content, or `content` and `update(route)` for changes of a filter. */
+/** By the first part of the address. `show(route)` returns the content; `update(route)` changes a filter. */
 const pages = {
   "": "catalogue/page",
   p: "product/page",
@@ -31,7 +31,7 @@ export function startRouter(name) {
   shopName = name;
   history.scrollRestoration = "manual";
   addEventListener("hashchange", () => render());
-  // Also a session that ended elsewhere leads to the sign-in.
+  // A session may end in another tab.
   addEventListener("session", async () => (await mustSignIn(parse(location.hash))) && render());
   addEventListener("scroll", () => scrolled.set(history.state?.visit, scrollY), { passive: true });
   return render();
@@ -77,7 +77,7 @@ async function open(route, fresh) {
   main.replaceChildren(content);
   current = { ...route, update };
   if (fresh) return;
-  // A visit that has a number is returned to, and is shown where it was left.
+  // A visit with a number is a return.
   const visit = history.state?.visit;
   if (visit === undefined) history.replaceState({ visit: Date.now() }, "");
   scrollTo(0, scrolled.get(visit) ?? 0);

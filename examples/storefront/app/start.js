@@ -9,6 +9,6 @@ const name = config.name ?? "Larder & Loom";
 await loadWords();
 startFrame(name);
 drawFrame();
-// The pages may ask for the worker; its cache fills meanwhile.
-await navigator.serviceWorker?.register("sw.js").catch(console.warn);
+// Not waited for: on a reload, it may take long.
+navigator.serviceWorker?.register("sw.js").catch(console.warn);
 await startRouter(name);

@@ -1,5 +1,3 @@
-/** The page's own words; the texts of products come from the store. */
-
 const offered = ["en", "de", "fr"];
 const key = "shop language";
 const preferred = [localStorage.getItem(key), ...navigator.languages].map((tag) => tag?.slice(0, 2));
@@ -26,6 +24,11 @@ export function t(name, values = {}) {
 
 export const hasWords = (name) => name in words;
 
+/** Tags and options are the store's; the page may have words for them. */
+export const named = (kind, value) => words[`${kind}.${value}`] ?? value;
+
+export const variantName = (title) => title?.replace(/[^/ ]([^/]*[^/ ])?/g, (one) => named("value", one));
+
 export function formatDate(date, style = { dateStyle: "long" }) {
   return new Intl.DateTimeFormat(current, style).format(new Date(date));
 }
@@ -34,13 +37,12 @@ export const countryName = (code) => new Intl.DisplayNames(current, { type: "reg
 
 const moneyFormat = (currency, more) => new Intl.NumberFormat(current, { style: "currency", currency, ...more });
 
-/** Decimal strings stay exact, as the store's amounts are. */
+/** Decimal strings stay exact. */
 export const formatMoney = (amount, currency) => moneyFormat(currency).format(amount);
 
 export const formatRange = (low, high, currency) =>
   moneyFormat(currency, { maximumFractionDigits: 0 }).formatRange(low, high);
 
-/** Whole minor units lose no cent to a fraction of a double. */
 export function formatMinor(minor, currency) {
   const { maximumFractionDigits } = moneyFormat(currency).resolvedOptions();
   return formatMoney(`${minor}E-${maximumFractionDigits}`, currency);

@@ -23,6 +23,7 @@ import type { Vault } from "../security/vault.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
 import { newId } from "../values/ids.ts";
 import demoCategories from "./demo-categories.json" with { type: "json" };
+import demoDetails from "./demo-details.json" with { type: "json" };
 import demoProducts from "./demo-products.json" with { type: "json" };
 
 export const demoNamespace = "demo";
@@ -38,8 +39,9 @@ const pageKey = {
   origins: ["localhost", "127.0.0.1", "[::1]"],
   allowNoOrigin: true,
 };
-/** Drawn in `tools/demo-pictures`, by file name, in base64. */
+/** Drawn in `tools/demo-pictures`, by file name, in base64. Further views are the parts of a drawing that `demo-details.json` names. */
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
+const details: Record<string, object> = demoDetails;
 
 /**
  * Fills an empty data directory with a sample store: a tenant, about twenty products in categories, a customer and two published keys, one
@@ -129,7 +131,11 @@ async function fillShelves(ctx: Ctx): Promise<string> {
   }
   let id = "";
   for (const { picture, ...product } of demoProducts as (ProductInput & { picture: string })[]) {
-    const images = [{ media_id: await hangPicture(ctx, `${slugFrom(product.title)}.webp`), alt: picture }];
+    const name = slugFrom(product.title);
+    const images = [{ media_id: await hangPicture(ctx, `${name}.webp`), alt: picture }];
+    for (const alt of Object.keys(details[name] ?? {})) {
+      images.push({ media_id: await hangPicture(ctx, `detail-${images.length}/${name}.webp`), alt });
+    }
     const { json } = await createProduct(ctx, { ...product, images });
     id = (JSON.parse(json) as { id: string }).id;
   }

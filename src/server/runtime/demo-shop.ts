@@ -96,9 +96,12 @@ function answerShop(shop: ShopConfig) {
       });
     if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "Method not allowed", { Allow: "GET, HEAD" });
     // The Host header can be anything.
-    const { pathname } = URL.parse(request.url) ?? {};
+    const { pathname, search } = URL.parse(request.url) ?? {};
     if (pathname === undefined) return refuse(400, "The Host header is not the name of a host");
-    const page = pages.get(extname(pathname) === "" ? "/index.html" : pathname);
+    // The views of the shop have their addresses behind the hash.
+    if (pathname !== "/" && extname(pathname) === "")
+      return refuse(302, "See /", { Location: `/#${pathname}${search}` });
+    const page = pages.get(pathname === "/" ? "/index.html" : pathname);
     return page ? (await page(request))({ ...safety }, "") : refuse(404, "Not found");
   };
 }

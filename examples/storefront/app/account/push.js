@@ -3,7 +3,6 @@ import { onClick, optionally } from "../errors.js";
 import { shop } from "../shop.js";
 import { language, t } from "../words.js";
 
-/** This browser's registration: its id, and the secret that removes it. */
 const kept = "shop notifications";
 const isOn = () => localStorage.getItem(kept) !== null;
 
@@ -50,7 +49,7 @@ async function unsubscribe(worker) {
   return "push.off";
 }
 
-/** The notices about orders follow the customer. */
+/** Notices about orders follow the customer. */
 addEventListener("session", () =>
   optionally(async () => {
     const worker = isOn() && (await navigator.serviceWorker.getRegistration());

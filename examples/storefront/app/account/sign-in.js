@@ -23,7 +23,7 @@ export async function show({ query }) {
   return content;
 }
 
-/** An address elsewhere is none of this shop's. */
+/** Never to another site. */
 export function goOn(next) {
   go(next?.startsWith("#/") ? next : "#/account", { replace: true });
 }

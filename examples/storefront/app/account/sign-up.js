@@ -5,7 +5,6 @@ import { shop } from "../shop.js";
 import { t } from "../words.js";
 import { goOn } from "./sign-in.js";
 
-/** Those who come back later sign up again, for another code. */
 export async function show({ query }) {
   const next = query.get("next");
   const content = take("sign-up", { known: { href: address("sign-in", { next }) } });
@@ -17,7 +16,6 @@ export async function show({ query }) {
   return content;
 }
 
-/** The code counts with the password of the sign-up. */
 function codeStep({ email, password }, next) {
   const content = take("sign-up-code", {
     lead: t("code.sent", { email }),

@@ -16,7 +16,7 @@ function whenOff() {
 }
 
 function confirmStep({ qr_svg, secret }) {
-  // The QR code is an image, so that nothing of the reply becomes a part of the page.
+  // As an image, the QR code is no markup of the page.
   const panel = take("two-factor-confirm", { qr: { src: `data:image/svg+xml,${encodeURIComponent(qr_svg)}` }, secret });
   onSubmit(panel, async ({ otp }) => {
     const { recovery_codes: codes } = await shop.account.confirmTwoFactor({ otp });

@@ -1,7 +1,4 @@
-/**
- * The basket stays in this browser: `{ id, lines: [{ product_id, variant_id?, quantity, … }] }`. Its id is the `Idempotency-Key` of
- * its order: sent again, it is the same order.
- */
+/** `{ id, lines: [{ product_id, variant_id?, quantity, … }] }`. The id is the `Idempotency-Key` of the order. */
 const name = "shop basket";
 const tell = () => dispatchEvent(new Event("basket"));
 
@@ -42,7 +39,6 @@ export function setQuantity(line, quantity) {
   );
 }
 
-/** Another id is for a further order. */
 export function removeOrdered(ordered) {
   const lines = readBasket().lines.filter((line) => !ordered.some((one) => isSameLine(one, line)));
   save({ id: newId(), lines });

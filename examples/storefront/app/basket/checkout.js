@@ -3,11 +3,11 @@ import { focusOn, h, slot, take } from "../dom.js";
 import { coded, explain } from "../errors.js";
 import { onSubmit } from "../form.js";
 import { shop } from "../shop.js";
-import { countryName, formatMinor, language, t } from "../words.js";
+import { countryName, formatMinor, language, t, variantName } from "../words.js";
 import { newId, readBasket, removeOrdered } from "./basket.js";
 import { totals } from "./totals.js";
 
-/** The amounts are those of a dry run: what the store will charge. */
+/** The amounts are those of a dry run. */
 export async function show({ signal }) {
   const order = readBasket();
   const { lines } = order;
@@ -25,14 +25,12 @@ export async function show({ signal }) {
   return content;
 }
 
-/** `{ error }` if the goods are not to be had. */
 const readPreview = (lines, signal) =>
   shop.orders.place({ items: toItems(lines) }, { query: { dry_run: true }, signal }).catch((error) => {
     if (!error.details) throw error;
     return { error };
   });
 
-/** The codes of the countries are in the page; the browser knows their names. */
 function fillAddress({ elements }, { name, addresses }) {
   const { country } = elements;
   for (const option of country.options) option.textContent = countryName(option.value);
@@ -48,14 +46,14 @@ const toItems = (lines) =>
 
 function drawSummary(summary, lines, { error, items = lines, ...preview }) {
   const rows = items.map(({ title, variant_title, quantity, price_minor, total_minor = price_minor * quantity }) => {
-    const name = [`${quantity} × ${title}`, variant_title].filter(Boolean).join(", ");
+    const name = [`${quantity} × ${title}`, variantName(variant_title)].filter(Boolean).join(", ");
     return take("summary-line", { name, cost: formatMinor(total_minor, lines[0].currency) });
   });
   const sum = error ? h("p", { class: "fault", role: "alert" }, explainItems(error, lines)) : totals(preview);
   summary.replaceChildren(take("summary", { lines: rows, sum }));
 }
 
-/** The error of an order names the item by its place, as in `items.0.quantity`. */
+/** The field is as in `items.0.quantity`. */
 function explainItems(error, lines) {
   const titles = error.details.map(({ field }) => lines[field.split(".")[1]]?.title).filter(Boolean);
   return titles.length > 0 ? t("checkout.short", { title: titles.join(", ") }) : explain(error);
@@ -66,7 +64,7 @@ async function placeOrder({ note, remember, ...shipping_address }, summary, orde
   const { id, lines, total } = order;
   if (readBasket().lines.length === 0) return go("#/basket", { replace: true });
   const preview = await readPreview(lines);
-  // The store answers for goods that are missing below, unless this very order has them.
+  // Missing goods are refused below, unless this very order has them.
   if (!preview.error && preview.total_minor !== total) {
     order.total = preview.total_minor;
     drawSummary(summary, lines, preview);
@@ -76,11 +74,10 @@ async function placeOrder({ note, remember, ...shipping_address }, summary, orde
     const body = { items: toItems(lines), shipping_address, ...(note && { note }) };
     const placed = await shop.orders.place(body, { idempotencyKey: id });
     removeOrdered(lines);
-    // An address that cannot be kept is no reason to doubt the order.
     if (remember) await shop.users.updateMe({ addresses: [shipping_address] }).catch(console.warn);
     go(address("order", placed.id, { placed: true }), { replace: true });
   } catch (error) {
-    // The basket was ordered with another address or note: that order exists. A further try is a further order.
+    // The basket was ordered with another address or note. A further try is a further order.
     if (error.code === 5307) order.id = newId();
     if (error.code !== 5304) throw error;
     drawSummary(summary, lines, { error });

@@ -3,7 +3,7 @@ import { picture } from "../catalogue/picture.js";
 import { isAvailable } from "../catalogue/price.js";
 import { h, slot, take, toast } from "../dom.js";
 import { shop } from "../shop.js";
-import { formatMinor, t } from "../words.js";
+import { formatMinor, t, variantName } from "../words.js";
 import { changeLines, readBasket, setQuantity } from "./basket.js";
 import { quantityField } from "./quantity.js";
 
@@ -16,7 +16,6 @@ export async function show({ signal }) {
   return content;
 }
 
-/** Without a connection, the basket shows what it kept. */
 async function refreshLines(signal) {
   const { lines } = readBasket();
   if (lines.length === 0) return;
@@ -72,7 +71,7 @@ function drawLine(line, count, drawAgain) {
   const row = take("line", {
     picture: picture(line.image, "7rem"),
     title: h("a", { href: address("p", line.slug, { variant }) }, title),
-    variant: line.variant_title,
+    variant: variantName(line.variant_title),
     note: line.note && t(`basket.note.${line.note}`, { count: line.available }),
     row: [
       quantityField({ value: line.quantity, label: t("basket.quantityOf", { title }), onchange }).field,

@@ -3,7 +3,6 @@ import { formatMinor, t } from "../words.js";
 
 const names = ["subtotal", "discount", "shipping", "tax", "total", "refunded"];
 
-/** Amounts that are nothing, or say the same twice, are left out. */
 export function totals(order) {
   const { total_minor: total, currency } = order;
   const row = (name) => {

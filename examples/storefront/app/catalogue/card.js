@@ -1,12 +1,13 @@
 import { address } from "../address.js";
 import { take } from "../dom.js";
+import { shop } from "../shop.js";
 import { t } from "../words.js";
 import { likeButton } from "./like.js";
 import { picture } from "./picture.js";
 import { isAvailable, isOnSale, price } from "./price.js";
 
 export const cardFields =
-  "title,slug,price,compare_at_price,currency,images,available,allow_backorder,variants,likes_count";
+  "title,slug,price,compare_at_price,currency,images,available,allow_backorder,variants,likes_count,tags";
 
 const sizes = "(min-width: 64rem) 19rem, (min-width: 40rem) 33vw, 50vw";
 
@@ -20,4 +21,12 @@ export function card(product) {
     link: { href: address("p", product.slug), text: product.title },
     price: price(product),
   });
+}
+
+/** The four popular goods of a category that have most tags in common. */
+export async function suggestions(word, category, id, tags = []) {
+  const { data } = await shop.products.list({ category, sort: "popular", limit: 24, fields: cardFields }).page();
+  const common = (one) => one.tags.filter((tag) => tags.includes(tag)).length;
+  const others = data.filter((one) => one.id !== id).sort((a, b) => common(b) - common(a));
+  return others.length > 0 && take("suggestions", { title: t(word), goods: others.slice(0, 4).map(card) });
 }

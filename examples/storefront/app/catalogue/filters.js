@@ -1,8 +1,7 @@
 import { address } from "../address.js";
 import { h, take } from "../dom.js";
-import { formatRange, t } from "../words.js";
+import { formatRange, named, t } from "../words.js";
 
-/** The filters of an address: it can be shared, and the back button undoes one choice. */
 export function readFilters(query) {
   return { ...Object.fromEntries(query), tag: query.getAll("tag") };
 }
@@ -24,7 +23,7 @@ export function drawFilters(filters, { facets, categories, currency }) {
   const form = take("filters", {
     categories: drawCategories(filters, facets.categories.values, categories),
     prices: [{ value: "", text: t("filter.anyPrice") }, ...bands].map((band) => choice("price", "radio", band)),
-    tags: facets.tags.values.map(({ value }) => choice("tag", "checkbox", { value })),
+    tags: facets.tags.values.map(({ value }) => choice("tag", "checkbox", { value, text: named("tag", value) })),
   });
   for (const name of ["available", "on_sale"]) form.elements[name].checked = filters[name] === "true";
   return form;

@@ -1,10 +1,9 @@
 import { address, go } from "../address.js";
 import { focusOn, h, slot, take } from "../dom.js";
 import { onClick } from "../errors.js";
-import { shop } from "../shop.js";
+import { readCategories, shop } from "../shop.js";
 import { t } from "../words.js";
-import { card, cardFields } from "./card.js";
-import { readCategories } from "./categories.js";
+import { card, cardFields, suggestions } from "./card.js";
 import { drawFilters, readFilters, toQuery } from "./filters.js";
 import { markLikes } from "./like.js";
 
@@ -45,9 +44,13 @@ async function draw(content, filters, signal) {
   slot(content, "summary").textContent = t("catalogue.count", { count: page.total ?? page.total_is_at_least });
   const known = { facets: page.facets, categories, currency: data[0]?.currency };
   keepFocus(slot(content, "form"), (form) => form.querySelector("form").replaceWith(drawFilters(filters, known)));
-  if (data.length === 0) return results.replaceChildren(take("nothing", { text: t("catalogue.none") }));
+  if (data.length === 0) {
+    const others = await suggestions("catalogue.others");
+    signal.throwIfAborted();
+    results.replaceChildren(take("nothing", { text: t("catalogue.none"), others }));
+    return void markLikes(results);
+  }
   const goods = h("ul", { class: "goods" }, data.map(card));
-  goods.classList.toggle("has-feature", address("", filters) === "#/");
   results.replaceChildren(goods, page.has_more ? moreButton(list, page.next_cursor, goods) : "");
   void markLikes(goods);
 }

@@ -1,10 +1,10 @@
-import { set } from "../dom.js";
+import { set, take } from "../dom.js";
 import { shop } from "../shop.js";
 
-/** In the widths that the store makes, cut to a square. Without a text, it is beside the name of what it shows. */
+/** In the widths that the store makes. */
 export function picture(image, sizes, alt = "") {
+  if (!image) return take("no-picture");
   const square = { class: "picture", width: 640, height: 640, alt };
-  if (!image) return set(new Image(), { ...square, src: "icon.svg" });
   const widths = image.media_id ? [320, 640, 1280] : [];
   const srcset = widths.map((width) => `${shop.imageUrl(image, width)} ${width}w`).join();
   const loading = alt ? "eager" : "lazy";

@@ -16,7 +16,6 @@ export const isOnSale = ({ price: now, compare_at_price: former }) => Boolean(fo
 export const isAvailable = ({ available, allow_backorder: canWait }) =>
   available === null || available > 0 || Boolean(canWait);
 
-/** The store tells visitors of ten pieces at most. */
 export function availability(item) {
   const { available } = item;
   if (!isAvailable(item)) return t("stock.none");

@@ -3,7 +3,7 @@ import { picture } from "../catalogue/picture.js";
 import { focusOn, h, slot, take } from "../dom.js";
 import { act } from "../errors.js";
 import { config, shop } from "../shop.js";
-import { countryName, formatDate, formatMinor, t } from "../words.js";
+import { countryName, formatDate, formatMinor, t, variantName } from "../words.js";
 
 export async function show({ id, query, signal }) {
   return draw(await shop.orders.get(id, {}, { signal }), query.has("placed"));
@@ -37,7 +37,7 @@ function drawLine({ title, variant_title, quantity, total_minor, image, refunded
   return take("line", {
     picture: picture(image && { url: image }, "7rem"),
     title,
-    variant: variant_title,
+    variant: variantName(variant_title),
     note: count > 0 && t("order.refunded", { count }),
     row: t("order.pieces", { count: quantity }),
     cost: formatMinor(total_minor, currency),

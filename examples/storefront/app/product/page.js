@@ -1,29 +1,29 @@
 import { address } from "../address.js";
 import { addLine } from "../basket/basket.js";
 import { quantityField } from "../basket/quantity.js";
-import { readCategories } from "../catalogue/categories.js";
+import { suggestions } from "../catalogue/card.js";
 import { likeButton, markLikes } from "../catalogue/like.js";
-import { picture } from "../catalogue/picture.js";
 import { availability, isAvailable, price } from "../catalogue/price.js";
 import { h, slot, take, toast } from "../dom.js";
 import { optionally } from "../errors.js";
-import { shop } from "../shop.js";
-import { t } from "../words.js";
+import { readCategories, shop } from "../shop.js";
+import { named, t } from "../words.js";
+import { gallery } from "./gallery.js";
 import { variantChooser } from "./variants.js";
 import { wishButton } from "./wish.js";
 
-const sizes = "(min-width: 64rem) 36rem, (min-width: 48rem) 50vw, 100vw";
-
 export async function show({ id, query, signal }) {
   const [product, categories] = await Promise.all([shop.products.get(id, {}, { signal }), readCategories()]);
-  const category = product.category_ids.map((one) => categories.get(one)).find(Boolean);
-  const images = product.images.length > 0 ? product.images : [null];
+  const path = [];
+  let category = product.category_ids.map((one) => categories.get(one)).find(Boolean);
+  for (; category; category = categories.get(category.parent_id)) path.unshift(category);
+  const trail = path.map(({ slug, title }) => link(address("", { category: slug }), title));
   const content = take("product", {
-    pictures: images.map((image) => picture(image, sizes, image?.alt)),
-    trail: trail(category, categories),
+    pictures: gallery(product.images),
+    trail: [link("#/", t("frame.goods")), ...trail],
     title: product.title,
     description: product.description,
-    tags: product.tags.length > 0 && product.tags.map((tag) => link(address("", { tag }), tag)),
+    tags: product.tags.length > 0 && product.tags.map((tag) => link(address("", { tag }), named("tag", tag))),
     actions: [wishButton(product), likeButton(product)],
   });
   startBuying(content, product, query.get("variant"));
@@ -32,18 +32,16 @@ export async function show({ id, query, signal }) {
     slot(content, "views").textContent = count > 0 ? t("product.views", { count }) : "";
   });
   void markLikes(content);
+  void optionally(async () => {
+    const others = await suggestions("product.others", path[0]?.slug, product.id, product.tags);
+    if (!others) return;
+    content.append(others);
+    await markLikes(others);
+  });
   return content;
 }
 
 const link = (href, text) => h("li", {}, h("a", { href }, text));
-
-function trail(category, categories) {
-  const links = [];
-  for (let one = category; one; one = categories.get(one.parent_id)) {
-    links.unshift(link(address("", { category: one.slug }), one.title));
-  }
-  return [link("#/", t("frame.goods")), ...links];
-}
 
 function startBuying(content, product, variantId) {
   const [cost, stock, button] = ["cost", "stock", "add"].map((name) => slot(content, name));

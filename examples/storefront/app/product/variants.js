@@ -1,6 +1,6 @@
 import { isAvailable } from "../catalogue/price.js";
 import { h, slot, take } from "../dom.js";
-import { hasWords, t } from "../words.js";
+import { named, t } from "../words.js";
 
 /** `choose` gets null where the store makes no such variant. */
 export function variantChooser({ variants, allow_backorder }, variantId, choose) {
@@ -14,12 +14,11 @@ export function variantChooser({ variants, allow_backorder }, variantId, choose)
     const values = [...new Set(variants.map(({ options }) => options[name]).filter(Boolean))];
     const labels = values.map((value) => {
       const input = { name: `option-${name}`, value, checked: chosen[name] === value };
-      const label = take("option", { input, value });
+      const label = take("option", { input, value: named("value", value) });
       choices.push({ name, value, label });
       return label;
     });
-    const known = `option.${name.toLowerCase()}`;
-    return take("option-group", { name: hasWords(known) ? t(known) : name, options: labels });
+    return take("option-group", { name: named("option", name), options: labels });
   });
   const draw = () => {
     for (const { name, value, label } of choices) {

@@ -21,7 +21,6 @@ export function wishButton({ id, title }) {
   };
   onClick(button, toggle);
   draw();
-  // From the list, because reading one item that is not on it is an error.
   void optionally(async () => {
     if (!(await isSignedIn())) return;
     const { data } = await shop.wishlist.list({ limit: 100 }).page();
