@@ -78,9 +78,14 @@ const none: Body = {};
 /**
  * Reads a JSON body of limited size in limited time. Never throws: an error (malformedRequest, unsupportedMediaType,
  * bodyTooLarge) is returned, so that an invalid body does not hide a missing credential.
- * @param allowsText accepts JSON that is sent as `text/plain`.
+ * @param allowsText accepts JSON that is sent as `text/plain`. `isExact`: as `parseExactJson`, which looks at each number.
  */
-export async function readBody(request: Request, limits: BodyLimits, memory: BodyMemory, allowsText = false) {
+export async function readBody(
+  request: Request,
+  limits: BodyLimits,
+  memory: BodyMemory,
+  { allowsText = false, isExact = true }: { allowsText?: boolean | undefined; isExact?: boolean } = {},
+): Promise<Body> {
   const length = request.headers.get("content-length");
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
   const unsupported = checkType(request.headers, allowsText);
@@ -89,12 +94,12 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
     const bytes = await collectInTime(request, limits, held);
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
-    if (bytes.length <= quickBytes) return parse(bytes);
+    if (bytes.length <= quickBytes) return parse(bytes, isExact);
     // Beside the other requests of its store, which are short.
     const party = `${partyOf(request.url)} body`;
     await freeTurn(party, request);
     request.signal.throwIfAborted();
-    const body = parse(bytes);
+    const body = parse(bytes, isExact);
     await freeTurn(party, request);
     return body;
   } catch (error) {
@@ -197,7 +202,7 @@ function inTime<T>(work: Promise<T>, ms: number, expect: string | null): Promise
   });
 }
 
-function parse(bytes: Uint8Array): Body {
+function parse(bytes: Uint8Array, isExact: boolean): Body {
   const excess = findExcess(bytes);
   if (excess !== undefined) return { error: malformedRequest(`The body ${excess}.`) };
   let text: string;
@@ -208,7 +213,7 @@ function parse(bytes: Uint8Array): Body {
   }
   let value: unknown;
   try {
-    value = parseExactJson(text);
+    value = isExact ? parseExactJson(text) : JSON.parse(text);
   } catch (cause) {
     return { error: malformedRequest("The body is not valid JSON.", { cause }) };
   }

@@ -3,6 +3,7 @@ import type { Actor, Ctx, MediaStore, ProcessMemory, Tenant } from "../context.t
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { invalidAppCredentials, invalidTokenParams, namespaceMissing, storeNotFound } from "../errors.ts";
+import { isOpen } from "../http/access.ts";
 import { baseHeaders, errorResponse, type Reply, successResponse } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
 import { type CredentialLookup, hasTenant, type Known } from "../modules/app-keys/lookup.ts";
@@ -10,6 +11,7 @@ import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import { parseLanguage } from "../modules/tenants/input.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
+import { hasNumbers } from "../values/schema.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { type Arrived, answerRead } from "./answer-read.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
@@ -26,6 +28,7 @@ import {
 import { mayNameCaller, readSent, type Sent, takeCommon } from "./credentials.ts";
 import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
+import { actsForVisitors, countRefusal, publicLimits } from "./public-calls.ts";
 import { readUpload } from "./upload.ts";
 
 export interface PipelineDeps extends AuthDeps, LogDeps {
@@ -92,10 +95,7 @@ export async function answerRoute(
     tenant = requireActive(known);
 
     const attempt = { request, requestId, origin, sent, tenant, key: known.key, isCounted };
-    if (isCounted || route.access.some((way) => way.kind === "app" && way.scope === "customers:sign-up")) {
-      const address = forwardedAddress(deps, attempt);
-      if (address !== null) own = { ...deps, clientIpOf: () => address };
-    }
+    if (isCounted || actsForVisitors(route)) own = nameClient(deps, forwardedAddress(deps, attempt));
     if (isCounted) await (counted ?? countAttempt(own, incoming, namespace));
     const verdict = authenticate(deps, route.access, attempt);
     actor = verdict instanceof Promise ? await verdict : verdict;
@@ -118,6 +118,7 @@ export async function answerRoute(
   } catch (error) {
     const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
     failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
+    if (tenant) failure = await countRefusal(own, incoming, tenant, failure);
     const headers = baseHeaders(requestId);
     // A page may read why it was refused, unless it used a key of a store that has not allowed its origin.
     if (origin !== null && (!sent?.app || actor || (known && (!known.tenant || allowsOrigin(known, origin)))))
@@ -159,13 +160,19 @@ export async function answerElsewhere(
   return response;
 }
 
+function nameClient(deps: PipelineDeps, address: string | null): PipelineDeps {
+  return address === null ? deps : { ...deps, clientIpOf: () => address };
+}
+
 function countAttempt(deps: PipelineDeps, { request, requestId }: Incoming, namespace: string): Promise<void> {
   return deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
 }
 
 function receiveBody(deps: PipelineDeps, { request, route }: Incoming, namespace = ""): Promise<Body> {
   if (route.upload) return readUpload(request, route.upload, deps.uploadMemory, namespace);
-  return readBody(request, deps.bodyLimits, deps.bodyMemory, route.plainText);
+  const limits = isOpen(route.access) ? publicLimits(deps.bodyLimits) : deps.bodyLimits;
+  const isExact = route.body !== undefined && hasNumbers(route.body);
+  return readBody(request, limits, deps.bodyMemory, { allowsText: route.plainText, isExact });
 }
 
 /** Errors: those of the credentials that were sent without it (specification, section 7), else namespaceMissing. */

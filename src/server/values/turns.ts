@@ -18,7 +18,8 @@ interface Caller {
   signal?: AbortSignal;
 }
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+/** Resolves in the next turn of the event loop, behind what has arrived. */
+export const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const endTurn = () => void ends.splice(0).map((end) => end());
 
 /**

@@ -32,7 +32,7 @@ const writes: [name: string, write: Write, byVisitor: boolean][] = [
 ];
 
 const answerOf = ({ status, code, headers }: Reply) => [code ?? status < 300, headers.get("retry-after")];
-const fine = [true, null];
+const fine: ReturnType<typeof answerOf> = [true, null];
 
 onEachDatabase((suite) => {
   const open = (tenant: { addressWrites?: number; visitorWrites?: number }) => suite.shop({ tenant });
@@ -50,10 +50,18 @@ onEachDatabase((suite) => {
       expect([refused.status, ...answerOf(refused)]).toEqual([429, 5107, "57"]);
       expect(refused.error?.message).toBe("Too many writes from this address.");
       expect(answerOf(await write(shop, { address: newAddress() }))).toEqual(fine);
-      expect(answerOf(await write(shop, { address, auth: shop.auth }))).toEqual(fine);
-      // A page's key does not tell its visitors apart.
-      const headers = { origin: "https://shop.example.com" };
-      expect(answerOf(await write(shop, { address, auth: shop.auth, headers }))).toEqual([5107, "57"]);
+      const named = { "x-client-address": newAddress() };
+      const page = await shop.issueKey({ scopes: ["catalog:read"] });
+      const cases: [string, Record<string, string>, ReturnType<typeof answerOf>][] = [
+        [shop.auth, {}, [5107, "57"]],
+        [shop.auth, named, fine],
+        // A page's key does not tell its visitors apart.
+        [shop.auth, { ...named, origin: "https://shop.example.com" }, [5107, "57"]],
+        [`Bearer ${page.app_id}:${page.app_secret}`, named, [5107, "57"]],
+      ];
+      for (const [auth, headers, answer] of cases) {
+        expect(answerOf(await write(shop, { address, auth, headers }))).toEqual(answer);
+      }
       clock.advance(56_000);
       expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
       clock.advance(1000);
@@ -99,6 +107,31 @@ onEachDatabase((suite) => {
       for (let n = 0; n < 9; n++) expect(await call(`GET ${path}`, { query: body })).toEqual(fine);
     }
     expect(await call("POST /views/", { body })).toEqual(fine);
+  });
+
+  test("a server that names its visitors' addresses writes for each of them up to the limit", async () => {
+    const shop = await open({ addressWrites: 2 });
+    const like = about("POST /likes/");
+    const [address, ...visitors] = [newAddress(), newAddress(), newAddress()];
+    for (const visitor of visitors) {
+      const by = { address: address as string, auth: shop.auth, headers: { "x-client-address": visitor } };
+      for (const answer of [fine, fine, [5107, "60"]]) expect(answerOf(await like(shop, by))).toEqual(answer);
+    }
+  });
+
+  test("writes that are refused count, whatever is wrong with them", async () => {
+    const shop = await open({ addressWrites: 5 });
+    const address = newAddress();
+    const send = async (body: unknown, request = "POST /likes/") =>
+      answerOf(await shop.callAnonymously(request, { address, body }))[0];
+    expect(await send({ resource_type: "product" })).toBe(5102);
+    expect(await send({ ...ofProduct("prod_1"), text: "x".repeat(65_536) })).toBe(5104);
+    expect(await send({ platform: "web" }, "POST /notifications/register/")).toBe(5102);
+    expect(await send(ofProduct("prod_1"), "POST /views/")).toBe(5301);
+    expect(await send(ofProduct("prod_1"), "POST /bookmarks/")).toBe(5301);
+    for (const request of ["POST /likes/", "POST /views/", "POST /bookmarks/", "POST /notifications/register/"]) {
+      expect(await send({}, request)).toBe(5107);
+    }
   });
 
   test("a limit can be changed while the server runs, and 0 removes it", async () => {

@@ -36,16 +36,14 @@ interface Limit {
 }
 
 /**
- * Counts a public write of the caller, before its work. The address of a server with app credentials, which may write
- * for many visitors, is not counted; outside of a server nothing is.
+ * Counts a public write of the caller, before its work; outside of a server nothing. A server that writes for many
+ * visitors names their addresses.
  * @returns a promise only after a pause or a start, when the counts of other processes are pulled first.
  * @throws tooManyRequests with `retryAfter`; nothing is counted then.
  */
 export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void> | undefined {
   if (!ctx.memory) return undefined;
-  const isServer = ctx.actor.kind === "app" && !ctx.actor.isWeb;
-  const address = isServer ? null : (ctx.client?.ip ?? "unknown");
-  return ctx.memory.writes.count(ctx.tenant, address, actorId);
+  return ctx.memory.writes.count(ctx.tenant, ctx.client?.ip ?? "unknown", actorId);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
+import { isTurnOver, nextTurn } from "../../../values/turns.ts";
 import { products } from "../table.ts";
 import { type SearchWord, searchWords, stemToken } from "./search-words.ts";
 import { stemsNear } from "./stem.ts";
@@ -25,7 +26,8 @@ export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   const find = async (asked: string[], known: 0 | 1, max: number) =>
     (await all(ctx.db, select, { ...shared, asked: JSON.stringify(asked), known, max })).map(({ place }) => place);
   const anywhere = words.map((word) => word.anywhere);
-  for (const place of await find(anywhere, 0, maxCorrected)) {
+  for (const place of await find(anywhere, 0, isTurnOver() ? 1 : maxCorrected)) {
+    await nextTurn();
     const { word, ...given } = words[place] as SearchWord;
     const near = word === undefined ? [] : stemsNear(word);
     if (near.length === 0) continue;
