@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runAtTerminal } from "../cli/run-bodega.ts";
 import { useBinaries } from "../support/binary.ts";
+import { until } from "../support/until.ts";
 import { root } from "./lone-executable.ts";
 
 const { installBinary } = useBinaries();
@@ -55,11 +57,13 @@ describe("the shop of the demo", () => {
     expect(await fetch(shop).catch(() => "gone")).toBe("gone");
   }, 30_000);
 
-  test("answers the address of each of its views with its page, and nothing for files that it does not have", async () => {
+  test("leads from the path of a view to its page, and answers nothing for files that it does not have", async () => {
     const { server, printed } = await startDemo("--port", "0");
     const ask = (path: string, init?: RequestInit) => fetch(`${printed.shop_url}${path}`, init);
     const page = readFileSync(join(folder, "index.html"), "utf8");
-    for (const path of ["/", "/orders", "/products/mug"]) expect(await (await ask(path)).text()).toBe(page);
+    expect(await (await ask("/")).text()).toBe(page);
+    const view = await ask("/p/mug?variant=1", { redirect: "manual" });
+    expect([view.status, view.headers.get("location")]).toEqual([302, "/#/p/mug?variant=1"]);
     for (const path of ["/none.js", "/README.md", "/..%2fpackage.json"]) expect((await ask(path)).status).toBe(404);
     const head = await ask("/", { method: "HEAD" });
     expect({ status: head.status, type: head.headers.get("content-type"), body: await head.text() }).toEqual({
@@ -104,10 +108,10 @@ describe("the shop of the demo", () => {
     const binary = installBinary();
     const command = [binary.path, "demo", "--port", String(taken - 1)];
     const first = await binary.serveBy(command);
-    const [line = "", next] = first.stdout().split("\n");
-    expect(line).toMatch(/^The shop is at http:\/\/127\.0\.0\.1:\d+$/);
-    expect(line).not.toEndWith(`:${taken}`);
-    expect(next).toContain(`listens on ${first.url}`);
+    const [shop = "", ...others] = first.stdout().trimEnd().split("\n");
+    expect(shop).toMatch(/^Shop: http:\/\/127\.0\.0\.1:\d+$/);
+    expect(shop).not.toEndWith(`:${taken}`);
+    expect(others).toEqual([`API reference: ${first.url}/docs`, "To stop: press Ctrl-C"]);
     await first.end();
     expect(first.log()).toContain(`Port ${taken} is in use, so the shop has another one.\n`);
     const refused = await binary.run(...command.slice(1), "--shop-port", String(taken));
@@ -116,8 +120,28 @@ describe("the shop of the demo", () => {
       `127.0.0.1:${taken} is in use by another program. Choose another port with --shop-port.`,
     );
     await occupier.stop(true);
-    const second = await binary.serveBy(command);
-    expect(second.stdout()).toStartWith(`The shop is at http://127.0.0.1:${taken}\n`);
+    const second = await binary.serveBy([...command, "--examples"]);
+    expect(second.stdout()).toStartWith(`Shop: http://127.0.0.1:${taken}\n`);
+    await until("the requests", () => second.stdout().includes("# List its products"));
     await second.end();
+  }, 30_000);
+
+  test("opens in the browser of a terminal's screen, unless told otherwise", async () => {
+    const binary = installBinary();
+    const opened = join(binary.dir, "opened");
+    for (const program of ["xdg-open", "open"]) {
+      writeFileSync(join(binary.dir, program), `#!/bin/sh\necho "$1" >> '${opened}'\n`, { mode: 0o755 });
+    }
+    const env = { ...binary.env, PATH: `${binary.dir}:${binary.env.PATH}`, DISPLAY: ":1" };
+    const options = { env, program: [binary.path] };
+    const args = ["demo", "--port", "0", "--data-dir", join(binary.dir, "data")];
+    const silent = await runAtTerminal([...args, "--no-open"], [["press Ctrl-C", "\u0003"]], options);
+    expect(silent.code).toBe(0);
+    const server = await binary.serveBy([binary.path, ...args]);
+    await server.end();
+    expect(existsSync(opened)).toBe(false);
+    const { screen } = await runAtTerminal(args, [["press Ctrl-C", "\u0003"]], options);
+    const url = /Shop: (\S+)/.exec(screen)?.[1] ?? "";
+    expect(await until("the browser", () => existsSync(opened) && readFileSync(opened, "utf8"))).toBe(`${url}\n`);
   }, 30_000);
 });

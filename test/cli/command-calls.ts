@@ -102,7 +102,7 @@ export const commandCalls: Record<string, CommandCall> = {
     quiet: /^app_\w{26}:\S{40,}$/,
   }),
   top: record(() => ["--once"], { server: "needs", alone: true, needsNoShop: true }),
-  demo: record(({ dir }) => ["--port", "0", "--data-dir", join(dir, "demo")], {
+  demo: record(({ dir }) => ["--port", "0", "--no-open", "--data-dir", join(dir, "demo")], {
     server: "is",
     alone: true,
     needsNoShop: true,

@@ -37,7 +37,7 @@ export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Se
     async ready() {
       server.url = await until("the server's announcement", () => {
         if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}: ${stderr.text()}`);
-        return /(?:listens on |"url":")(https?:\/\/[^"\s]+)[\s\S]*\n/.exec(stdout.text())?.[1];
+        return /(?:listens on |"url":"|API reference: )(https?:\/\/[^"\s/]+)[\s\S]*\n/.exec(stdout.text())?.[1];
       });
       server.port = Number(new URL(server.url).port);
     },

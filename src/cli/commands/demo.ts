@@ -7,6 +7,7 @@ import { readCliConfig } from "../context/read-config.ts";
 import { valueArg } from "../framework/args.ts";
 import { defineCommand } from "../framework/command.ts";
 import { programName } from "../terminal/command-line.ts";
+import type { Console } from "../terminal/console.ts";
 import { info, printJson } from "../terminal/output.ts";
 import { describeServerProcess, serverFlags } from "./serve/server-process.ts";
 
@@ -23,9 +24,12 @@ export default defineCommand({
       ...valueArg("number", "Port of the shop; 0 picks a free one (default: the port after --port, or a free one)"),
       parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535),
     },
+    examples: { type: "boolean", description: "Also print requests to paste into another terminal" },
+    "no-open": { type: "boolean", description: "Do not open the shop in a browser" },
   },
   examples: ["bodega demo", "bodega demo --port 9000 --data-dir /tmp/bodega-demo"],
   notes: [
+    "At a terminal, it opens the shop in a browser.",
     "The shop is the example in examples/storefront. It has its own port because the pages of a shop usually have another origin than " +
       "the API, with which a storefront key must agree.",
     `It has its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another. ` +
@@ -50,9 +54,12 @@ export default defineCommand({
       if (shop.portInUse) await info(console, `Port ${shop.portInUse} is in use, so the shop has another one.`);
       if (console.json)
         await printJson(console, { ...where, app_id, app_secret, ...page, product_id, email, password });
-      else await console.write(formatGuide(store, url, mail));
+      else await self.print(`Shop: ${shop.url}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`);
+      if (args.examples && !console.json) await console.write(formatGuide(store, url, mail));
+      if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
     };
-    const print = (text: string) => self.print(`The shop is at ${shop.url}\n${text}`);
+    // Its addresses are printed above.
+    const print = async () => {};
     const prepare: ServerProcess["prepare"] = async (db, vault) => {
       store = await demo.seedDemo(db, vault, Date.now, config.dataDir);
     };
@@ -67,6 +74,13 @@ export default defineCommand({
 
 /** The words that call this program in a shell; those of a checkout need no installation. */
 const ownName = () => (isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts");
+
+/** Opens a page in the browser of this screen, if there is one. */
+function openBrowser(url: string, env: Console["env"]): void {
+  const program = process.platform === "darwin" ? "open" : (env.DISPLAY || env.WAYLAND_DISPLAY) && "xdg-open";
+  const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
+  if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"] }).unref();
+}
 
 /** Requests on the demo store that work when pasted into a shell. */
 function formatGuide(store: DemoStore, url: string, mail: string): string {
