@@ -8,7 +8,9 @@ import { openPage } from "./storefront-page.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-const readme = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
+const read = (path: string) => readFileSync(join(import.meta.dir, "../..", path), "utf8");
+const readme = read("README.md");
+const quickstart = read("docs/QUICKSTART.md");
 const curl = Bun.which("curl");
 /** Values that a reader copies from a reply into a later line, and how to find them. */
 const placeholders: Record<string, RegExp> = {
@@ -104,11 +106,11 @@ async function follow(reader: Reader, blocks: Block[], page?: AsyncGenerator): P
   await sqld?.stop();
 }
 
-test.skipIf(!curl)(
-  "the blocks of the README run without an error",
-  async () => {
-    const blocks = readBlocks(readme);
-    expect(blocks.filter(({ runs }) => runs === "yes").length).toBeGreaterThan(2);
+test.skipIf(!curl).each(["README", "docs/QUICKSTART"])(
+  "the blocks of %s.md run without an error",
+  async (name) => {
+    const blocks = readBlocks(read(`${name}.md`));
+    expect(blocks.filter(({ runs }) => runs === "yes").length).toBeGreaterThan(1);
     expect(blocks.filter(({ runs }) => runs === "background").length).toBeGreaterThan(0);
     await follow(await openReader(), blocks);
   },
@@ -116,13 +118,13 @@ test.skipIf(!curl)(
 );
 
 test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION", "MIGRATION", "WEBHOOKS", "STORES"])(
-  "the tasks of docs/%s.md work, pasted one after another by a reader of the README",
+  "the tasks of docs/%s.md work, pasted one after another by a reader of the quickstart",
   async (name) => {
-    const text = readFileSync(join(import.meta.dir, `../../docs/${name}.md`), "utf8");
+    const text = read(`docs/${name}.md`);
     const blocks = readBlocks(text.split("\n# Reference\n", 1)[0] as string);
     expect(blocks.filter(({ runs }) => runs === "yes").length).toBeGreaterThan(2);
-    // Shop, server and header file are those of the README.
-    const prepared = readBlocks(readme).slice(1, 4);
+    // Shop, server and header file are those of the quickstart.
+    const prepared = readBlocks(quickstart).slice(0, 3);
     await follow(await openReader(), [...prepared, ...blocks]);
   },
   60_000,
@@ -131,7 +133,7 @@ test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION", "MIGRATION", "W
 test.skipIf(!curl)(
   "the shop front of docs/STOREFRONT.md works, pasted into a terminal and a page of an allowed site",
   async () => {
-    const text = readFileSync(join(import.meta.dir, "../../docs/STOREFRONT.md"), "utf8");
+    const text = read("docs/STOREFRONT.md");
     const blocks = readBlocks(text, ["sh", "js"]);
     const reader = await openReader();
     const { page, images, written, close } = openPage(
