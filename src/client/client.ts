@@ -96,8 +96,8 @@ export function createClient(options: ClientOptions): Client {
     },
     imageUrl(image, width) {
       const url = typeof image === "string" ? image : image.url;
-      if (!url.startsWith("/")) return url;
-      return base + (width ? url.replace(/\/original(?=\.webp)/, `/${width}`) : url);
+      const sized = width ? url.replace(/(\/media\/med_\w+)\/original(?=\.webp)/, `$1/${width}`) : url;
+      return sized.startsWith("/") ? base + sized : sized;
     },
   };
 }

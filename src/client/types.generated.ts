@@ -956,7 +956,7 @@ export interface components {
         Media: {
             /** @description `med_…`, the `media_id` of a picture of a product or variant. */
             id: string;
-            /** @description Path of the picture. For another width, replace `original` by 320, 640, 1280 or 2560. Needs no credentials. */
+            /** @description Address of the picture, or its path on a server without a public URL. For another width, replace `original` by 320, 640, 1280 or 2560. Needs no credentials. */
             url: string;
             /** Format: int64 */
             width: number;
@@ -1350,12 +1350,19 @@ export interface components {
         Image: {
             /** @description `med_…` of an uploaded picture. */
             media_id?: string;
-            /** @description Of an uploaded picture, a path of this server, in which `original` can be replaced by a width. */
+            /** @description Of an uploaded picture, its address, or its path on a server without a public URL; `original` can be replaced by a width. */
             url: string;
             /** @description Text for people who cannot see the picture. */
             alt: string;
             /** Format: int64 */
             position: number;
+            /**
+             * Format: int64
+             * @description Of the original of an uploaded picture, in pixels.
+             */
+            width?: number;
+            /** Format: int64 */
+            height?: number;
         };
         Variant: {
             /** @description `var_…` */
@@ -1506,6 +1513,16 @@ export interface components {
              * @description Place among the pictures. Default: that in the list.
              */
             position?: number;
+            /**
+             * Format: int64
+             * @description Ignored, so that the pictures of a reply can be sent.
+             */
+            width?: number;
+            /**
+             * Format: int64
+             * @description Ignored.
+             */
+            height?: number;
         };
         VariantInput: {
             /** @description Default: made from the options, such as `M / Red`. */

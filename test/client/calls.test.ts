@@ -212,6 +212,9 @@ onDatabase("file", (suite) => {
     const reply = await fetch(client.imageUrl({ url }, 320));
     expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "image/webp"]);
     expect(client.imageUrl(url, 320)).toBe(client.imageUrl({ url }, 320));
+    expect(client.imageUrl(`https://shop.example${url}`, 320)).toBe(
+      `https://shop.example${url.replace("original", "320")}`,
+    );
     expect(client.imageUrl({ url: "https://cdn.example/original.webp" }, 320)).toBe(
       "https://cdn.example/original.webp",
     );

@@ -1,6 +1,7 @@
 import type { Actor } from "../context.ts";
 import { bodyOf, type State, successText } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
+import { withPublicUrls } from "../modules/media/model.ts";
 import { chooseCoding, compress } from "./compression.ts";
 
 /** A request of a route. */
@@ -16,11 +17,12 @@ export interface Arrived {
  * @param headers those of every reply.
  */
 export async function answerRead(
-  { version: release }: { version: string },
+  { version, publicUrl = "" }: { version: string; publicUrl?: string | undefined },
   { request, requestId, route }: Arrived,
   call: Call,
   headers: Record<string, string>,
 ): Promise<Response> {
+  const release = version + publicUrl;
   headers["Cache-Control"] = "private, no-cache";
   headers.Vary = "Accept-Encoding, Authorization, Origin";
   const tags = request.headers.get("if-none-match");
@@ -30,9 +32,9 @@ export async function answerRead(
     if (isListed(tags, headers.ETag)) return new Response(null, { status: 304, headers });
   }
   const answer = await route.handle(call as never, undefined as never);
-  const { state = "", version } = answer;
-  headers.ETag = entityTag(call, { state, version }, release);
-  const text = successText(requestId, answer, headers);
+  const { state = "" } = answer;
+  headers.ETag = entityTag(call, { state, version: answer.version }, release);
+  const text = withPublicUrls(successText(requestId, answer, headers), publicUrl);
   const coding = chooseCoding(request.headers.get("accept-encoding"), text);
   if (coding === undefined) return new Response(bodyOf(text), { headers });
   headers["Content-Encoding"] = coding;
@@ -45,7 +47,7 @@ const countsMs = 60_000;
 /**
  * The weak `ETag` of a reply that shows this state to this caller: weak, because each reply has its own request id. It
  * begins with the record's version, for `If-Match`, or with 0 for a list.
- * @param release the program's version, because another one may show the same state in another way.
+ * @param release the program's version and public URL, because another one may show the same state in another way.
  */
 function entityTag({ ctx, params, query, lang }: Call, { state, version = 0 }: State, release: string): string {
   const { tenant, actor } = ctx;

@@ -15,7 +15,7 @@ import { routes as allRoutes } from "./routes.ts";
 import { describeArrival, mountSystemPages, type SystemPages } from "./system-routes.ts";
 
 export interface AppDeps
-  extends Pick<PipelineDeps, "db" | "now" | "log" | "meter" | "vault" | "memory" | "push" | "media">,
+  extends Pick<PipelineDeps, "db" | "now" | "log" | "meter" | "vault" | "memory" | "push" | "media" | "publicUrl">,
     Omit<SystemPages, "routes" | "onSeen"> {
   logLevel: LogLevel;
   trustedProxies: readonly string[];

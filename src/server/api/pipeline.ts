@@ -4,7 +4,7 @@ import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { invalidAppCredentials, invalidTokenParams, namespaceMissing, storeNotFound } from "../errors.ts";
 import { isOpen } from "../http/access.ts";
-import { baseHeaders, errorResponse, type Reply, successResponse } from "../http/envelope.ts";
+import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
 import { type CredentialLookup, hasTenant, type Known } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
@@ -12,22 +12,14 @@ import { parseLanguage } from "../modules/tenants/input.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { hasNumbers } from "../values/schema.ts";
+import { answerCall } from "./answer-call.ts";
 import { type LogDeps, logAnswer } from "./answer-log.ts";
 import { type Arrived, answerRead } from "./answer-read.ts";
 import { type AuthDeps, authenticate, authorize, forwardedAddress } from "./authenticate.ts";
 import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from "./body.ts";
-import {
-  answerFirstMatch,
-  checkBody,
-  checkParams,
-  checkQuery,
-  parseIfMatch,
-  parseQuery,
-  type Query,
-} from "./check-input.ts";
+import { checkBody, checkParams, checkQuery, parseQuery, type Query } from "./check-input.ts";
 import { mayNameCaller, readSent, type Sent, takeCommon } from "./credentials.ts";
 import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
-import { answerIdempotently, successStatus } from "./idempotency.ts";
 import { actsForVisitors, countRefusal, publicLimits } from "./public-calls.ts";
 import { readUpload } from "./upload.ts";
 
@@ -44,6 +36,8 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   /** Of the program. */
   version: string;
   media?: MediaStore | undefined;
+  /** Of the server, before the paths of pictures. */
+  publicUrl?: string | undefined;
 }
 
 interface Incoming extends Arrived {
@@ -113,7 +107,7 @@ export async function answerRoute(
     const call = checkCall(incoming, createContext(own, incoming, tenant, actor), { query: inUrl.query, body, common });
     response = await (route.readState
       ? answerRead(deps, incoming, call, headers)
-      : answerCall(incoming, call, headers));
+      : answerCall(deps, incoming, call, headers));
     if (known.isCurrent) await known.isCurrent;
   } catch (error) {
     const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
@@ -220,18 +214,6 @@ function checkCall(
     subject: ctx.actor.kind === "app" ? common.user_id : undefined,
     ifMatch: null,
   };
-}
-
-async function answerCall(incoming: Incoming, call: Call, headers: Record<string, string>): Promise<Response> {
-  const answer = await handle(incoming, call);
-  return successResponse(incoming.requestId, answer, successStatus(incoming.route, answer), headers);
-}
-
-function handle({ route, request }: Incoming, call: Call): Promise<Reply> {
-  if (route.method === "GET") return route.handle(call as never, undefined as never);
-  const key = request.headers.get("idempotency-key");
-  const versions = route.conditional ? parseIfMatch(request.headers.get("if-match")) : null;
-  return answerFirstMatch(versions, (ifMatch) => answerIdempotently(route, { ...call, ifMatch }, key));
 }
 
 /** Whether the key that was sent, even with a wrong secret, is one of the store and allows a page's origin. */

@@ -48,6 +48,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     memory,
     push: pushOptions(config),
     media: openMedia(config),
+    publicUrl: config.publicUrl,
     version,
     vault,
     now: Date.now,

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { purgePictures, unusedMs } from "../../../src/server/modules/media/service.ts";
+import { startTestApp } from "../../support/app.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { upload } from "../../support/pictures.ts";
 import { onDatabase, onEachDatabase } from "../../support/suite.ts";
@@ -10,6 +11,7 @@ onEachDatabase((suite) => {
   test("a product and its variants show uploaded pictures, in the order of their positions", async () => {
     const shop = await suite.shop();
     const [first, second] = [await picture(shop), await picture(shop)];
+    const size = { width: 8, height: 6 };
     const { data } = await shop.call<ProductReply & { variants: { images: unknown }[] }>("POST /products/", {
       body: {
         title: "Lamp",
@@ -23,14 +25,39 @@ onEachDatabase((suite) => {
       },
     });
     expect(data.images as unknown).toEqual([
-      { media_id: first.id, url: first.url, alt: "A lamp", position: 0 },
-      { media_id: second.id, url: second.url, alt: "", position: 1 },
+      { media_id: first.id, url: first.url, alt: "A lamp", position: 0, ...size },
+      { media_id: second.id, url: second.url, alt: "", position: 1, ...size },
       { url: "https://a.example/1", alt: "", position: 2 },
     ]);
-    expect(data.variants[0]?.images).toEqual([{ media_id: first.id, url: first.url, alt: "", position: 0 }]);
+    expect(data.variants[0]?.images).toEqual([{ media_id: first.id, url: first.url, alt: "", position: 0, ...size }]);
     // A document as read can be written.
     const { status, data: again } = await shop.call(`PATCH /products/${data.id}/`, { body: { images: data.images } });
     expect([status, again.images]).toEqual([200, data.images]);
+  });
+
+  test("addresses of uploaded pictures are absolute on a server with a public URL, and paths without one", async () => {
+    const shop = await suite.shop();
+    const { id, url } = await picture(shop);
+    const images = [{ media_id: id }, { url: "https://a.example/1" }];
+    const metadata = { public: { url, note: `"media_id":"${id}","url":"${url}"` } };
+    const product = await shop.createProduct({ images, metadata, variants: [{ title: "Red", images: [images[0]] }] });
+    const published = startTestApp({ db: suite.app.db, publicUrl: "https://shop.example/api" });
+    const read = async (base: string, path: string) => {
+      const headers = { authorization: shop.auth, host: "evil.example", "x-forwarded-host": "evil.example" };
+      const reply = await fetch(`${base}${path}?namespace=${shop.namespace}`, { headers });
+      const { data } = (await reply.json()) as { data: ProductReply | ProductReply[] };
+      return { product: [data].flat()[0] as ProductReply & Record<string, never>, tag: reply.headers.get("etag") };
+    };
+    for (const path of ["/products/", `/products/${product.id}/`]) {
+      const [plain, absolute] = [await read(suite.app.url, path), await read(published.url, path)];
+      const urlsOf = (record: { images: unknown }) => (record.images as { url: string }[]).map((image) => image.url);
+      expect(urlsOf(plain.product)).toEqual([url, "https://a.example/1"]);
+      expect(urlsOf(absolute.product)).toEqual([`https://shop.example/api${url}`, "https://a.example/1"]);
+      expect(urlsOf(absolute.product.variants[0] as never)).toEqual([`https://shop.example/api${url}`]);
+      expect(absolute.product.metadata as unknown).toEqual(metadata);
+      expect(absolute.tag).not.toBe(plain.tag);
+    }
+    await published.stop();
   });
 
   test("a picture of another store, an unknown or malformed one is refused", async () => {

@@ -8,7 +8,7 @@ export const Media = output("Media", {
   id: Type.String({ description: "`med_…`, the `media_id` of a picture of a product or variant." }),
   url: Type.String({
     description:
-      "Path of the picture. For another width, replace `original` by 320, 640, 1280 or 2560. Needs no credentials.",
+      "Address of the picture, or its path on a server without a public URL. For another width, replace `original` by 320, 640, 1280 or 2560. Needs no credentials.",
   }),
   width: Type.Integer({ minimum: 1 }),
   height: Type.Integer({ minimum: 1 }),
@@ -26,4 +26,12 @@ export const FileParams = Type.Object({
 /** The path at which a picture is served as it is stored. */
 export function pictureUrl(namespace: string, id: string): string {
   return `/media/${id}/original.webp?namespace=${namespace}`;
+}
+
+/** An id of a picture, and the quotation mark before its path, in a JSON text. */
+const ofUploaded = /"(?:media_)?id":"(med_\w+)","url":"(?=\/media\/\1\/)/g;
+
+/** The JSON text of a reply, in which pictures have absolute addresses if the server knows its own. */
+export function withPublicUrls(json: string, publicUrl = ""): string {
+  return publicUrl === "" ? json : json.replace(ofUploaded, (before) => before + publicUrl);
 }

@@ -12,6 +12,8 @@ export const ImageInput = input("ImageInput", {
   ),
   alt: Type.Optional(alt),
   position: Type.Optional(whole(0, 1_000_000, "Place among the pictures. Default: that in the list.")),
+  width: Type.Optional(whole(1, 16_383, "Ignored, so that the pictures of a reply can be sent.")),
+  height: Type.Optional(whole(1, 16_383, "Ignored.")),
 });
 export type ImageInput = Static<typeof ImageInput>;
 
@@ -19,8 +21,11 @@ export type Image = Static<typeof Image>;
 export const Image = output("Image", {
   media_id: Type.Optional(mediaId),
   url: Type.String({
-    description: "Of an uploaded picture, a path of this server, in which `original` can be replaced by a width.",
+    description:
+      "Of an uploaded picture, its address, or its path on a server without a public URL; `original` can be replaced by a width.",
   }),
   alt,
   position: Type.Integer({ minimum: 0 }),
+  width: Type.Optional(Type.Integer({ minimum: 1, description: "Of the original of an uploaded picture, in pixels." })),
+  height: Type.Optional(Type.Integer({ minimum: 1 })),
 });

@@ -1,8 +1,11 @@
+import { type Placeholder, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { param } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { requireSafeText } from "../../values/text.ts";
 import { pictureUrl } from "../media/model.ts";
+import { media } from "../media/table.ts";
 import type { ImageInput } from "./image-model.ts";
 
 /** Message of a picture that the store does not have; a trigger finds it. */
@@ -19,6 +22,14 @@ export function imagesText(ctx: Ctx, images: readonly ImageInput[], field: strin
   }));
   const inOrder = placed.toSorted((a, b) => a.place - b.place);
   return JSON.stringify(inOrder.map(({ image }, position) => ({ ...image, position })));
+}
+
+/** SQL for the stored JSON of pictures, with the sizes of uploaded ones. `images` is SQL for the text of `imagesText`. */
+export function withSizes(images: SQL | Placeholder): SQL {
+  return sql`case when instr(${images}, '"media_id"') then (
+    select json_group_array(json_patch(i.value, coalesce((select json_object('width', width, 'height', height)
+      from ${media} where id = i.value ->> 'media_id' and tenant_id = ${param("tenantId")}), '{}')))
+    from json_each(${images}) i) else ${images} end`;
 }
 
 function source(ctx: Ctx, { media_id: id, url }: ImageInput, field: string): { media_id?: string; url: string } {

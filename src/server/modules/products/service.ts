@@ -8,6 +8,7 @@ import { isId, newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
 import { parseLanguage } from "../tenants/input.ts";
+import { withSizes } from "./images.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
@@ -55,7 +56,7 @@ const insertProduct = statement<RenderedProduct>(sql`
     created_at, updated_at, published_at)
   values (${param("id")}, ${param("tenantId")}, ${param("title")}, ${freeSlug}, ${param("description")},
     ${param("status")}, ${param("priceMinor")}, ${param("currency")}, ${param("currencyDigits")},
-    ${param("compareAtMinor")}, ${param("sku")}, ${param("stock")}, ${param("allowBackorder")}, ${param("images")},
+    ${param("compareAtMinor")}, ${param("sku")}, ${param("stock")}, ${param("allowBackorder")}, ${withSizes(param("images"))},
     ${param("tags")}, ${param("categoryIds")}, ${param("metadata")}, ${param("translations")}, ${param("lang")}, 1, ${param("now")},
     ${param("now")}, ${param("publishedAt")})
   returning rendered as json, version, lang as language`);

@@ -3,6 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { type CompiledStatement, compiledOnce, get, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import { withSizes } from "./images.ts";
 import { columnName, columnsOf, maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";
 import { explainConflicts } from "./product-errors.ts";
 import { productViews, type RenderedProduct } from "./rendering.ts";
@@ -59,6 +60,7 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
     const column = sql.raw(name);
     special[name] = sql`${column} = case when has_variants then ${column} else ${param(name)} end`;
   }
+  if (names.includes("images")) special.images = sql`images = ${withSizes(param("images"))}`;
   if (names.includes("status")) {
     special.publishedAt = sql`published_at = case when ${param("status")} = 'published'
       then coalesce(published_at, ${param("now")}) else published_at end`;

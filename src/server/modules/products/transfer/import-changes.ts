@@ -46,7 +46,7 @@ export function isSame(a: unknown, b: unknown): boolean {
 function comparable(images: unknown): unknown {
   if (!Array.isArray(images)) return images;
   const placed = images.map((image, index) => {
-    const { media_id, url, alt = "", position = index, ...rest } = isObject(image) ? image : {};
+    const { media_id, url, alt = "", position = index, width: _, height: __, ...rest } = isObject(image) ? image : {};
     return { place: Number(position), image: { ...(media_id === undefined ? { url } : { media_id }), alt, ...rest } };
   });
   return placed.toSorted((a, b) => a.place - b.place).map(({ image }) => image);

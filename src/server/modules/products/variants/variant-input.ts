@@ -8,7 +8,7 @@ import { parseMoney } from "../../../values/money.ts";
 import { requireText } from "../../../values/text.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { currencyDigits } from "../../tenants/input.ts";
-import { imagesText } from "../images.ts";
+import { imagesText, withSizes } from "../images.ts";
 import { compareAtMinor, skuText, stockCount } from "../input.ts";
 import { taken } from "../product-errors.ts";
 import type { Rendered } from "../rendering.ts";
@@ -103,7 +103,7 @@ const insertRows = statement<Rendered>(sql`
     v.value ->> 'optionsKey', v.value ->> 'priceMinor' is not null, coalesce(v.value ->> 'priceMinor', p.price_minor),
     case when v.value ->> 'priceMinor' is null then p.compare_at_minor else v.value ->> 'compareAtMinor' end,
     coalesce(v.value ->> 'currency', p.currency), coalesce(v.value ->> 'currencyDigits', p.currency_digits),
-    v.value ->> 'stock', coalesce(v.value ->> 'images', '[]'),
+    v.value ->> 'stock', ${withSizes(sql`coalesce(v.value ->> 'images', '[]')`)},
     coalesce(v.value ->> 'position', (select max(position) + 1 from ${productVariants}
       where product_id = p.id and deleted_at is null), 0),
     ${param("now")}, ${param("now")}

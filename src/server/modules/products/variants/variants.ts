@@ -7,6 +7,7 @@ import { type AppError, notFound, preconditionFailed, wrongState } from "../../.
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { compileEvent } from "../../events/service.ts";
+import { withSizes } from "../images.ts";
 import { columnName, columnsOf } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
 import { explainConflicts } from "../product-errors.ts";
@@ -75,7 +76,7 @@ function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Ren
 }
 
 function set(name: Name): SQL {
-  return sql`${columnName(name)} = ${param(name)}`;
+  return sql`${columnName(name)} = ${name === "images" ? withSizes(param(name)) : param(name)}`;
 }
 
 function priceChanges(names: Name[], price: PriceChange): SQL[] {
