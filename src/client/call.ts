@@ -105,7 +105,8 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
 
   /** Sends an operation. */
   async function send(operation: Operation, given: LooseOptions = {}): Promise<Envelope> {
-    const [method = "", template = ""] = operation.split(" ");
+    // `fetch` sends `patch` as it is, and servers close the connection.
+    const [method = "", template = ""] = operation.replace(/^\w+/, (verb) => verb.toUpperCase()).split(" ");
     const path = template.replace(/\{(\w+)\}/g, (_, id: string) => pathPart(id, given.path?.[id]));
     if (!forVisitors.test(path)) return sendAsUser(method, path, given);
     if (method !== "POST" || (await storage.getItem(`${name} visitor`))) return sendAsVisitor(method, path, given);

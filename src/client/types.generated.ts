@@ -3215,6 +3215,8 @@ export interface components {
         lang: string;
         /** @description At most ten `ETag` values, also in their weak form `W/"2"`. If none matches the record's current version, the request fails with 5303. */
         If_Match: string;
+        /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+        X_Client_Address: string;
         /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
         Idempotency_Key: string;
         /** @description Maximum number of records. */
@@ -3228,8 +3230,6 @@ export interface components {
         /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
         visitor: string;
         id_2: string;
-        /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
-        X_Client_Address: string;
         variant_id: string;
         /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
         customer_id: string;
@@ -4196,6 +4196,10 @@ export interface operations {
                 /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
                 visitor?: components["parameters"]["visitor"];
             };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
         };
         requestBody: {
             content: {
@@ -4224,6 +4228,10 @@ export interface operations {
                 resource_id: components["parameters"]["resource_id_2"];
                 /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
                 visitor?: components["parameters"]["visitor"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
         requestBody?: {
@@ -4283,6 +4291,10 @@ export interface operations {
                 /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
                 visitor?: components["parameters"]["visitor"];
             };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
         };
         requestBody: {
             content: {
@@ -4311,6 +4323,10 @@ export interface operations {
                 resource_id: components["parameters"]["resource_id_2"];
                 /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
                 visitor?: components["parameters"]["visitor"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
         requestBody?: {
@@ -4349,6 +4365,10 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
             };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
         };
         requestBody: {
             content: {
@@ -4375,6 +4395,10 @@ export interface operations {
                 /** @description Secret of the registration, `rsec_…`, from the reply that created it. */
                 management_secret?: string;
             };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
             path: {
                 id: components["parameters"]["id_4"];
             };
@@ -4399,6 +4423,10 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
             path: {
                 id: components["parameters"]["id_4"];
@@ -4768,6 +4796,10 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
             };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
         };
         requestBody: {
             content: {
@@ -4800,6 +4832,10 @@ export interface operations {
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
             };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
         };
         requestBody: {
             content: {
@@ -4821,6 +4857,10 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
         requestBody: {
@@ -5300,6 +5340,10 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
                 /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
                 visitor?: components["parameters"]["visitor"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
         requestBody: {

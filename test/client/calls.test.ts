@@ -197,6 +197,13 @@ onDatabase("file", (suite) => {
     expect(proxy.passed.length).toBe(1);
   });
 
+  test("a method in lower case is sent in upper case", async () => {
+    const { id } = await shop.createProduct();
+    const operation = "patch /products/{id}/" as "PATCH /products/{id}/";
+    const reply = await open().call(operation, { path: { id }, body: { title: "Lamp" } });
+    expect(reply.data.title).toBe("Lamp");
+  });
+
   test("options of variants, flags and several values are in the query as the server reads them", async () => {
     await shop.createProduct({ title: "Shirt", tags: ["x", "y"], variants: [{ options: { size: "M" } }] });
     const { data } = await open()

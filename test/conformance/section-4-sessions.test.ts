@@ -286,6 +286,7 @@ describe("§4 Rules", () => {
 
   test("rule 7: a weak new password fails with 5217", async () => {
     for (const password of [
+      "",
       "Short-Kettle-12",
       "vermilion-kettle-4871",
       "VERMILION-KETTLE-4871",

@@ -164,7 +164,7 @@ function countAttempt(deps: PipelineDeps, { request, requestId }: Incoming, name
 
 function receiveBody(deps: PipelineDeps, { request, route }: Incoming, namespace = ""): Promise<Body> {
   if (route.upload) return readUpload(request, route.upload, deps.uploadMemory, namespace);
-  const limits = isOpen(route.access) ? publicLimits(deps.bodyLimits) : deps.bodyLimits;
+  const limits = isOpen(route.access) || actsForVisitors(route) ? publicLimits(deps.bodyLimits) : deps.bodyLimits;
   const isExact = route.body !== undefined && hasNumbers(route.body);
   return readBody(request, limits, deps.bodyMemory, { allowsText: route.plainText, isExact });
 }

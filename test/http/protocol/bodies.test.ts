@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { CallOptions } from "../../support/client.ts";
-import type { Shop } from "../../support/factories.ts";
+import { type CallOptions, newAddress } from "../../support/client.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const lamp = JSON.stringify({ title: "Lamp", price: 1 });
@@ -106,6 +106,29 @@ onDatabase("file", (suite) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();
+  });
+
+  test("numbers are checked to be exact only where the schema has numbers", async () => {
+    const messageOf = async (request: string, raw: string) => {
+      const { error } = await shop.callAnonymously(request, { auth: shop.auth, raw });
+      return error?.details?.map(({ message }) => message);
+    };
+    const [price, text] = ['"price":1.00000000000000000001', '"resource_id":1.00000000000000000001'];
+    expect(await messageOf("POST /products/", `{"title":"Lamp",${price}}`)).toEqual([
+      "has more digits than a number can hold exactly",
+    ]);
+    const likes = await messageOf("POST /likes/", `{"resource_type":"product",${text}}`);
+    expect(likes).toEqual([expect.stringContaining("must be")]);
+  });
+
+  const ofVisitors = ["POST /auth/login/", "POST /users/sign-up/", "POST /likes/", "POST /notifications/register/"];
+  test.each(ofVisitors)("%s, which any visitor may call, takes 64 KiB and no more", async (request) => {
+    const codes: unknown[] = [];
+    for (const size of [65_536, 65_537]) {
+      const auth = bearer(await shop.issueKey({ scopes: ["customers:sign-up"] }));
+      codes.push((await shop.callAnonymously(request, { auth, raw: sized(size), address: newAddress() })).code);
+    }
+    expect(codes).toEqual([5102, 5104]);
   });
 
   for (const [name, code, send] of cases) {

@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     ["a wrong current password", { ...good, current_password: `${goodPassword}x` }, 5212, []],
     ["no current password", { password: otherPassword }, 5102, ["current_password"]],
     ["no new password", { current_password: goodPassword }, 5102, ["password"]],
-    ["an empty new password", { ...good, password: "" }, 5102, ["password"]],
+    ["an empty new password", { ...good, password: "" }, 5217, ["password"]],
     ["a new password that is not a string", { ...good, password: 1 }, 5102, ["password"]],
     ["a new password of 1,025 characters", { ...good, password: "Aa1!".repeat(257) }, 5102, ["password"]],
     ["an otp", { ...good, otp: "123456" }, 5102, ["otp"]],

@@ -47,6 +47,13 @@ const scenarios: ApiScenario[] = [
     fields: ["password"],
     lacks: ["Short-1"],
   },
+  {
+    name: "a sign-up with an empty password is 5217",
+    request,
+    send: () => send({ ...good, password: "" }),
+    expect: 5217,
+    fields: ["password"],
+  },
   ...["role", "status", "email_verified", "password_hash", "metadata"].map(
     (field): ApiScenario => ({
       name: `a sign-up cannot choose ${field}`,

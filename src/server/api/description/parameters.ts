@@ -3,6 +3,7 @@ import type { Route } from "../../http/route.ts";
 import { languageForm, namesForm } from "../../values/schema.ts";
 import { maxTags } from "../check-input.ts";
 import { takesKey } from "../idempotency.ts";
+import { actsForVisitors } from "../public-calls.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
 /** The forms of what the server refuses with an error of its own, so that its schemas do not check them. */
@@ -40,7 +41,7 @@ export function parametersOf(route: Route, schemas: Schemas, examples: Record<st
       "`ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it.";
     parameters.push(parameter("header", "If-None-Match", { description }));
   }
-  if (route.path.startsWith("/auth/")) {
+  if (route.path.startsWith("/auth/") || actsForVisitors(route)) {
     const description =
       "The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others.";
     parameters.push(parameter("header", "X-Client-Address", { description }));

@@ -29,8 +29,8 @@ const password = textUpTo(
   "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
 );
 const passwordForm = { minLength: 16, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" };
-/** A password that replaces another. */
-export const newPassword = Type.String({ ...password, minLength: 1, form: passwordForm });
+/** A password that a user gets. An empty one is too weak, as other short ones are. */
+export const newPassword = Type.String({ ...password, form: passwordForm });
 const phone = Type.String({
   maxLength: 32,
   expects: "a phone number of at most 32 characters",
@@ -88,7 +88,7 @@ export const UserInput = Type.Composite(
     Type.Partial(
       Type.Object({
         ...fields,
-        password: Type.String({ ...password, form: passwordForm }),
+        password: newPassword,
         password_hash: textUpTo(
           512,
           "Instead of `password`: a bcrypt or argon2 (PHC) hash from another system. It is replaced at the next login.",
