@@ -128,9 +128,9 @@ export const commandCalls: Record<string, CommandCall> = {
   "key show": record(({ appId }) => [appId]),
   "key update": record(({ appId }) => [appId, "--name", "storefront"]),
   "key publish": record(({ appId }) => [appId]),
-  "key unpublish": record(({ appId }) => [appId]),
+  "key unpublish": record(({ appId }) => [appId], { asks: () => confirmed("Stop accepting key"), instead: yes }),
   "key activate": record(({ appId }) => [appId]),
-  "key deactivate": record(({ appId }) => [appId]),
+  "key deactivate": record(({ appId }) => [appId], { asks: () => confirmed("Stop accepting key"), instead: yes }),
   "key rotate": record(({ appId }) => [appId], {
     asks: () => confirmed("immediately?"),
     instead: yes,
@@ -140,7 +140,10 @@ export const commandCalls: Record<string, CommandCall> = {
   "key retire": record(({ appId }) => [appId], { asks: () => confirmed("Expire the old secret"), instead: yes }),
   "key revoke": record(({ appId }) => [appId], { asks: () => confirmed("permanently?"), instead: yes }),
   "origin add": record(({ appId }) => [appId, "new.example.com"]),
-  "origin remove": record(({ appId }) => [appId, "shop.example.com"]),
+  "origin remove": record(({ appId }) => [appId, "shop.example.com"], {
+    asks: () => confirmed("Requests of its pages will fail."),
+    instead: yes,
+  }),
   "origin list": list(({ appId }) => [appId]),
   "origin set": record(({ appId }) => [appId, "--allow-no-origin"], { quiet: /^$/ }),
   "origin check": record(({ appId }) => [appId, "--none"], { quiet: /^rejected$/, code: 1 }),

@@ -85,9 +85,9 @@ const ownerSteps: Steps = [
   ["Repeat the password", `${password}\r`],
 ];
 const keySteps: Steps = [
-  ["Name of the first app key", "\r"],
-  ["Publish the key now?", "\r"],
   ["Sites whose pages may use the key", "shop.example.com, *.example.org\r"],
+  ["(storefront)", "\r"],
+  ["Publish the key now?", "\r"],
 ];
 const secretToFile: Steps = [["Where should the key's secret go?", "\r"]];
 const secretToScreen: Steps = [["Where should the key's secret go?", `${down}\r`]];
@@ -214,10 +214,10 @@ test("an invalid answer is refused at its prompt, and asked for again", async ()
     ["Repeat the password", `${password}!\r`],
     ["passwords differ", `${password}\r`],
     ["Repeat the password", `${password}\r`],
-    ["Name of the first app key", again("backend")],
-    ["Publish the key now?", "n\r"],
     ["Sites whose pages may use the key", "https://a.example.com/path\r"],
     ["is not a host", again("")],
+    ["(backend)", "\r"],
+    ["Publish the key now?", "n\r"],
     ...secretToFile,
     ...noMail,
     ["Create the store?", "\r"],

@@ -36,8 +36,8 @@ test("a key is issued active and unpublished, and the JSON is exactly the docume
     active: true,
     published: false,
     origins: [],
-    enforce_origins: false,
-    allow_no_origin: false,
+    enforce_origins: true,
+    allow_no_origin: true,
     created_at: timestamp,
   };
   const details = {
@@ -69,14 +69,17 @@ test("issue sets publication, scopes and expiry by its flags", async () => {
   expect(exact).toBe("2090-01-30T23:00:00.000Z");
 });
 
+const site = ["--origin", "shop.example.com"];
+
 test.each([
-  ["storefront", ["catalog:read", "customers:sign-up"], ["--origin", "shop.example.com"]],
-  ["backend", ["*"], []],
-  ["import", ["products:read", "products:write", "media:write"], []],
-] as const)("the purpose %s sets the scopes", async (purpose, scopes, more) => {
-  const key = await issue("--for", purpose, ...more);
-  const isOfPages = purpose === "storefront";
-  expect(key).toMatchObject({ scopes, enforce_origins: isOfPages, origins: isOfPages ? ["shop.example.com"] : [] });
+  ["storefront", ["catalog:read", "customers:sign-up"], site, false],
+  ["backend", ["*"], [], true],
+  ["backend", ["*"], site, true],
+  ["import", ["products:read", "products:write", "media:write"], [], true],
+] as const)("the purpose %s sets the scopes %j, and refuses pages of sites not in %j", async (...row) => {
+  const [purpose, scopes, sites, allow_no_origin] = row;
+  const key = await issue("--for", purpose, ...sites);
+  expect(key).toMatchObject({ scopes, enforce_origins: true, allow_no_origin, origins: sites.slice(1) });
   expect(Object.keys(key)).toEqual(Object.keys(await issue()));
 });
 

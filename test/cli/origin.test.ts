@@ -1,6 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { openDatabase } from "../../src/server/db/open.ts";
+import { param, run as runStatement, statement } from "../../src/server/db/statement.ts";
 import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
+import { appKeys } from "../../src/server/modules/app-keys/table.ts";
 import { watchServer } from "../support/serving.ts";
 import { command, makeDir, openCli } from "./run-bodega.ts";
 
@@ -159,4 +162,26 @@ test("the processes of a server add up their refusals, and write the last ones w
   expect(await json<object[]>("origin", "list", key.app_id, "--rejected")).toMatchObject([
     { origin: "https://evil.example", attempts: 8 },
   ]);
+});
+
+test("a change that stops or opens a key in use asks first, and needs --yes without a terminal", async () => {
+  const use = statement(sql`update ${appKeys} set last_used_at = created_at where id = ${param("id")}`);
+  await json("key", "publish", id);
+  await json("origin", "set", id, "shop.example.com", "--allow-no-origin");
+  const changes = [
+    ["origin", "set", id, "--any"],
+    ["origin", "remove", id, "shop.example.com"],
+    ["key", "unpublish", id],
+  ];
+  const db = await openDatabase({ dataDir });
+  await runStatement(db, use, { id });
+  await db.close();
+  const before = await json("key", "show", id);
+  for (const line of changes) {
+    const { code, error } = await failure(...(line as [string]));
+    expect([code, error.details]).toEqual([2, [{ field: "--yes", message: "is required without a terminal" }]]);
+  }
+  expect(await json("key", "show", id)).toEqual(before);
+  for (const line of changes.toReversed()) await json(...line, "--yes");
+  expect(await json("key", "show", id)).toMatchObject({ published: false, enforce_origins: false });
 });

@@ -2,13 +2,16 @@ import { afterAll, beforeAll } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sql } from "drizzle-orm";
 import type { Ctx, SystemCtx } from "../../src/server/context.ts";
 import { copyDatabase, migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
+import { run, statement } from "../../src/server/db/statement.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { rotateKey } from "../../src/server/modules/app-keys/change.ts";
 import { addOrigins } from "../../src/server/modules/app-keys/origins.ts";
 import { issueKey } from "../../src/server/modules/app-keys/service.ts";
+import { appKeys } from "../../src/server/modules/app-keys/table.ts";
 import { createCategory } from "../../src/server/modules/categories/service.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { prepareMessage, sendMessage } from "../../src/server/modules/notifications/messages/messages.ts";
@@ -35,7 +38,7 @@ export interface PreparedShop {
   dataDir: string;
   env: Record<string, string | undefined>;
   namespace: string;
-  /** Of a published key, `web`, whose old secret is still valid. */
+  /** Of a published key, `web`, that was used, and whose old secret is still valid. */
   appId: string;
   /** Of the user whose email is `ada@example.com`, a member of staff who is signed in. */
   userId: string;
@@ -126,12 +129,15 @@ async function prepareShop(dataDir: string, hasSecondStore: boolean): Promise<Co
   }
 }
 
+const useKeys = statement(sql`update ${appKeys} set last_used_at = created_at`);
+
 async function fillShop(system: SystemCtx): Promise<Contents> {
   const namespace = "demo";
   await createTenant(system, { namespace, title: "The demo store, with a title that is rather long", currency: "EUR" });
   const ctx: Ctx = { ...system, tenant: await requireTenant(system, namespace) };
   const scopes = ["products:read"];
   const { app_id: appId } = await issueKey(system, { namespace, name: "web", publish: true, scopes });
+  await run(system.db, useKeys, {});
   await rotateKey(system, { appId, overlapMs: 86_400_000 });
   await addOrigins(system, { appId, origins: ["shop.example.com", "*.example.org"] });
   // Without orders, so that nothing prevents an erasure.

@@ -127,7 +127,7 @@ test("prompts can be read and answered in 40 columns", async () => {
   ];
   const { code, screen } = await runAtTerminal(["key", "issue"], steps, { env, columns: 40 });
   expect(code).toBe(0);
-  expect(stripEscapes(screen)).toContain("Name of the key, such as web (--name)");
+  expect(stripEscapes(screen)).toContain("Name of the key, such as app (--name)");
   const destroyed = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to continue:", "demo\r"]], {
     env,
     columns: 40,

@@ -45,13 +45,15 @@ const pages = "Sites whose pages may use the key, such as shop.example.com; it i
 /** The first app key. When it cannot ask, it stays unpublished unless --publish is given. */
 export async function takeKey(args: InitArgs, console: Console) {
   const { "key-name": name, publish, origin } = args;
-  if (!console.canAsk) return { name: name ?? "web", publish: publish ?? false, origins: origin };
-  await introduce(console, "A website, an app or an importer needs an app key to use the store.");
-  const keyName = { suggestion: "web", check: checks["key-name"] };
+  if (console.canAsk) await introduce(console, "A website, an app or an importer needs an app key to use the store.");
+  const isAsked = console.canAsk && args.origins && origin.length === 0;
+  const origins = isAsked ? await askOrigins(pages, true) : origin;
+  const suggestion = origins.length > 0 ? "storefront" : "backend";
+  if (!console.canAsk) return { name: name ?? suggestion, publish: publish ?? false, origins };
   return {
-    name: name ?? (await askText("Name of the first app key", keyName)),
+    name: name ?? (await askText("Name of the first app key", { suggestion, check: checks["key-name"] })),
     publish: publish ?? (await askYesNo("Publish the key now? Requests with an unpublished key fail.", true)),
-    origins: origin.length > 0 || !args.origins ? origin : await askOrigins(pages, true),
+    origins,
   };
 }
 

@@ -37,7 +37,10 @@ export const initFlags = {
   "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
   "save-password-to": fileArg("Generate the owner's password and write it to this new file (mode 0600)"),
   owner: { type: "boolean", default: true, description: "Create no owner" },
-  "key-name": { ...valueArg("text", "Name of the first app key (default: web)"), field: "key_name" },
+  "key-name": {
+    ...valueArg("text", "Name of the first app key (default: backend, or storefront with --origin)"),
+    field: "key_name",
+  },
   publish: { type: "boolean", negatable: true, description: "Publish the key now, or leave it unpublished" },
   origin: {
     ...valueArg(

@@ -10,7 +10,7 @@ export default defineCommand({
     "bodega init",
     'bodega init --title "My shop" --owner-email ada@example.com --owner-random-password --publish --serve',
     "bodega init --title Mugs -n mugs --currency USD --owner-email ada@example.com --owner-password-stdin --json < password",
-    "bodega init -n demo --no-owner --publish --origin shop.example.com --origin '*.example.org' --save-secret-to web.secret",
+    "bodega init -n demo --no-owner --publish --origin shop.example.com --origin '*.example.org' --save-secret-to storefront.secret",
     "bodega init -n demo --smtp-url-file smtp.url --mail-from shop@example.com --systemd --data-dir /var/lib/bodega",
   ],
   notes: [

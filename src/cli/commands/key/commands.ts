@@ -9,7 +9,7 @@ import { formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import { appIdArg, expectedNamespaceArg, saveSecretArg, scopeArg, withKey } from "./args.ts";
-import { confirmPages } from "./pages.ts";
+import { confirmInUse, confirmPages } from "./pages.ts";
 import { deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
 
 const keyArgs = { app_id: appIdArg, namespace: expectedNamespaceArg };
@@ -114,7 +114,11 @@ function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deacti
     notes: ["Takes effect on the server's next request."],
     done: `${name.charAt(0).toUpperCase()}${name.slice(1).replace(/e?$/, "ed")} key {name}.`,
     async run(args, console) {
-      const change = (await import("../../../server/modules/app-keys/service.ts"))[`${name}Key` as const];
+      const { getKey, [`${name}Key` as const]: change } = await import("../../../server/modules/app-keys/service.ts");
+      if (name === "unpublish" || name === "deactivate") {
+        const key = await withKey(args, console, getKey);
+        await confirmInUse(console, key, `Stop accepting key ${describeKey(key)}? All requests with it will fail.`);
+      }
       await printKey(console, await withKey(args, console, change));
     },
   });

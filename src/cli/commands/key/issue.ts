@@ -20,7 +20,7 @@ export default defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     name: {
-      ...valueArg("text", "Name of the key, such as web"),
+      ...valueArg("text", "Name of the key, such as app"),
       required: true,
       check: (text) => requireText("name", text, 100),
     },
@@ -51,15 +51,19 @@ export default defineCommand({
     "Requests with an unpublished key fail. The secret is shown once and stored only as a hash.",
     "A storefront key is for pages in browsers, where every visitor can read it: it reads the published catalogue and signs " +
       "customers up. It needs --origin, or --allow-no-origin for apps that are not pages. A backend key can do everything. An " +
-      "import key reads and writes products.",
+      "import key reads and writes products. Both are for servers, which send no Origin header: pages may use them only " +
+      "with --origin. With --scope and without --origin, everyone may use the key.",
   ],
   done: "Issued key {name}.",
   async run(args, console) {
     const { issueKeyWithOrigins } = await import("../../../server/modules/app-keys/issue.ts");
     const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
-    const { namespace, name, publish, expires: expiresAt, "allow-no-origin": allowNoOrigin } = args;
+    const { namespace, name, publish, expires: expiresAt, "allow-no-origin": isWithoutOrigin } = args;
     refuseTogether(args, [["--for", "--scope"]]);
-    const scopes = parseScopes(args.scope.length > 0 ? args.scope : keyPurposes[await takePurpose(args.for, console)]);
+    const purpose = args.scope.length > 0 ? undefined : await takePurpose(args.for, console);
+    const scopes = parseScopes(purpose === undefined ? args.scope : keyPurposes[purpose]);
+    // A key of servers works in no browser unless its sites are named.
+    const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
     const isStorefront = keyPurposes.storefront.every((scope) => scopes.includes(scope));
     const origins = isStorefront && !allowNoOrigin ? await takeOrigins(args.origin, console) : args.origin;
     await confirmPages(console, { name, scopes }, origins);

@@ -1,12 +1,22 @@
+import { keyState } from "../../../server/modules/app-keys/model.ts";
 import { listVisitorActs } from "../../../server/security/scopes.ts";
 import type { Console } from "../../terminal/console.ts";
 import { warn } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
+import { formatRelativeTime } from "../../terminal/relative-time.ts";
+import type { AppKeyDetails } from "./print.ts";
 
 /** A key that pages are to use, as `key` in texts. */
 interface PageKey {
   name: string;
   scopes: readonly string[];
+}
+
+/** Asks before a change stops or opens a key that has been used; `question` says what it does. */
+export async function confirmInUse(console: Console, key: AppKeyDetails, question: string): Promise<void> {
+  const state = keyState(key, Date.now());
+  if (key.last_used_at === null || state !== "published") return;
+  await confirmAction(console, `${question} Last used: ${formatRelativeTime(key.last_used_at, Date.now())}.`);
 }
 
 /**

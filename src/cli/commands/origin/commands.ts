@@ -9,8 +9,8 @@ import { fitSentence, info, printJson, printList } from "../../terminal/output.t
 import { formatTime } from "../../terminal/relative-time.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
-import { confirmPages } from "../key/pages.ts";
-import { type AppKeyDetails, printKey } from "../key/print.ts";
+import { confirmInUse, confirmPages } from "../key/pages.ts";
+import { type AppKeyDetails, describeKey, printKey } from "../key/print.ts";
 
 const originsArg = {
   type: "positional",
@@ -21,7 +21,7 @@ const originsArg = {
   description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
 } as const satisfies PositionalArg;
 
-/** Asks before sites that are not on the list get a key with which visitors could do harm. */
+/** Asks before sites get a key with which visitors could do harm, and before a key in use changes whom it serves. */
 async function confirmOrigins(
   args: Parameters<typeof withKey>[0] & { origin: string[]; any?: boolean },
   console: Console,
@@ -31,6 +31,15 @@ async function confirmOrigins(
   const patterns = args.any ? ["any website"] : args.origin.map((entry) => parseOriginPattern(entry).text);
   const added = patterns.filter((pattern) => !key.origins.includes(pattern));
   await confirmPages(console, key, added);
+  if (!args.any) return;
+  await confirmInUse(console, key, `Let every website use key ${describeKey(key)}? Its list of origins is emptied.`);
+}
+
+async function confirmRemoval(args: Parameters<typeof withKey>[0] & { origin: string[] }, console: Console) {
+  const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+  const key = await withKey(args, console, getKey);
+  const sites = args.origin.join(", ");
+  await confirmInUse(console, key, `Refuse key ${describeKey(key)} to ${sites}? Requests of its pages will fail.`);
 }
 
 /** Prints the key of a changed list; `-q` prints the list. */
@@ -73,7 +82,7 @@ function defineChange(name: "add" | "remove", description: string, note: string)
     done: name === "add" ? "Added origins to key {name}." : "Removed origins from key {name}.",
     async run(args, console) {
       const change = (await import("../../../server/modules/app-keys/origins.ts"))[`${name}Origins` as const];
-      if (name === "add") await confirmOrigins(args, console);
+      await (name === "add" ? confirmOrigins : confirmRemoval)(args, console);
       const key = await withKey(args, console, (ctx, appId) => change(ctx, { appId, origins: args.origin }));
       await printOrigins(console, key);
     },
