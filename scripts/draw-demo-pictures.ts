@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import puppeteer from "puppeteer-core";
-import details from "../src/server/admin/demo-details.json" with { type: "json" };
+import details from "../tools/demo-pictures/details.json" with { type: "json" };
 
 const root = join(import.meta.dir, "..");
 const browser = await puppeteer.launch({ executablePath: Bun.which("chromium") as string, args: ["--no-sandbox"] });

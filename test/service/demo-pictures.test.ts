@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import details from "../../src/server/admin/demo-details.json" with { type: "json" };
+import details from "../../tools/demo-pictures/details.json" with { type: "json" };
 
 const root = join(import.meta.dir, "../..");
 const folder = join(root, "src/server/admin/demo-pictures");
@@ -19,7 +19,9 @@ test("each picture of the demo is a small WebP as the server stores them, and ha
     expect(bytes.length).toBeLessThan(20_000);
     expect(await new Bun.Image(bytes).metadata()).toEqual({ width: 640, height: 640, format: "webp" });
   }
-  const drawings = readdirSync(join(root, "tools/demo-pictures")).map((name) => name.replace(".svg", ""));
+  const drawings = [...new Bun.Glob("*.svg").scanSync(join(root, "tools/demo-pictures"))].map((name) =>
+    name.slice(0, -4),
+  );
   expect(drawings.length).toBe(21);
   expect(drawings.flatMap(views).toSorted()).toEqual(names.toSorted());
 });

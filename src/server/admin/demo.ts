@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import demoDetails from "../../../tools/demo-pictures/details.json" with { type: "json" };
 import type { Ctx, SystemCtx } from "../context.ts";
 import type { Database } from "../db/session.ts";
 import { inTransaction } from "../db/transaction.ts";
@@ -23,7 +24,6 @@ import type { Vault } from "../security/vault.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
 import { newId } from "../values/ids.ts";
 import demoCategories from "./demo-categories.json" with { type: "json" };
-import demoDetails from "./demo-details.json" with { type: "json" };
 import demoProducts from "./demo-products.json" with { type: "json" };
 
 export const demoNamespace = "demo";
@@ -39,7 +39,7 @@ const pageKey = {
   origins: ["localhost", "127.0.0.1", "[::1]"],
   allowNoOrigin: true,
 };
-/** Drawn in `tools/demo-pictures`, by file name, in base64. Further views are the parts of a drawing that `demo-details.json` names. */
+/** Drawn in `tools/demo-pictures`, by file name, in base64. Further views are the parts of a drawing that its `details.json` names. */
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 
