@@ -274,6 +274,53 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b", "c", "unseen"]);
   }, 20_000);
 
+  describe("of a place in which the replica is begun anew makes a new copy, and takes over,", () => {
+    test.each([
+      ["when its server goes on", "bodega.db-wal-none"],
+      // As after a restore: its generations begin with 1 again.
+      ["when its server forgot it", "replication.json"],
+    ])(
+      "%s",
+      async (_name, forgotten) => {
+        await said("snapshot made");
+        for (const row of ["a", "b", "c"]) await send(row);
+        const standby = follow();
+        await caughtUp();
+        await replicator.stop();
+        rmSync(folder, { recursive: true });
+        rmSync(join(dir, forgotten), { force: true });
+        await said("no longer in");
+        notices = [];
+        await startReplicator();
+        await said("was begun anew");
+        await said("was restored");
+        await send("d");
+        await caughtUp();
+        await until("the lag", () => (standby.describe().lagSeconds ?? 9) < 1);
+        await following?.stop();
+        expect(await promotedRows()).toEqual(["a", "b", "c", "d"]);
+      },
+      20_000,
+    );
+  });
+
+  test("does not follow another shop's replica, and says how to", async () => {
+    await said("snapshot made");
+    follow();
+    await said("was restored");
+    await replicator.stop();
+    rmSync(folder, { recursive: true });
+    const other = makeDir();
+    const others = await open(other);
+    await migrate(others);
+    await startReplicator(other, others);
+    await said("has the replica of another shop");
+    expect(notices.join()).toContain("start a standby with an empty --data-dir");
+    await expect(promote()).rejects.toMatchObject({ kind: "wrongState" });
+    await replicator.stop();
+    await others.close();
+  });
+
   test("waits for a replica, and says that its place cannot be read while its lag grows", async () => {
     await said("snapshot made");
     renameSync(folder, `${folder}.away`);

@@ -107,7 +107,8 @@ export async function readNewestClaim(place: Place) {
   return name === undefined ? undefined : { generation, claim: await readClaim(place, generation) };
 }
 
-async function readClaim(place: Place, generation: number): Promise<Claim | undefined> {
+/** The server that took a generation; undefined where none has. Errors: validationFailed for damage. */
+export async function readClaim(place: Place, generation: number): Promise<Claim | undefined> {
   const name = generationName(generation);
   const bytes = await place.get(name);
   if (bytes?.length === 0) throw damagedReplica(`${name} is empty. Delete it`);

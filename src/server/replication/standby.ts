@@ -4,12 +4,13 @@ import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import { copyFile, giveToOwner, standbyFile, writeWhole } from "../config/data-dir.ts";
 import { syncFile } from "../db/local/sync-file.ts";
-import { AppError, unavailable } from "../errors.ts";
+import { AppError, unavailable, wrongState } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { withSignal } from "../values/with-timeout.ts";
 import { applyChain, type ChainState } from "./chain.ts";
-import { generationName, type Link, parseLinks, prefixes, snapshotName } from "./names.ts";
+import { readClaim, readNewestClaim } from "./generation.ts";
+import { type Link, parseLinks, prefixes, snapshotName } from "./names.ts";
 import type { Place } from "./place.ts";
 import { fetchReplica } from "./rebuild.ts";
 
@@ -27,6 +28,8 @@ export interface StandbyState {
   keyFingerprint: string | null;
   /** Up to where the copy is; null while there is none. */
   state: ChainState | null;
+  /** When a server took the generation of that state: in a place that was begun anew, generations have other times. */
+  claimedAt: string | null;
   /** Whether a segment is being applied, so that the copy is not whole. */
   isApplying: boolean;
 }
@@ -79,7 +82,14 @@ export class Standby {
     };
     const { dataDir } = options.config;
     const known = existsSync(copyFile(dataDir)) ? readStandbyState(dataDir) : undefined;
-    const none = { place: place.address, url: "", keyFingerprint: null, state: null, isApplying: false };
+    const none = {
+      place: place.address,
+      url: "",
+      keyFingerprint: null,
+      state: null,
+      claimedAt: null,
+      isApplying: false,
+    };
     this.#known = known === undefined || known.isApplying ? none : known;
     this.#currentAt = this.#known.state ? Date.parse(this.#known.state.at) : undefined;
   }
@@ -106,7 +116,8 @@ export class Standby {
         pauseMs = pollMs;
       } catch (error) {
         if (signal.aborted) break;
-        const { message } = error as Error;
+        const { message: what, remedy } = error as AppError;
+        const message = [what, remedy].filter(Boolean).join(" ");
         if (this.#failure !== message) notice("warn", `the standby waits for ${this.#known.place}: ${message}`);
         this.#failure = message;
         const isEmpty = error instanceof AppError && error.kind === "notFound";
@@ -144,16 +155,34 @@ export class Standby {
 
   /** The newest snapshot of the place, now and then. */
   async #findSnapshot(): Promise<Link | undefined> {
-    const { place, state } = this.#known;
+    const { state } = this.#known;
     if (state === null) return undefined;
-    // A directory that is not mounted is empty.
-    if (!(await this.#place.has(generationName(state.generation)))) {
-      throw unavailable(`The replica is no longer in ${place}.`);
-    }
+    if (!(await this.#isContinued(state))) this.#isBroken = true;
     if (!this.#isStuck && performance.now() - this.#checkedAt < checkMs) return undefined;
     const snapshots = await this.#place.list(prefixes.snapshot);
     this.#checkedAt = performance.now();
     return parseLinks(snapshots).at(-1);
+  }
+
+  /**
+   * Whether the place still has the replica that the copy follows, and not one that was begun anew.
+   * @throws unavailable when it has none, wrongState when it has that of another shop.
+   */
+  async #isContinued({ generation, database }: ChainState): Promise<boolean> {
+    const { place, claimedAt } = this.#known;
+    if (this.#isBroken || (await readClaim(this.#place, generation))?.at === claimedAt) return true;
+    const newest = await readNewestClaim(this.#place);
+    if (newest?.claim === undefined) {
+      // A directory that is not mounted is empty.
+      const remedy = "Mount its disk, or start the server that replicates there.";
+      throw unavailable(`The replica is no longer in ${place}.`, { remedy });
+    }
+    if (newest.claim.database !== database) {
+      const remedy = "To follow it, start a standby with an empty --data-dir.";
+      throw wrongState(`${place} has the replica of another shop (server on ${newest.claim.host}).`, { remedy });
+    }
+    this.#options.notice("warn", `the replica in ${place} was begun anew at ${newest.claim.at}; a new copy is made`);
+    return false;
   }
 
   /** Applies the segments behind the copy; returns whether there are no others. */
@@ -169,7 +198,7 @@ export class Standby {
         if (step.done) return step.value;
         await this.#file.sync();
         this.applied++;
-        this.#write({ state: step.value, isApplying: false });
+        await this.#writeState(step.value);
       }
     } catch (error) {
       const isDamaged = error instanceof AppError && error.kind === "validationFailed";
@@ -196,13 +225,22 @@ export class Standby {
       renameSync(databasePath, copyFile(dataDir));
       syncFile(dataDir);
       const { keyFingerprint } = inspection;
-      this.#write({ state, keyFingerprint, isApplying: false });
+      this.#write({ keyFingerprint });
+      await this.#writeState(state);
       this.#isBroken = false;
       notice("info", `the newest state of ${this.#known.place} was restored; the standby follows it`);
       if (lacksKey(config, keyFingerprint)) notice("error", `${dataDir} lacks the secret.key of the server`);
     } finally {
       temp.remove();
     }
+  }
+
+  /** The copy has this state now. */
+  async #writeState(state: ChainState): Promise<void> {
+    const { generation } = this.#known.state ?? {};
+    const isSame = generation === state.generation && !this.#isBroken;
+    const claimedAt = isSame ? this.#known.claimedAt : ((await readClaim(this.#place, state.generation))?.at ?? null);
+    this.#write({ state, claimedAt, isApplying: false });
   }
 
   #write(changed: Partial<StandbyState>): void {
