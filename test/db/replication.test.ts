@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { noteResult, readLast } from "../../src/server/backup/last.ts";
@@ -7,6 +8,7 @@ import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { AppError } from "../../src/server/errors.ts";
+import { unavailable } from "../../src/server/errors.ts";
 import { replication } from "../../src/server/health/environment/backups.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { describeShared } from "../../src/server/replication/check-place.ts";
@@ -14,6 +16,7 @@ import { claimGeneration } from "../../src/server/replication/generation.ts";
 import { openPlace } from "../../src/server/replication/place.ts";
 import { beginRestore, rebuild } from "../../src/server/replication/rebuild.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
+import { SnapshotCopy } from "../../src/server/replication/snapshot.ts";
 import { type S3ServerUnderTest, startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -236,6 +239,81 @@ describe("a replica", () => {
     await until("the snapshot", () => objects("snapshot-").length === 1);
     await replicator.stop();
     expect(await rowsOf()).toEqual(["a", "b"]);
+  });
+
+  test("reports the age of what a restore would return, also while segments arrive that lack their snapshot", async () => {
+    startReplicator();
+    await notice("snapshot made");
+    await insert("a");
+    await aSegment(1);
+    await replicator.stop();
+    await insert("unseen");
+    await db.checkpoint();
+    const lost = Date.now();
+    const place = onFolder();
+    const put = place.put.bind(place);
+    let mayFinish = false;
+    notices = [];
+    startReplicator({
+      ...place,
+      put: async (name, bytes) => {
+        if (name.startsWith("snapshot-") && !mayFinish) throw unavailable("away");
+        await put(name, bytes);
+      },
+    });
+    await notice("replication fails");
+    await insert("b");
+    await aSegment(2);
+    expect(await rowsOf()).toEqual(["a"]);
+    expect(replicator.status().lag_seconds).toBeGreaterThan((Date.now() - lost) / 1000);
+    mayFinish = true;
+    await notice("snapshot made");
+    await until("no lag", () => replicator.status().lag_seconds < 0.5);
+    await replicator.stop();
+    expect(await rowsOf()).toEqual(["a", "b", "unseen"]);
+  });
+
+  test("fails while its place does not answer, before the call is given up", async () => {
+    const place = onFolder();
+    const held = Promise.withResolvers<boolean>();
+    startReplicator({ ...place, has: () => held.promise });
+    await notice("snapshot made");
+    setSystemTime(Date.now() + 3000);
+    const message = await until("a failure", () => {
+      setSystemTime(Date.now() + 1000);
+      return replicator.status().failure?.message;
+    });
+    expect(message).toContain("has not answered for");
+    held.resolve(true);
+    await until("an answer", () => replicator.status().failure === null);
+  });
+
+  test("a snapshot that is begun again sends only the parts that have changed", async () => {
+    const large = Array.from({ length: 900 }, (_, number) => randomBytes(5000).toString("hex") + number);
+    await insert(...large);
+    await db.checkpoint();
+    mkdirSync(folder);
+    const place = onFolder();
+    const copies: string[] = [];
+    const first = new SnapshotCopy(place, db.path, { generation: 1, sequence: 1 });
+    while (!first.isCopied) await first.copyPart();
+    const second = new SnapshotCopy(
+      { ...place, put: async (name) => void copies.push(name) },
+      db.path,
+      { generation: 1, sequence: 3 },
+      first,
+    );
+    while (!second.isCopied) await second.copyPart();
+    expect([first.bytes > 2 ** 21, second.bytes, copies]).toEqual([true, 0, []]);
+    await insert("changed");
+    await db.checkpoint();
+    const third = new SnapshotCopy(place, db.path, { generation: 1, sequence: 5 }, second);
+    while (!third.isCopied) await third.copyPart();
+    expect(objects("part-0000000001-000000000005").length).toBeWithin(
+      1,
+      objects("part-0000000001-000000000001").length,
+    );
+    startReplicator();
   });
 
   test("gets a new snapshot once a rehearsal has found damage", async () => {

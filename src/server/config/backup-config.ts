@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { MiB } from "../values/bytes.ts";
 import type { Options } from "./env-file.ts";
 import { duration, integer, invalidOption, type Option, parseUrl } from "./environment.ts";
 
@@ -24,6 +25,8 @@ export function readBackupConfig(options: Options) {
     /** For how long each state can be restored from the replica, in milliseconds. */
     replicateKeepMs:
       duration(get("BODEGA_REPLICATE_KEEP", "replicate-keep"), hour, 365 * 24 * hour, keepHint) ?? 72 * hour,
+    /** Up to which size the WAL waits for the replica, in bytes. */
+    replicateWalBytes: (integer(get("BODEGA_REPLICATE_WAL", "replicate-wal"), 64, 65_536) ?? 256) * MiB,
     ...readMediaConfig(options),
   };
 }

@@ -5,7 +5,7 @@ import { databaseFile } from "../config/data-dir.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { readNewestClaim } from "./generation.ts";
-import { type Link, mainChain, parseLinks, partName, prefixes, segmentName, snapshotName } from "./names.ts";
+import { type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
 import type { Place } from "./place.ts";
 import type { SnapshotHeader } from "./rebuild.ts";
 import { replicaDamage, unseal } from "./segment.ts";
@@ -86,10 +86,9 @@ async function findMissing(place: Place, last: Link, damagedAt: string): Promise
   if (bytes === undefined) return name;
   const { header } = unseal<SnapshotHeader>(bytes, name);
   if (header.at < damagedAt) return "a state that can be restored, as a rehearsal found";
-  const parts = new Set(await place.list(name.replace(prefixes.snapshot, prefixes.part)));
-  for (let part = 1; part <= header.parts.length; part++) {
-    if (!parts.has(partName(snapshot, part))) return partName(snapshot, part);
-  }
+  const parts = new Set(await place.list(prefixes.part));
+  const part = header.parts.find((one) => !parts.has(one.name));
+  if (part !== undefined) return part.name;
   const segments = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(snapshot))));
   let next = snapshot.sequence + 1;
   for (const { sequence } of segments) if (sequence === next) next++;

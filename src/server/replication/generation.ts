@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { AppError, conflict, unavailable, validationFailed } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { generationName, type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
-import type { Place } from "./place.ts";
+import { type Place, smallCallMs } from "./place.ts";
 import { damagedReplica, type SegmentHeader, sealed, unseal } from "./segment.ts";
 import type { readReplicaState } from "./state.ts";
 import type { WalTail } from "./wal-tail.ts";
@@ -110,7 +110,7 @@ export async function readNewestClaim(place: Place) {
 /** The server that took a generation; undefined where none has. Errors: validationFailed for damage. */
 export async function readClaim(place: Place, generation: number): Promise<Claim | undefined> {
   const name = generationName(generation);
-  const bytes = await place.get(name);
+  const bytes = await place.get(name, smallCallMs);
   if (bytes?.length === 0) throw damagedReplica(`${name} is empty. Delete it`);
   return bytes && unseal<Claim>(bytes, name).header;
 }

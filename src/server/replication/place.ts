@@ -8,7 +8,15 @@ import { unavailable } from "../errors.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 
 /** Where a replica is. Errors are unavailable. */
-export type Place = Omit<ObjectStorage, "upload" | "head" | "read">;
+export interface Place extends Omit<ObjectStorage, "upload" | "head" | "read" | "get"> {
+  /** @param limitMs how long to wait for the answer, for objects that are small. */
+  get(name: string, limitMs?: number): ReturnType<ObjectStorage["get"]>;
+}
+
+/** A call that sends and gets little is given up after this time, so that one that hangs delays the replica little. */
+export const smallCallMs = 5000;
+/** The slowest connection that replicas are made over, in bytes per millisecond. */
+const slowest = 64;
 
 /**
  * Opens a place: an absolute directory, or `s3://bucket/prefix`.
@@ -49,18 +57,19 @@ export async function requirePlace(given: string, config: Pick<Config, "s3" | "d
 /** Limits each call in time, and explains its errors. */
 function explained(place: Place, timeoutMs: number, noun: string): Place {
   const { address } = place;
-  const explain = <T>(call: Promise<T>, what: string): Promise<T> => {
+  const explain = <T>(call: Promise<T>, what: string, limitMs = timeoutMs + 1000): Promise<T> => {
     const silence = () => unavailable(`${what} ${address}: no answer.`);
-    return withTimeout(call, timeoutMs + 1000, silence).catch((error) => {
+    return withTimeout(call, Math.min(limitMs, timeoutMs + 1000), silence).catch((error) => {
       throw storageError(error, address, what);
     });
   };
   return {
     address,
-    put: (name, bytes) => explain(place.put(name, bytes), `The ${noun} cannot be written to`),
+    put: (name, bytes) =>
+      explain(place.put(name, bytes), `The ${noun} cannot be written to`, smallCallMs + bytes.length / slowest),
     create: (name, bytes) => explain(place.create(name, bytes), `The ${noun} cannot be written to`),
-    has: (name) => explain(place.has(name), `The ${noun} cannot be read from`),
-    get: (name) => explain(place.get(name), `The ${noun} cannot be read from`),
+    has: (name) => explain(place.has(name), `The ${noun} cannot be read from`, smallCallMs),
+    get: (name, limitMs) => explain(place.get(name), `The ${noun} cannot be read from`, limitMs),
     list: (prefix, after) => explain(place.list(prefix, after), `The ${noun} cannot be read from`),
     remove: (name) => explain(place.remove(name), `Old parts of the ${noun} cannot be removed from`),
   };

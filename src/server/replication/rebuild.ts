@@ -11,7 +11,7 @@ import { pageBytes } from "../db/local/wal-frames.ts";
 import { AppError, notFound } from "../errors.ts";
 import { applyChain, type ChainState } from "./chain.ts";
 import { readHead, readPlace } from "./generation.ts";
-import { parseLinks, partName, prefixes, snapshotName } from "./names.ts";
+import { parseLinks, prefixes, snapshotName } from "./names.ts";
 import { openPlace, type Place } from "./place.ts";
 import { damagedReplica, unseal } from "./segment.ts";
 import { writeReplicaState } from "./state.ts";
@@ -32,7 +32,7 @@ export interface SnapshotHeader {
   through: number;
   /** When it was whole, RFC 3339. */
   at: string;
-  parts: { sha256: string; bytes: number }[];
+  parts: { name: string; sha256: string; bytes: number }[];
 }
 
 export interface RebuildOptions {
@@ -61,9 +61,9 @@ export async function rebuild(place: Place, path: string, options: RebuildOption
   try {
     const total = parts.reduce((sum, { bytes }) => sum + bytes, 0);
     let done = 0;
-    for (const [index, { sha256, bytes }] of parts.entries()) {
+    for (const [index, { name, sha256, bytes }] of parts.entries()) {
       signal.throwIfAborted();
-      const part = await readPart(place, partName(snapshot, index + 1), sha256);
+      const part = await readPart(place, name, sha256);
       await file.write(part, 0, part.length, index * partBytes);
       done += bytes;
       onProgress(done, total);

@@ -1,13 +1,13 @@
 import type { FileDatabase } from "../db/local/file-database.ts";
 import type { WalPosition } from "../db/local/wal-frames.ts";
 import { AppError } from "../errors.ts";
-import { formatBytes } from "../values/bytes.ts";
+import { formatBytes, MiB } from "../values/bytes.ts";
 import { ChainWriter } from "./chain.ts";
 import { checkPlace, MissingCheck, type MissingOptions, noteUnsent } from "./check-place.ts";
 import { Continuity, type ContinuityOptions, requireNewest } from "./generation.ts";
 import type { Link } from "./names.ts";
 import type { Place } from "./place.ts";
-import { Failures, type ReplicationStatus } from "./replication-status.ts";
+import { Failures, Progress, type ReplicationStatus } from "./replication-status.ts";
 import { Purge, SnapshotCopy } from "./snapshot.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
@@ -19,7 +19,7 @@ const ownCheckMs = 2000;
 /** Least time between two snapshots, unless commits were not seen. */
 const snapshotMs = 3_600_000;
 /** A snapshot of a small database is not repeated because a few segments are larger. */
-const minSnapshotBytes = 1024 * 1024;
+const minSnapshotBytes = MiB;
 /** How long a server that ends tries to send what is left. */
 const lastMs = 5000;
 
@@ -28,6 +28,8 @@ interface ReplicatorOptions extends MissingOptions, Omit<ContinuityOptions, "kno
   version: string;
   /** For how long each state can be restored. */
   keepMs: number;
+  /** Up to which size the WAL waits for the place, in bytes; 256 MiB unless given. */
+  maxWalBytes?: number | undefined;
   pollMs?: number;
 }
 
@@ -48,9 +50,8 @@ export class Replicator {
   #inFile: Link | undefined;
   #snapshot: SnapshotCopy | undefined;
   #lastSnapshot = { bytes: 0, at: null as string | null, time: Number.NEGATIVE_INFINITY };
-  /** Sent since that snapshot. */
-  #segmentBytes = 0;
-  #wholeAt = Date.now();
+  #bytesSinceSnapshot = 0;
+  readonly #progress = new Progress();
   #ownCheckedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: Failures;
   readonly #missing: MissingCheck;
@@ -72,6 +73,7 @@ export class Replicator {
     this.#tail = new WalTail(`${db.path}-wal`, known?.isUnchanged ? known.end : null, {
       emptied: (isWhole) => this.#noteEmptied(isWhole),
       wanted: () => this.#wake(),
+      maxWalBytes: options.maxWalBytes,
     });
     this.#continuity = new Continuity(place, { ...options, known, tail: this.#tail });
     this.#purge = new Purge(place, keepMs);
@@ -93,9 +95,9 @@ export class Replicator {
   status(): ReplicationStatus {
     return {
       place: this.#options.place.address,
-      lag_seconds: Math.max(0, Date.now() - this.#wholeAt) / 1000,
+      lag_seconds: Math.max(0, Date.now() - this.#progress.restorableAt) / 1000,
       last_snapshot_at: this.#lastSnapshot.at,
-      failure: this.#failures.last,
+      failure: this.#failures.present(this.#options.place.address),
       missing: this.#missing.count,
     };
   }
@@ -105,7 +107,7 @@ export class Replicator {
     this.#isStopping = true;
     this.#wake();
     await Promise.race([this.#running, Bun.sleep(lastMs)]);
-    noteUnsent(this.#options, this.#tail.unsentBytes(), new Date(this.#wholeAt).toISOString());
+    noteUnsent(this.#options, this.#tail.unsentBytes(), new Date(this.#progress.restorableAt).toISOString());
   }
 
   async #run(): Promise<void> {
@@ -113,10 +115,11 @@ export class Replicator {
     for (let isLast = false; !isLast; ) {
       isLast = this.#isStopping;
       try {
+        this.#failures.call();
         this.#chain ??= await this.#connect();
         const startedAt = performance.now();
         const rest = () => pollMs - (performance.now() - startedAt);
-        while (await this.#step(this.#chain)) await this.#pause(rest());
+        for (; await this.#step(this.#chain); this.#failures.call()) await this.#pause(rest());
         this.#failures.end();
         await this.#pause(rest());
       } catch (error) {
@@ -142,6 +145,7 @@ export class Replicator {
     this.#generation = generation;
     noteUnsent(this.#options, 0);
     this.#ownCheckedAt = performance.now();
+    if (head?.header) this.#progress.sent(Date.parse(head.header.at));
     notice("info", `replication to ${place.address} ${goesOn ? "goes on" : "begins with a snapshot"}`);
     if (goesOn) {
       // Known neither how large the last snapshot was nor when it was made.
@@ -163,6 +167,7 @@ export class Replicator {
       if (!(await chain.isInPlace())) {
         notice("error", `parts of the replica disappeared from ${place.address}; another one begins there`);
         this.#chain = undefined;
+        this.#snapshot = undefined;
         this.#tail.restart();
         return false;
       }
@@ -173,7 +178,7 @@ export class Replicator {
     if (read === "lost") return this.#beginAnew(chain);
     if (read !== "nothing") await this.#send(chain, read, readAt);
     else if (this.#snapshot?.isCopied) await this.#finishSnapshot(chain, this.#snapshot);
-    else this.#wholeAt = readAt.getTime();
+    else this.#progress.sent(readAt.getTime());
     if (this.#isStopping || this.#isReplaced) return read !== "nothing";
     return (await this.#copySnapshot()) || (await this.#purge.step()) || (read !== "nothing" && !read.isAll);
   }
@@ -182,25 +187,27 @@ export class Replicator {
     if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation);
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
-    this.#segmentBytes += await chain.append(read.changes, readAt);
+    this.#bytesSinceSnapshot += await chain.append(read.changes, readAt);
     this.#tail.advance(read);
-    if (read.isAll) this.#wholeAt = readAt.getTime();
+    if (read.isAll) this.#progress.sent(readAt.getTime());
     if (isWithCopy && snapshot === this.#snapshot) await this.#finishSnapshot(chain, snapshot);
   }
 
   /** Commits were not seen: the chain goes on from a new snapshot. */
   #beginAnew(chain: ChainWriter): true {
     this.#isLossKnown = false;
+    this.#progress.loseBase();
     this.#tail.restart();
     this.#writeState(null);
-    this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, chain.beginBase());
+    this.#purge.stop();
+    this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, chain.beginBase(), this.#snapshot);
     return true;
   }
 
   /** Copies the next part of a snapshot, and begins one when the segments outweigh the last. */
   async #copySnapshot(): Promise<boolean> {
     const { bytes, time } = this.#lastSnapshot;
-    const isDue = this.#segmentBytes > Math.max(bytes, minSnapshotBytes) && performance.now() - time > snapshotMs;
+    const isDue = this.#bytesSinceSnapshot > Math.max(bytes, minSnapshotBytes) && performance.now() - time > snapshotMs;
     if (this.#snapshot === undefined && isDue && this.#inFile !== undefined) {
       this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, this.#inFile);
     }
@@ -214,8 +221,9 @@ export class Replicator {
     const at = new Date().toISOString();
     await snapshot.finish({ database, version, at, through: chain.last.sequence });
     this.#snapshot = undefined;
+    this.#progress.findBase();
     this.#lastSnapshot = { bytes: snapshot.bytes, at, time: performance.now() };
-    this.#segmentBytes = 0;
+    this.#bytesSinceSnapshot = 0;
     this.#purge.begin();
     notice("info", `snapshot made in ${place.address} (${formatBytes(snapshot.bytes)})`);
   }

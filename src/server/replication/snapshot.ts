@@ -21,11 +21,17 @@ export class SnapshotCopy {
   /** Compressed. */
   bytes = 0;
   isCopied = false;
+  /** Parts of an earlier copy that was not finished. */
+  readonly #earlier: SnapshotHeader["parts"];
 
-  /** @param link the last segment that the file contains for sure. */
-  constructor(place: Place, databasePath: string, link: Link) {
+  /**
+   * @param link the last segment that the file contains for sure.
+   * @param earlier a copy that was not finished, whose equal parts are not sent again.
+   */
+  constructor(place: Place, databasePath: string, link: Link, earlier?: SnapshotCopy) {
     this.#place = place;
     this.link = link;
+    this.#earlier = earlier ? [...earlier.#parts, ...earlier.#earlier.slice(earlier.#parts.length)] : [];
     const file = openFiles.get(databasePath) ?? openSync(databasePath, "r");
     openFiles.set(databasePath, file);
     this.#file = file;
@@ -39,9 +45,16 @@ export class SnapshotCopy {
     this.isCopied = bytesRead < partBytes;
     if (bytesRead === 0) return;
     const part = buffer.subarray(0, bytesRead);
+    const sha256 = createHash("sha256").update(part).digest("hex");
+    const earlier = this.#earlier[number - 1];
+    if (earlier?.sha256 === sha256) {
+      this.#parts.push(earlier);
+      return;
+    }
     const compressed = await Bun.zstdCompress(part, { level: zstdLevel });
-    await this.#place.put(partName(this.link, number), compressed);
-    this.#parts.push({ sha256: createHash("sha256").update(part).digest("hex"), bytes: bytesRead });
+    const name = partName(this.link, number);
+    await this.#place.put(name, compressed);
+    this.#parts.push({ name, sha256, bytes: bytesRead });
     this.bytes += compressed.length;
   }
 
@@ -67,6 +80,12 @@ export class Purge {
     this.#keepMs = keepMs;
   }
 
+  /** A snapshot begins, which may need parts of an unfinished one. */
+  stop(): void {
+    this.#names = [];
+    this.#isDue = false;
+  }
+
   /** A new snapshot was made, so that older ones may not be needed any more. */
   begin(): void {
     this.#isDue = true;
@@ -86,20 +105,26 @@ export class Purge {
   async #findOld(): Promise<string[]> {
     const snapshots = parseLinks(await this.#place.list(prefixes.snapshot));
     let first: Link | undefined;
+    const needed = new Map<string, string[]>();
     for (const link of snapshots) {
       const name = snapshotName(link);
       const bytes = await this.#place.get(name);
       if (bytes === undefined) continue;
       const { header } = unseal<SnapshotHeader>(bytes, name);
+      needed.set(
+        name,
+        header.parts.map((part) => part.name),
+      );
       if (Date.parse(header.at) < Date.now() - this.#keepMs) first = link;
     }
     const newest = snapshots.at(-1);
     if (newest === undefined) return [];
     const isOld = (link: Link, than: Link) => snapshotName(link) < snapshotName(than);
-    const kept = new Set(snapshots.filter((link) => first === undefined || !isOld(link, first)).map(snapshotName));
+    const kept = snapshots.filter((link) => first === undefined || !isOld(link, first)).map(snapshotName);
+    const keptParts = new Set(kept.flatMap((name) => needed.get(name) ?? []));
     const parts = (await this.#place.list(prefixes.part)).filter((name) => {
       const snapshot = name.replace(prefixes.part, prefixes.snapshot).replace(/-\d+$/, "");
-      return snapshot < snapshotName(newest) && !kept.has(snapshot);
+      return snapshot < snapshotName(newest) && !keptParts.has(name);
     });
     if (first === undefined) return parts;
     const oldest = first;

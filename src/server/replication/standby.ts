@@ -77,7 +77,7 @@ export class Standby {
     this.#place = {
       ...place,
       has: (name) => withSignal(place.has(name), options.signal),
-      get: (name) => withSignal(place.get(name), options.signal),
+      get: (name, limitMs) => withSignal(place.get(name, limitMs), options.signal),
       list: (prefix, after) => withSignal(place.list(prefix, after), options.signal),
     };
     const { dataDir } = options.config;

@@ -17,6 +17,8 @@ const maxBytes = 16 * MiB;
 /** So much may be left to read when the WAL is emptied: reading it delays the writes that wait. */
 const maxRest = 16 * MiB;
 
+const defaultWalBytes = 256 * MiB;
+
 /** Changes to be sent. */
 export interface WalRead {
   changes: Changes;
@@ -41,14 +43,21 @@ export class WalTail implements WalObserver {
   #isLost = false;
   /** Behind the last commit that is in the database file; null where that is not known. */
   end: WalPosition | null;
+  readonly maxWalBytes: number;
 
   /**
    * @param wal its path. It is read from its first frame on.
    * @param end behind the last commit in the database file.
    * @param on emptied: the WAL was emptied; `isWhole` is false when commits were discarded unseen. wanted: it waits to be
    * emptied until more of it was sent.
+   * `maxWalBytes`: up to which size it waits, 256 MiB unless given.
    */
-  constructor(wal: string, end: WalPosition | null, on: { emptied: (isWhole: boolean) => void; wanted: () => void }) {
+  constructor(
+    wal: string,
+    end: WalPosition | null,
+    on: { emptied: (isWhole: boolean) => void; wanted: () => void; maxWalBytes?: number | undefined },
+  ) {
+    this.maxWalBytes = on.maxWalBytes ?? defaultWalBytes;
     this.#path = wal;
     this.end = end;
     this.#onEmptied = on.emptied;

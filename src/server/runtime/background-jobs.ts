@@ -113,7 +113,7 @@ function watchDurability(db: ServerDatabase, notice: LogWriter["notice"]): Timer
 
 /** @throws validationFailed with a libSQL server, or for a place without an account; conflict as `Replicator.check`. */
 async function startReplication(config: Config, db: Database, { log, version, takeOver }: JobOptions) {
-  const { replicateTo, replicateKeepMs: keepMs, dataDir } = config;
+  const { replicateTo, replicateKeepMs: keepMs, replicateWalBytes: maxWalBytes, dataDir } = config;
   if (replicateTo === undefined) return undefined;
   if (!(db instanceof FileDatabase)) {
     throw invalidOption("--replicate-to", "needs a database file. A libSQL server replicates its databases itself");
@@ -121,7 +121,10 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   const { Replicator } = await import("../replication/replicator.ts");
   const place = openPlace(replicateTo, config);
   const database = await readBirth(db);
-  const replicator = new Replicator(db, { place, keepMs, dataDir, version, database, takeOver, notice: log.notice });
+  const replicator = new Replicator(db, {
+    ...{ place, keepMs, maxWalBytes, dataDir, version, database, takeOver },
+    notice: log.notice,
+  });
   await replicator.check();
   return replicator;
 }

@@ -27,6 +27,10 @@ export const serveFlags = {
     ...valueArg("duration", "How long each moment can be restored from there (default: 72h)"),
     configEnv: "BODEGA_REPLICATE_KEEP",
   },
+  "replicate-wal": {
+    ...valueArg("MiB", "Up to which size the WAL waits for the replica (default: 256)"),
+    configEnv: "BODEGA_REPLICATE_WAL",
+  },
   "audit-addresses": {
     ...valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
     configEnv: "BODEGA_AUDIT_ADDRESSES",

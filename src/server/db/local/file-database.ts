@@ -203,7 +203,8 @@ export class FileDatabase implements Database {
   #isWalFull(): boolean {
     const size = this.walBytes();
     if (size <= largeWalBytes || !this.#options.hasCheckpointer) return false;
-    return size > maxWalBytes || this.#isOverDisk(size);
+    // It has room for what waits for a replica, and for what is written until it is emptied.
+    return size > maxWalBytes + (this.#emptier.observer?.maxWalBytes ?? 0) || this.#isOverDisk(size);
   }
 
   #isOverDisk(size: number): boolean {

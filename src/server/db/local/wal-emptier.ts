@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { unavailable } from "../../errors.ts";
-import { MiB } from "../../values/bytes.ts";
 import { Connection } from "./connection.ts";
 import { FileLock } from "./file-lock.ts";
 import type { Libsql } from "./load-libsql.ts";
@@ -13,11 +12,10 @@ import { readToEnd } from "./sync-file.ts";
  * The process also blocks for this long when another program reads.
  */
 const timeoutMs = 2000;
-/** From this size on the WAL is emptied even if a replica does not have all of it. */
-const fullWalBytes = 64 * MiB;
-
 /** Reads the WAL of a server before it is emptied. All calls are synchronous. */
 export interface WalObserver {
+  /** From this size on the WAL is emptied even if the observer asks to wait. */
+  readonly maxWalBytes: number;
   /** Whether the WAL may be emptied now. @param isUrgent it has reached its limit. */
   mayEmpty(walBytes: number, isUrgent: boolean): boolean;
   /** Reads the rest of the WAL. No commit can happen until it returns. */
@@ -89,7 +87,7 @@ export class WalEmptier {
   mayEmpty(): boolean {
     if (this.observer === undefined) return true;
     const size = this.#size();
-    return this.observer.mayEmpty(size, size >= fullWalBytes || this.#parts.isOverDisk());
+    return this.observer.mayEmpty(size, size >= this.observer.maxWalBytes || this.#parts.isOverDisk());
   }
 
   close(): void {
