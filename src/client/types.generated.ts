@@ -2576,55 +2576,6 @@ export interface components {
         };
     };
     responses: {
-        /**
-         * @description An error. These codes any operation can answer:
-         *
-         *     5000 (500): Internal error. Try again. If the error persists, report the request_id.
-         *
-         *     5001 (503): Temporarily unavailable. Try again shortly.
-         *
-         *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
-         *
-         *     5101 (400): `namespace` is missing. Send `namespace` in the query or in the body.
-         *
-         *     5102 (422): Validation failed. Correct the fields listed in `details`.
-         *
-         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
-         *
-         *     5104 (413): The body is too large. Send a smaller body.
-         *
-         *     5105 (405): Method not allowed. Use one of the methods in the `Allow` header.
-         *
-         *     5106 (404): Route not found. See /openapi.json for all routes.
-         *
-         *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
-         *
-         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
-         *
-         *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
-         *
-         *     5205 (401): Token not found or mismatch. Log in again for a new token.
-         *
-         *     5206 (401): Authentication failed: no method succeeded. Send app credentials or a user token.
-         *
-         *     5207 (401): The token is expired or revoked. Refresh the token or log in again.
-         *
-         *     5209 (429): Too many authentication attempts from this address. Wait for the number of seconds in `Retry-After`.
-         *
-         *     5214 (401): The user token is invalid, expired or revoked. Log in again.
-         *
-         *     5215 (404): Store not found. Check `namespace`.
-         *
-         *     5300 (403): Not permitted. Use credentials that have the required permission.
-         */
-        Error: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
         /** @description Unchanged since the reply with this `ETag`. */
         NotModified: {
             headers: {
@@ -2640,6 +2591,56 @@ export interface components {
                 "application/json": components["schemas"]["CategoryListReply"];
             };
         };
+        /**
+         * @description An error.
+         *
+         *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
+         *
+         *     5101 (400): `namespace` is missing. Send `namespace` in the query or in the body.
+         *
+         *     5102 (422): Validation failed. Correct the fields listed in `details`.
+         *
+         *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
+         *
+         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *
+         *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
+         *
+         *     5205 (401): Token not found or mismatch. Log in again for a new token.
+         *
+         *     5206 (401): Authentication failed: no method succeeded. Send app credentials or a user token.
+         *
+         *     5207 (401): The token is expired or revoked. Refresh the token or log in again.
+         *
+         *     5209 (429): Too many authentication attempts from this address. Wait for the number of seconds in `Retry-After`.
+         *
+         *     5215 (404): Store not found. Check `namespace`.
+         *
+         *     5300 (403): Not permitted. Use credentials that have the required permission.
+         */
+        ReadError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description An error.
+         *
+         *     5000 (500): Internal error. Try again. If the error persists, report the request_id.
+         *
+         *     5001 (503): Temporarily unavailable. Try again shortly.
+         */
+        ServerError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success */
         CategoryReply: {
             headers: {
@@ -2651,6 +2652,45 @@ export interface components {
         };
         /** @description 5301: Not found. */
         notFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description An error.
+         *
+         *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
+         *
+         *     5101 (400): `namespace` is missing. Send `namespace` in the query or in the body.
+         *
+         *     5102 (422): Validation failed. Correct the fields listed in `details`.
+         *
+         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *
+         *     5104 (413): The body is too large. Send a smaller body.
+         *
+         *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
+         *
+         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *
+         *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
+         *
+         *     5205 (401): Token not found or mismatch. Log in again for a new token.
+         *
+         *     5206 (401): Authentication failed: no method succeeded. Send app credentials or a user token.
+         *
+         *     5207 (401): The token is expired or revoked. Refresh the token or log in again.
+         *
+         *     5209 (429): Too many authentication attempts from this address. Wait for the number of seconds in `Retry-After`.
+         *
+         *     5215 (404): Store not found. Check `namespace`.
+         *
+         *     5300 (403): Not permitted. Use credentials that have the required permission.
+         */
+        Error: {
             headers: {
                 [name: string]: unknown;
             };
@@ -2712,6 +2752,39 @@ export interface components {
                 "application/json": components["schemas"]["MediaReply"];
             };
         };
+        /**
+         * @description An error.
+         *
+         *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
+         *
+         *     5101 (400): `namespace` is missing. Send `namespace` in the query or in the body.
+         *
+         *     5102 (422): Validation failed. Correct the fields listed in `details`.
+         *
+         *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
+         *
+         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *
+         *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
+         *
+         *     5205 (401): Token not found or mismatch. Log in again for a new token.
+         *
+         *     5206 (401): Authentication failed: no method succeeded. Send app credentials or a user token.
+         *
+         *     5207 (401): The token is expired or revoked. Refresh the token or log in again.
+         *
+         *     5209 (429): Too many authentication attempts from this address. Wait for the number of seconds in `Retry-After`.
+         *
+         *     5215 (404): Store not found. Check `namespace`.
+         */
+        ReadPublicError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success */
         OrderListReply: {
             headers: {
@@ -2746,6 +2819,35 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ForgotPasswordReplyReply"];
+            };
+        };
+        /**
+         * @description An error.
+         *
+         *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
+         *
+         *     5101 (400): `namespace` is missing. Send `namespace` in the query or in the body.
+         *
+         *     5102 (422): Validation failed. Correct the fields listed in `details`.
+         *
+         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *
+         *     5104 (413): The body is too large. Send a smaller body.
+         *
+         *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
+         *
+         *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
+         *
+         *     5209 (429): Too many authentication attempts from this address. Wait for the number of seconds in `Retry-After`.
+         *
+         *     5215 (404): Store not found. Check `namespace`.
+         */
+        UnsignedError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -2863,6 +2965,43 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AddedReactionReply"];
+            };
+        };
+        /**
+         * @description An error.
+         *
+         *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
+         *
+         *     5101 (400): `namespace` is missing. Send `namespace` in the query or in the body.
+         *
+         *     5102 (422): Validation failed. Correct the fields listed in `details`.
+         *
+         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *
+         *     5104 (413): The body is too large. Send a smaller body.
+         *
+         *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
+         *
+         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *
+         *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
+         *
+         *     5205 (401): Token not found or mismatch. Log in again for a new token.
+         *
+         *     5206 (401): Authentication failed: no method succeeded. Send app credentials or a user token.
+         *
+         *     5207 (401): The token is expired or revoked. Refresh the token or log in again.
+         *
+         *     5209 (429): Too many authentication attempts from this address. Wait for the number of seconds in `Retry-After`.
+         *
+         *     5215 (404): Store not found. Check `namespace`.
+         */
+        PublicError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -3007,6 +3146,43 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["SessionReply"];
+            };
+        };
+        /**
+         * @description An error.
+         *
+         *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
+         *
+         *     5101 (400): `namespace` is missing. Send `namespace` in the query or in the body.
+         *
+         *     5102 (422): Validation failed. Correct the fields listed in `details`.
+         *
+         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *
+         *     5104 (413): The body is too large. Send a smaller body.
+         *
+         *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
+         *
+         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *
+         *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
+         *
+         *     5206 (401): Authentication failed: no method succeeded. Send app credentials or a user token.
+         *
+         *     5209 (429): Too many authentication attempts from this address. Wait for the number of seconds in `Retry-After`.
+         *
+         *     5214 (401): The user token is invalid, expired or revoked. Log in again.
+         *
+         *     5215 (404): Store not found. Check `namespace`.
+         *
+         *     5300 (403): Not permitted. Use credentials that have the required permission.
+         */
+        OwnTokenError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -3171,6 +3347,15 @@ export interface components {
                 "application/json": components["schemas"]["HomeReply"];
             };
         };
+        /** @description An error. */
+        AnyError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description 5106: Route not found. */
         routeNotFound: {
             headers: {
@@ -3299,8 +3484,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CategoryListReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     createCategory: {
@@ -3330,9 +3515,9 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getCategory: {
@@ -3353,8 +3538,8 @@ export interface operations {
         responses: {
             200: components["responses"]["CategoryReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     deleteCategory: {
@@ -3380,7 +3565,7 @@ export interface operations {
             409: components["responses"]["wrongState"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     patchCategory: {
@@ -3411,7 +3596,7 @@ export interface operations {
             409: components["responses"]["conflict"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     listEvents: {
@@ -3433,8 +3618,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["EventListReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     uploadMedia: {
@@ -3468,9 +3653,9 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getMedia: {
@@ -3498,8 +3683,8 @@ export interface operations {
                 };
             };
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadPublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     listOrders: {
@@ -3539,8 +3724,8 @@ export interface operations {
         responses: {
             200: components["responses"]["OrderListReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     createOrder: {
@@ -3575,10 +3760,10 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getOrder: {
@@ -3598,8 +3783,8 @@ export interface operations {
         responses: {
             200: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     cancelOrder: {
@@ -3628,10 +3813,10 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     payOrder: {
@@ -3667,10 +3852,10 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     fulfillOrder: {
@@ -3699,10 +3884,10 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     refundOrder: {
@@ -3738,10 +3923,10 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     forgotPassword: {
@@ -3764,8 +3949,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ForgotPasswordReplyReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["UnsignedError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     resetPassword: {
@@ -3794,10 +3979,10 @@ export interface operations {
              *
              *     5217: The password is too weak.
              */
-            422: components["responses"]["Error"];
+            422: components["responses"]["AnyError"];
             429: components["responses"]["tooManyAttempts"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["UnsignedError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     exportOwnData: {
@@ -3812,8 +3997,8 @@ export interface operations {
         responses: {
             200: components["responses"]["PersonalDataReply"];
             429: components["responses"]["tooManyRequests"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     eraseOwnAccount: {
@@ -3837,11 +4022,11 @@ export interface operations {
              *
              *     5212: Invalid email, password or one-time code.
              */
-            401: components["responses"]["Error"];
+            401: components["responses"]["AnyError"];
             409: components["responses"]["wrongState"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     listProducts: {
@@ -3908,8 +4093,8 @@ export interface operations {
         responses: {
             200: components["responses"]["ProductListReply"];
             304: components["responses"]["NotModified"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     createProduct: {
@@ -3937,9 +4122,9 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getProduct: {
@@ -3965,8 +4150,8 @@ export interface operations {
             200: components["responses"]["ProductReply"];
             304: components["responses"]["NotModified"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     replaceProduct: {
@@ -3997,7 +4182,7 @@ export interface operations {
             409: components["responses"]["conflict"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     deleteProduct: {
@@ -4022,7 +4207,7 @@ export interface operations {
             404: components["responses"]["notFound"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     patchProduct: {
@@ -4053,7 +4238,7 @@ export interface operations {
             409: components["responses"]["conflict"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getOwnProfile: {
@@ -4068,8 +4253,8 @@ export interface operations {
         responses: {
             200: components["responses"]["UserReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     patchOwnProfile: {
@@ -4099,9 +4284,9 @@ export interface operations {
              *
              *     5213: Too many attempts.
              */
-            429: components["responses"]["Error"];
+            429: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     verifyOwnEmail: {
@@ -4124,7 +4309,7 @@ export interface operations {
             409: components["responses"]["conflict"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     resendEmailCode: {
@@ -4147,9 +4332,9 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getLikes: {
@@ -4182,8 +4367,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
             };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadPublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     addLike: {
@@ -4211,8 +4396,8 @@ export interface operations {
             404: components["responses"]["notFound"];
             409: components["responses"]["wrongState"];
             429: components["responses"]["tooManyRequests"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["PublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     removeLike: {
@@ -4243,8 +4428,8 @@ export interface operations {
             200: components["responses"]["ReactionStateReply"];
             404: components["responses"]["notFound"];
             429: components["responses"]["tooManyRequests"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["PublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getBookmarks: {
@@ -4277,8 +4462,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
             };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadPublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     addBookmark: {
@@ -4306,8 +4491,8 @@ export interface operations {
             404: components["responses"]["notFound"];
             409: components["responses"]["wrongState"];
             429: components["responses"]["tooManyRequests"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["PublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     removeBookmark: {
@@ -4338,8 +4523,8 @@ export interface operations {
             200: components["responses"]["ReactionStateReply"];
             404: components["responses"]["notFound"];
             429: components["responses"]["tooManyRequests"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["PublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getPushOffer: {
@@ -4353,8 +4538,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["PushOfferReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadPublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     registerDevice: {
@@ -4381,8 +4566,8 @@ export interface operations {
             201: components["responses"]["CreatedRegistrationReply"];
             409: components["responses"]["conflict"];
             429: components["responses"]["tooManyRequests"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["PublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     removeRegistration: {
@@ -4412,8 +4597,8 @@ export interface operations {
             200: components["responses"]["RemovedRegistrationReply"];
             404: components["responses"]["notFound"];
             429: components["responses"]["tooManyRequests"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["PublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     changeRegistration: {
@@ -4442,8 +4627,8 @@ export interface operations {
             404: components["responses"]["notFound"];
             409: components["responses"]["conflict"];
             429: components["responses"]["tooManyRequests"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["PublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     listOwnDevices: {
@@ -4465,8 +4650,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["DeviceListReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     removeOwnDevice: {
@@ -4485,7 +4670,7 @@ export interface operations {
             200: components["responses"]["RemovedRegistrationReply"];
             404: components["responses"]["notFound"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     sendNotification: {
@@ -4515,7 +4700,7 @@ export interface operations {
             404: components["responses"]["notFound"];
             409: components["responses"]["idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     listNotifications: {
@@ -4537,8 +4722,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["NotificationListReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getNotification: {
@@ -4556,8 +4741,8 @@ export interface operations {
         responses: {
             200: components["responses"]["NotificationWithDeliveriesReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getRewards: {
@@ -4574,8 +4759,8 @@ export interface operations {
         responses: {
             200: components["responses"]["RewardsReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     listRewardEntries: {
@@ -4605,8 +4790,8 @@ export interface operations {
         responses: {
             200: components["responses"]["RewardEntryListReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     redeemPoints: {
@@ -4639,9 +4824,9 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     adjustRewards: {
@@ -4674,9 +4859,9 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     login: {
@@ -4706,10 +4891,10 @@ export interface operations {
              *
              *     5212: Invalid email, password or one-time code.
              */
-            401: components["responses"]["Error"];
+            401: components["responses"]["AnyError"];
             429: components["responses"]["tooManyAttempts"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["UnsignedError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     refreshToken: {
@@ -4732,8 +4917,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["SessionReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["OwnTokenError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     logout: {
@@ -4756,8 +4941,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["RevokedSessionReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["OwnTokenError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     changeOwnPassword: {
@@ -4782,10 +4967,10 @@ export interface operations {
              *
              *     5217: The password is too weak.
              */
-            422: components["responses"]["Error"];
+            422: components["responses"]["AnyError"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     signUp: {
@@ -4813,15 +4998,15 @@ export interface operations {
              *
              *     5217: The password is too weak.
              */
-            422: components["responses"]["Error"];
+            422: components["responses"]["AnyError"];
             /**
              * @description 5107: Too many requests.
              *
              *     5213: Too many attempts.
              */
-            429: components["responses"]["Error"];
+            429: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     verifySignUp: {
@@ -4847,7 +5032,7 @@ export interface operations {
             400: components["responses"]["resetCodeInvalid"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     resendSignUpCode: {
@@ -4872,7 +5057,7 @@ export interface operations {
             200: components["responses"]["AcceptedReply"];
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getTwoFactor: {
@@ -4886,8 +5071,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["TwoFactorStateReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     beginTwoFactor: {
@@ -4910,7 +5095,7 @@ export interface operations {
             409: components["responses"]["wrongState"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     confirmTwoFactor: {
@@ -4933,7 +5118,7 @@ export interface operations {
             409: components["responses"]["wrongState"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     disableTwoFactor: {
@@ -4956,7 +5141,7 @@ export interface operations {
             409: components["responses"]["wrongState"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     renewRecoveryCodes: {
@@ -4979,7 +5164,7 @@ export interface operations {
             409: components["responses"]["wrongState"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     listUsers: {
@@ -5012,8 +5197,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["UserListReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     createUser: {
@@ -5041,15 +5226,15 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             /**
              * @description 5102: Validation failed.
              *
              *     5217: The password is too weak.
              */
-            422: components["responses"]["Error"];
+            422: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getUser: {
@@ -5069,8 +5254,8 @@ export interface operations {
         responses: {
             200: components["responses"]["UserReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     deleteUser: {
@@ -5095,7 +5280,7 @@ export interface operations {
             409: components["responses"]["wrongState"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     patchUser: {
@@ -5127,10 +5312,10 @@ export interface operations {
              *
              *     5306: The record's current state does not allow this.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     listVariants: {
@@ -5149,8 +5334,8 @@ export interface operations {
         responses: {
             200: components["responses"]["VariantListReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     addVariant: {
@@ -5185,9 +5370,9 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getVariant: {
@@ -5207,8 +5392,8 @@ export interface operations {
         responses: {
             200: components["responses"]["VariantReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     replaceVariant: {
@@ -5240,7 +5425,7 @@ export interface operations {
             409: components["responses"]["conflict"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     deleteVariant: {
@@ -5266,7 +5451,7 @@ export interface operations {
             404: components["responses"]["notFound"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     patchVariant: {
@@ -5298,7 +5483,7 @@ export interface operations {
             409: components["responses"]["conflict"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getViews: {
@@ -5327,8 +5512,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
             };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadPublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     noteView: {
@@ -5356,8 +5541,8 @@ export interface operations {
             200: components["responses"]["ViewStateReply"];
             404: components["responses"]["notFound"];
             429: components["responses"]["tooManyRequests"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["PublicError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     listWishlist: {
@@ -5382,8 +5567,8 @@ export interface operations {
         responses: {
             200: components["responses"]["WishlistItemListReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     addToWishlist: {
@@ -5414,9 +5599,9 @@ export interface operations {
              *
              *     5307: This idempotency key was used for another request.
              */
-            409: components["responses"]["Error"];
+            409: components["responses"]["AnyError"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getWishlistItem: {
@@ -5439,8 +5624,8 @@ export interface operations {
         responses: {
             200: components["responses"]["WishlistItemReply"];
             404: components["responses"]["notFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     putOnWishlist: {
@@ -5475,7 +5660,7 @@ export interface operations {
             409: components["responses"]["wrongState"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     removeFromWishlist: {
@@ -5502,7 +5687,7 @@ export interface operations {
             404: components["responses"]["notFound"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
         };
     };
     getHome: {
@@ -5510,8 +5695,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["HomeReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["AnyError"];
+            "5XX": components["responses"]["AnyError"];
         };
     };
     getReference: {
@@ -5528,8 +5713,8 @@ export interface operations {
                 };
             };
             404: components["responses"]["routeNotFound"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["AnyError"];
+            "5XX": components["responses"]["AnyError"];
         };
     };
     getLiveness: {
@@ -5537,8 +5722,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["HealthReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["AnyError"];
+            "5XX": components["responses"]["AnyError"];
         };
     };
     getReadiness: {
@@ -5547,8 +5732,8 @@ export interface operations {
         responses: {
             200: components["responses"]["HealthReply"];
             503: components["responses"]["unavailable"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["AnyError"];
+            "5XX": components["responses"]["AnyError"];
         };
     };
     getDescription: {
@@ -5564,8 +5749,8 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["AnyError"];
+            "5XX": components["responses"]["AnyError"];
         };
     };
     getClient: {
@@ -5581,8 +5766,8 @@ export interface operations {
                     "text/javascript": string;
                 };
             };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["AnyError"];
+            "5XX": components["responses"]["AnyError"];
         };
     };
     getClientTypes: {
@@ -5598,8 +5783,8 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["AnyError"];
+            "5XX": components["responses"]["AnyError"];
         };
     };
     getMetrics: {
@@ -5618,8 +5803,8 @@ export interface operations {
             401: components["responses"]["notAuthenticated"];
             404: components["responses"]["routeNotFound"];
             503: components["responses"]["unavailable"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
+            "4XX": components["responses"]["AnyError"];
+            "5XX": components["responses"]["AnyError"];
         };
     };
 }

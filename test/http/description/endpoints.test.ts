@@ -122,6 +122,26 @@ function paramsOf(path: string, target: string): Record<string, unknown> {
   );
 }
 
+/** A link to a section, as GitHub names it. */
+function linkTo(title: string): string {
+  const anchor = title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+  return `- [${title}](#${anchor})`;
+}
+
+/** The text with its table of contents, which ends where the first section begins. */
+function withContents(text: string): string {
+  const [, introduction = "", rest = ""] = /^([\s\S]*?\n)(?:- \[[\s\S]*?\n)?(\n## [\s\S]*)$/.exec(text) ?? [];
+  const titles = [...rest.matchAll(/^#{1,2} (?<title>.*)$/gm)].map(({ groups }) => groups?.title as string);
+  const links = [...titles, "Every endpoint"].map((title) =>
+    title === "Reference" ? linkTo(title) : `  ${linkTo(title)}`,
+  );
+  const tasks = links.slice(0, links.indexOf(linkTo("Reference"))).map((link) => link.trim());
+  return `${introduction.trimEnd()}\n\n${[...tasks, ...links.slice(tasks.length)].join("\n")}\n${rest}`;
+}
+
 onDatabase("file", (suite) => {
   test("docs/API.md and the API description show a request and its reply for every endpoint, as the server answers it", async () => {
     const world = await openWorld(await suite.shop());
@@ -129,9 +149,10 @@ onDatabase("file", (suite) => {
     const examples: Record<string, Example> = {};
     for (const route of routes) sections.push(await describeRoute(world, route, examples));
     const text = await Bun.file(path).text();
-    const before = text.split(heading, 1)[0] ?? "";
+    const before = withContents(text.split(heading, 1)[0] ?? "");
     const introduction = "Requests and replies of a real server; long values are shortened, and lists show one item.\n";
-    const wanted = `${before}${heading}\n${introduction}\n${sections.join("\n")}`;
+    const index = routes.map(({ method, path: of }) => linkTo(`\`${method} ${of.replace(/:(\w+)/g, "{$1}")}\``));
+    const wanted = `${before}${heading}\n${introduction}\n${index.join("\n")}\n\n${sections.join("\n")}`;
     const isUpdate = process.env.UPDATE_DOCS !== undefined;
     if (isUpdate) await Bun.write(path, wanted);
     if (isUpdate) await Bun.write(examplesPath, `${JSON.stringify(examples, null, 2)}\n`);

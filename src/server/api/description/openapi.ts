@@ -6,7 +6,7 @@ import { pageSchema } from "../../pagination/list-page.ts";
 import examples from "./examples.json";
 import { describePage, systemPages } from "./pages.ts";
 import { parametersOf, shareParameters } from "./parameters.ts";
-import { errorResponses, ownErrors, sharedResponses } from "./responses.ts";
+import { errorResponses, ownErrors } from "./responses.ts";
 import { type Json, Schemas, success } from "./schemas.ts";
 
 /** The groups of operations. */
@@ -76,7 +76,11 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       title: "Bodega",
       version,
       description:
-        "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`. `X-Request-Id` is the same as `request_id`. " +
+        "The back end of a shop: products with stock, customers, orders, rewards, and what pages need to show them. Each call is for one " +
+        "store, which `namespace` names, with the credentials of an app key or of a signed-in user.\n\nThe first request, where " +
+        "`bodega key issue` has printed id and secret:\n\n" +
+        "```sh\ncurl -H 'Authorization: Bearer <app_id>:<app_secret>' \\\n  'http://127.0.0.1:8080/products/?namespace=demo&limit=5'\n```\n\n" +
+        "Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`. `X-Request-Id` is the same as `request_id`. " +
         "The exceptions are pictures, `/docs`, `/client.*`, `/openapi.json`, `/metrics`, and replies to requests that are not valid HTTP.\n\n" +
         "Lengths of texts count UTF-16 units.\n\n" +
         "`namespace`, `lang`, `app_id`, `app_secret`, `user_id` and `token` can also be sent in a JSON body; the query takes " +
@@ -90,7 +94,10 @@ export function describeApi(routes: readonly Route[], version: string): Json {
     components: {
       schemas: schemas.components,
       parameters: shareParameters(paths),
-      responses: { ...sharedResponses(), ...schemas.responses },
+      responses: {
+        NotModified: { description: "Unchanged since the reply with this `ETag`." },
+        ...schemas.responses,
+      },
       securitySchemes: {
         app: {
           type: "http",
@@ -164,7 +171,7 @@ function operation(route: Route, schemas: Schemas): Json {
       ...(route.query?.properties.resource_id?.maxItems && {
         431: { description: "The address is too long. Without a body." },
       }),
-      ...errorResponses(ownErrors(route), schemas),
+      ...errorResponses(ownErrors(route), schemas, route),
     },
   };
 }

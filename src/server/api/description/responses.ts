@@ -1,67 +1,77 @@
-import { codeOf, type ErrorKind, errorKinds, meaningOf, remedyOf, statusOf } from "../../errors.ts";
+import { codeOf, type ErrorKind, meaningOf, remedyOf, statusOf } from "../../errors.ts";
+import { asksOwnToken, isOpen, isUnsigned } from "../../http/access.ts";
 import type { Route } from "../../http/route.ts";
 import { takesKey } from "../idempotency.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
-/** Errors that any route can answer: all credentials that are sent are verified, also those that the route does not need. */
-const general = new Set<ErrorKind>([
+/** Errors that most routes can answer: all credentials that are sent are verified, also those that a route does not need. */
+const general: readonly ErrorKind[] = [
   "internalError",
   "unavailable",
   "malformedRequest",
   "namespaceMissing",
-  "storeNotFound",
   "validationFailed",
   "unsupportedMediaType",
   "bodyTooLarge",
-  "methodNotAllowed",
-  "routeNotFound",
   "invalidAppCredentials",
   "appAuthFailed",
   "invalidTokenParams",
   "tokenNotFound",
   "notAuthenticated",
   "tokenExpired",
-  "userTokenInvalid",
   "tooManyAuthAttempts",
+  "userTokenInvalid",
+  "storeNotFound",
   "forbidden",
-]);
-const error = { $ref: "#/components/responses/Error" };
-const content = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
-const explain = (kind: ErrorKind) => [meaningOf(kind), remedyOf(kind)].filter(Boolean).join(" ");
+];
+/** The name of the response with the general errors of a route, and which of them it cannot answer. */
+function generalErrors({ method, access, errors = [] }: Route): [name: string, kinds: ErrorKind[]] {
+  const find = (name: string, ...hidden: ErrorKind[]): [string, ErrorKind[]] => {
+    const isRead = method === "GET";
+    if (isRead) hidden.push("unsupportedMediaType", "bodyTooLarge");
+    return [isRead ? `Read${name}` : name, general.filter((kind) => !hidden.includes(kind) || errors.includes(kind))];
+  };
+  if (asksOwnToken(access)) return find("OwnTokenError", "tokenNotFound", "tokenExpired");
+  if (isUnsigned(access)) {
+    const unread = ["appAuthFailed", "tokenNotFound", "notAuthenticated", "tokenExpired"] as const;
+    return find("UnsignedError", ...unread, "userTokenInvalid", "forbidden");
+  }
+  if (isOpen(access)) return find("PublicError", "userTokenInvalid", "forbidden");
+  return find("Error", "userTokenInvalid");
+}
 
-/** The errors of a route besides those that any route can answer, by status. */
-export function errorResponses(kinds: readonly ErrorKind[], schemas: Schemas): Record<string, Json> {
+const anyError = { $ref: "#/components/responses/AnyError" };
+const content = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+const explain = (kind: ErrorKind) =>
+  `${codeOf(kind)} (${statusOf(kind)}): ${[meaningOf(kind), remedyOf(kind)].filter(Boolean).join(" ")}`;
+
+/** Errors by status: these kinds, and of a route those of most routes. */
+export function errorResponses(kinds: readonly ErrorKind[], schemas: Schemas, route?: Route): Record<string, Json> {
   const isInvalid = kinds.some((kind) => statusOf(kind) === statusOf("validationFailed"));
   const byStatus = Map.groupBy(isInvalid ? ["validationFailed" as const, ...kinds] : kinds, statusOf);
   const responses = [...byStatus].map(([status, list]) => {
     const description = list.map((kind) => `${codeOf(kind)}: ${meaningOf(kind)}`).join("\n\n");
     const [kind, ...more] = list;
-    if (kind === undefined || more.length > 0) return [status, { ...error, description }];
+    if (kind === undefined || more.length > 0) return [status, { ...anyError, description }];
     schemas.responses[kind] ??= { description, content };
     return [status, { $ref: `#/components/responses/${kind}` }];
   });
-  return { ...Object.fromEntries(responses), "4XX": error, "5XX": error };
+  const [name, more] = route ? generalErrors(route) : ["AnyError", []];
+  const share = (shared: string, isShared: (status: number) => boolean) => {
+    const lines = more.filter((kind) => isShared(statusOf(kind))).map(explain);
+    schemas.responses[shared] ??= { description: ["An error.", ...lines].join("\n\n"), content };
+    return { $ref: `#/components/responses/${shared}` };
+  };
+  const client = share(name, (status) => status < 500);
+  const server = share(route ? "ServerError" : "AnyError", (status) => status >= 500);
+  return { ...Object.fromEntries(responses), "4XX": client, "5XX": server };
 }
 
-/** The errors that a route declares, and those of its path and headers, without those that any route can answer. */
+/** The errors that a route declares, and those of its path and headers, without those of most routes. */
 export function ownErrors(route: Route): ErrorKind[] {
   const errors = new Set<ErrorKind>(route.errors);
   if (route.path.includes(":")) errors.add("notFound");
   if (route.conditional) errors.add("preconditionFailed");
   if (takesKey(route)) errors.add("idempotencyKeyReused");
-  return [...errors].filter((kind) => !general.has(kind)).sort((a, b) => codeOf(a) - codeOf(b));
-}
-
-/** The components of responses. */
-export function sharedResponses(): Record<string, Json> {
-  const lines = errorKinds
-    .filter((kind) => general.has(kind))
-    .map((kind) => `${codeOf(kind)} (${statusOf(kind)}): ${explain(kind)}`);
-  return {
-    Error: {
-      description: ["An error. These codes any operation can answer:", ...lines].join("\n\n"),
-      content,
-    },
-    NotModified: { description: "Unchanged since the reply with this `ETag`." },
-  };
+  return [...errors].filter((kind) => !general.includes(kind)).sort((a, b) => codeOf(a) - codeOf(b));
 }

@@ -35,10 +35,10 @@ const options = {
 };
 
 const root = new URL(".", location.href).href.replace(/\/$/, "");
-const namespace = "demo";
+const { elements } = document.querySelector("#caller");
 
 /** A call with the client that the server has at `/client.js`. */
-function writeExample(name, { parameters = [], requestBody, security }, { schemas, parameters: shared }) {
+function writeExample(name, { parameters = [], requestBody, security }, { schemas, parameters: shared }, caller) {
   const media = requestBody?.content["application/json"]?.schema;
   const schema = media?.$ref ? schemas[media.$ref.split("/").pop()] : media;
   const body = schema?.example ?? schema?.examples?.[0];
@@ -48,30 +48,72 @@ function writeExample(name, { parameters = [], requestBody, security }, { schema
   const input = { path: valuesOf("path"), query: valuesOf("query"), body };
   const given = Object.entries(input).filter(([, value]) => value && Object.keys(value).length > 0);
   const argument = given.length > 0 ? `, ${JSON.stringify(Object.fromEntries(given), null, 2)}` : "";
+  const [id, secret] = (caller.key || "<app_id>:<app_secret>").split(":");
+  const isOpen = security?.some((way) => Object.keys(way).length === 0);
   return [
     `import { createClient } from "${root}/client.js";`,
     "",
     "const shop = createClient({",
     `  url: "${root}",`,
-    `  namespace: "${namespace}",`,
-    ...(security?.length ? ['  app: { id: "<app_id>", secret: "<app_secret>" },'] : []),
+    `  namespace: "${caller.namespace}",`,
+    ...(isOpen ? [] : [`  app: { id: "${id}", secret: "${secret}" },`]),
     "});",
     `const { data } = await shop.call("${name}"${argument.replaceAll(/"(\w+)":/g, "$1:")});`,
   ].join("\n");
 }
 
-async function start() {
-  const content = await (await fetch("openapi.json")).json();
-  content.components.parameters.namespace.example = namespace;
-  for (const [path, methods] of Object.entries(content.paths)) {
+/**
+ * What people read: expressions are for generators, since descriptions say what a text must be. The library warns of
+ * references that can be null.
+ */
+function simplify(node) {
+  if (typeof node !== "object" || node === null) return;
+  if (typeof node.pattern === "string") delete node.pattern;
+  for (const [name, { anyOf: [one, none] = [], description = "" } = {}] of Object.entries(node).filter(isObject)) {
+    if (one?.$ref && none?.type === "null") node[name] = { ...one, description: `${description} Or null.`.trim() };
+  }
+  for (const inner of Object.values(node)) simplify(inner);
+}
+
+const isObject = ([, value]) => typeof value === "object" && value !== null;
+
+/** The description as this caller needs it. */
+function describeFor(caller, text) {
+  const content = JSON.parse(text);
+  const { info, paths, components } = content;
+  simplify([paths, components]);
+  components.parameters.namespace.example = caller.namespace;
+  info.description = info.description
+    .replace("http://127.0.0.1:8080", root)
+    .replace("namespace=demo", `namespace=${caller.namespace}`)
+    .replace("<app_id>:<app_secret>", caller.key || "<app_id>:<app_secret>");
+  for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
-      const isStored = operation.parameters?.some(({ $ref }) => $ref?.endsWith("/namespace"));
-      if (!isStored) continue;
-      const source = writeExample(`${method.toUpperCase()} ${path}`, operation, content.components);
+      const isOfStore = operation.parameters?.some(({ $ref }) => $ref?.endsWith("/namespace"));
+      if (!isOfStore) continue;
+      const source = writeExample(`${method.toUpperCase()} ${path}`, operation, components, caller);
       operation["x-codeSamples"] = [{ lang: "typescript", label: "TypeScript", source }];
     }
   }
-  Scalar.createApiReference("#reference", { ...options, content });
+  return content;
 }
 
+async function start() {
+  const text = await (await fetch("openapi.json")).text();
+  let reference;
+  function show() {
+    const caller = { namespace: elements.namespace.value || "demo", key: elements.key.value };
+    const authentication = { preferredSecurityScheme: "app", securitySchemes: { app: { token: caller.key } } };
+    reference?.destroy();
+    reference = Scalar.createApiReference("#reference", {
+      ...options,
+      authentication,
+      content: describeFor(caller, text),
+    });
+  }
+  show();
+  for (const input of [elements.namespace, elements.key]) input.addEventListener("change", show);
+}
+
+document.querySelector("#caller").addEventListener("submit", (event) => event.preventDefault());
 void start();
