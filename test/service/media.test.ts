@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ctx } from "../../src/server/context.ts";
 import type { AppError } from "../../src/server/errors.ts";
+import { readPicture } from "../../src/server/modules/media/picture.ts";
 import { addPicture, getPicture, keptInS3Ms, purgeTrash, readUpload } from "../../src/server/modules/media/service.ts";
 import {
   addPictures,
@@ -148,6 +149,18 @@ onDatabase("file", (suite) => {
     expect([mug?.media_id, other?.url]).toEqual([expect.stringMatching(/^med_/), "https://a.example/1"]);
     expect((await listPictures(ctx, await resolveStockItem(ctx, "TS-S"))).length).toBe(1);
   });
+
+  test("a first view of a width does not wait for an upload that is being decoded", async () => {
+    const ctx = await openStore(suite);
+    const { id } = await addPicture(ctx, makePng(400, 200));
+    let isDecoded = false;
+    const upload = readPicture(newPng(5000, 5000), "another store").finally(() => {
+      isDecoded = true;
+    });
+    await getPicture(ctx, id, 320);
+    expect(isDecoded).toBe(false);
+    await upload;
+  }, 30_000);
 
   test("with S3, pictures and their widths are there, and are removed after backups have expired", async () => {
     const s3 = startS3Server("pictures");

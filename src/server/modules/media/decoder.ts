@@ -58,7 +58,10 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
       throw isLate ? invalidField("file", `takes too long to decode. ${simpler}`) : endedEarly(answer);
     }
     if ("fault" in answer) throw new Error(answer.fault);
-    decoder.idle = setTimeout(() => child.kill(), idleMs);
+    decoder.idle = setTimeout(() => {
+      warm = undefined;
+      child.kill();
+    }, idleMs);
     decoder.idle.unref();
     return answer.picture;
   } finally {
