@@ -448,3 +448,8 @@ test("an error about an unknown status lists the known ones", async () => {
   expect(stderr).toContain("--status must be one of pending, paid, completed, cancelled, expired.");
   expect(stderr).toContain("Did you mean pending?");
 });
+
+test("an error about an order repeats the number that was typed", async () => {
+  const { error } = await failure("order", "cancel", "-n", "demo", "1", "--yes");
+  expect(error.message).toStartWith("Order 1 is paid. Only ");
+});

@@ -129,18 +129,41 @@ test("a missing file, a directory and a binary file are reported", async () => {
   expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: is not valid UTF-8")]);
 });
 
-test("an import that stops early in a large file ends with its result alone", async () => {
+test("the whole file is checked before anything is saved, also from a pipe, and a dry run lists all errors", async () => {
+  const lines = ["sku,title,price", "W1,One,1", "W2,Two,none", "W3,Three,1", "W4,Four,-1"].join("\n");
+  const path = fileOf("whole.csv", lines);
+  const args = ["product", "import", "-n", "demo"];
+  for (const [more, input] of [[[path]], [["-", "--format", "csv"], lines], [[path, "--dry-run"]]] as const) {
+    const { code, stderr } = await run([...args, ...more], input === undefined ? {} : { input });
+    const place = input === undefined ? `${path}, ` : "";
+    expect(code).toBe(1);
+    for (const line of [3, 5]) expect(stderr).toContain(`${place}line ${line}: price: must be a number`);
+    expect(stderr).toContain(more.at(-1) === "--dry-run" ? "Dry run: nothing was saved." : "Nothing was saved.");
+    expect(await failure("product", "show", "-n", "demo", "W1")).toMatchObject({ code: 3 });
+  }
+  const good = await run([...args, "-", "--format", "csv", "--json"], { input: "sku,title,price\nW1,One,1\n" });
+  expect(JSON.parse(good.stdout)).toMatchObject({ created: 1 });
+});
+
+test("the template imports as it is", async () => {
+  const { stdout } = await run(["product", "import", "-n", "demo", "--template"]);
+  expect(stdout).toStartWith("sku,title,description,status,price,");
+  expect(await json("product", "import", "-n", "demo", fileOf("template.csv", stdout))).toMatchObject({ created: 1 });
+});
+
+test("a dry run of a large file reads all of it", async () => {
   const lines = Array.from({ length: 10_000 }, (_, index) =>
     JSON.stringify({ sku: `S${index}`, title: `Lamp ${index} with text`, price: index === 2 ? "none" : 1 }),
   );
-  const { code, stderr } = await importing(fileOf("large.ndjson", lines.join("\n")), "--dry-run");
-  expect([code, stderr.trimEnd().split("\n")]).toEqual([
+  const path = fileOf("large.ndjson", lines.join("\n"));
+  const { code, stdout, stderr } = await importing(path, "--dry-run");
+  expect(stdout).toMatch(/^Created +9999$/m);
+  expect([code, stderr.trimEnd().split("\n").toSpliced(3, 18)]).toEqual([
     1,
     [
-      "line 3: price: must be a number of at least 0",
+      `${path}, line 3: price: must be a number of at least 0`,
       "line 1: creates Lamp 0 with text",
       "line 2: creates Lamp 1 with text",
-      expect.stringContaining("warning: Stopped at an error after line 3."),
       "Dry run: nothing was saved.",
     ],
   ]);

@@ -28,10 +28,11 @@ beforeAll(async () => {
 test("list prints products for people and scripts, filtered by words, status and limit, in the requested order", async () => {
   const { stdout } = await run(["product", "list", "-n", "demo", "--sort", "title"]);
   const [header, chair, lamp, table] = stdout.trimEnd().split("\n");
-  expect(header).toMatch(/^PRODUCT ID +TITLE +STATUS +PRICE +STOCK +SKU +VARIANTS$/);
-  expect(chair).toMatch(/ Chair +published +49\.00 EUR +not counted +- +0$/);
-  expect(lamp).toMatch(/^prod_\w{26} +Desk lamp +published +19\.90 EUR +7 +LAMP-1 +0$/);
-  expect(table).toMatch(/ Table +draft +240\.00 EUR +3 +- +1$/);
+  expect(header).toMatch(/^TITLE +SKU +PRICE +STOCK +STATUS +VARIANTS$/);
+  expect(chair).toMatch(/^Chair +- +49\.00 EUR +not counted +published +0$/);
+  expect(lamp).toMatch(/^Desk lamp +LAMP-1 +19\.90 EUR +7 +published +0$/);
+  expect(table).toMatch(/^Table +- +240\.00 EUR +3 +draft +1$/);
+  expect((await run(["product", "list", "-n", "demo", "--wide"])).stdout).toMatch(/ prod_\w{26} /);
   expect(await titles("--query", "lam")).toEqual(["Desk lamp"]);
   expect(await titles("--status", "draft")).toEqual(["Table"]);
   expect(await titles("--sort=-price", "--limit", "2")).toEqual(["Table", "Chair"]);
@@ -75,4 +76,39 @@ test("a product of another tenant is not found, and a misspelt one gets suggesti
     "Did you mean desk-lamp?",
   );
   expect((await failure("product", "show", "-n", "other", "desk-lmap")).error.remedy).not.toContain("Did you mean");
+});
+
+test.each([
+  ["12,50", 12.5],
+  ["12.5", 12.5],
+  ["7,5", 7.5],
+])("the price %s is understood", async (text, price) => {
+  const args = ["product", "create", "-n", "other", "--title", "Priced"];
+  expect(await json<object>(...args, "--price", text)).toMatchObject({ price });
+});
+
+test("an amount that may have a thousands separator, or a second comma, is refused with the right form", async () => {
+  const args = ["product", "create", "-n", "other", "--title", "Priced", "--price"];
+  for (const text of ["1,500", "1,2,3"]) {
+    expect((await failure(...args, text)).error.message).toContain("must be a number with a point");
+  }
+});
+
+test("a SKU is found in any case, unless it names two products", async () => {
+  await json("product", "create", "-n", "other", "--title", "Upper", "--price", "1", "--sku", "CASE-1");
+  expect(await json<object>("product", "show", "-n", "other", "case-1")).toMatchObject({ sku: "CASE-1" });
+  await json("product", "create", "-n", "other", "--title", "Lower", "--price", "1", "--sku", "Case-1");
+  expect(await json<object>("product", "show", "-n", "other", "Case-1")).toMatchObject({ title: "Lower" });
+  expect(await failure("product", "show", "-n", "other", "case-1")).toMatchObject({ code: 3 });
+});
+
+test("slugs of a German store are spelt as in German, and an unknown category is named with the similar one", async () => {
+  await json("tenant", "create", "laden", "--language", "de-AT");
+  expect(await json<object>("category", "create", "-n", "laden", "--title", "Drücke")).toMatchObject({
+    slug: "druecke",
+  });
+  const args = ["product", "create", "-n", "laden", "--title", "Größe", "--price", "1"];
+  expect(await json<object>(...args)).toMatchObject({ slug: "groesse" });
+  const { error } = await failure(...args, "--category", "Drücke");
+  expect(error.message).toContain('is not a category of this store: "Drücke"; did you mean druecke?');
 });

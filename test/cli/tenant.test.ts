@@ -217,3 +217,14 @@ describe("without a terminal, a dangerous command does nothing without --yes", (
     expect(await json("tenant", "show", "demo")).toMatchObject({ status: "active" });
   });
 });
+
+test.each([
+  ["Deutsch", "for German: de"],
+  ["german", "for German: de"],
+  ["français", "for French: fr"],
+  ["日本語", "for Japanese: ja"],
+  ["klingonisch", "such as en or pt-BR"],
+])("the language %s is refused, with the code where its name is known", async (language, hint) => {
+  const { code, error } = await openCli().failure("tenant", "create", "spoken", "--language", language);
+  expect([code, error.message]).toEqual([2, expect.stringContaining(hint)]);
+});

@@ -56,7 +56,8 @@ export const commandTree: CommandTree = {
   product: {
     description: "Manage products",
     commands: {
-      ...fromModule(() => import("./product/commands.ts"), "list show import export"),
+      ...fromModule(() => import("./product/commands.ts"), "list show export"),
+      ...fromModule(() => import("./product/import.ts"), "import"),
       ...fromModule(() => import("./product/change.ts"), "create update delete stock"),
       ...fromModule(() => import("./product/image.ts"), "add list remove import", "image "),
     },

@@ -19,13 +19,13 @@ export const namespaceFilterArg = {
 export const userFilterArg = { ...valueArg("id|email", "Filter by user"), completes: "user" } as const;
 
 export const sinceArg = {
-  ...valueArg("duration|time", "Created at or after: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z"),
+  ...valueArg("duration|time", "Created at or after: 2026-11-01 (a day), 7d (ago), or 2030-01-31T12:00:00Z"),
   parse: parsePastTime,
 };
 
 export const untilArg = {
   ...sinceArg,
-  description: "Created before: 7d (ago), 2030-01-31, or 2030-01-31T12:00:00Z",
+  description: "Created before: 2026-11-01 (a day), 7d (ago), or 2030-01-31T12:00:00Z",
 };
 
 /** `--limit` with its default. */

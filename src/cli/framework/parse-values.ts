@@ -28,7 +28,8 @@ function parseTime(flag: string, text: string, direction: 1 | -1): string {
   const at = ms === undefined ? given?.ms : Date.now() + direction * ms;
   // RFC 3339 ends with the year 9999.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
-  throw invalidFlag(flag, "must be a duration such as 90d, or a time such as 2030-01-31T00:00:00Z");
+  const day = direction < 0 ? ", a day such as 2026-11-01" : "";
+  throw invalidFlag(flag, `must be a duration such as 90d${day}, or a time such as 2030-01-31T00:00:00Z`);
 }
 
 /** A whole number from 1 on. */
@@ -40,7 +41,10 @@ export function parseCount(flag: string, text: string): number {
 /** A number of at most 16 characters, which a double represents exactly. */
 export function parseDecimal(flag: string, text: string): number {
   if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);
-  throw invalidFlag(flag, "must be a number such as 1.5");
+  throw invalidFlag(
+    flag,
+    text.includes(",") ? "must be a number with a point, such as 1.5" : "must be a number such as 1.5",
+  );
 }
 
 /** A whole number of at most nine digits. The error names what is counted. */

@@ -29,7 +29,7 @@ onEachDatabase((suite) => {
       images: [{ url: "https://a.example/1.jpg", alt: ',"allow_backorder":' }],
       metadata: { ...internal, public: { material: "steel" } },
     });
-    const translations = { de: { title: "Hemd" }, stock: { title: "Skjorta" } };
+    const translations = { de: { title: "Hemd" }, sv: { title: "Skjorta" } };
     shirt = await shop.createProduct({ title: "Shirt", variants: sizes, metadata: internal, translations });
     hidden = [
       await shop.createProduct({ title: "Contraband draft", slug: "draft", status: "draft" }),

@@ -33,7 +33,11 @@ async function changeOrder(
   const view = await withTenant(args, console, async (ctx) => {
     const id = await findOrder(ctx, args.order);
     const change = async (tx: Ctx) => {
-      await act(tx, (await getOrderView(tx, id)).order);
+      const { order } = await getOrderView(tx, id);
+      await act(tx, order).catch((error: Error) => {
+        error.message = error.message.replaceAll(id, String(order.number));
+        throw error;
+      });
       return getOrderView(tx, id);
     };
     const tried = await inDryRun(ctx, change);

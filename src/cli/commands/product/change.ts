@@ -14,11 +14,11 @@ import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findStockItem, productArgs } from "./commands.ts";
 import { printProduct } from "./print.ts";
 
-/** Errors: UsageError for an amount that may have a thousands separator, and for all that is not a number. */
+/** Reads `12.50` and `12,50`. Errors: UsageError for what may have a thousands separator, and for all that is not a number. */
 function parsePrice(flag: string, text: string): number {
   const ambiguous = ambiguousAmount(text, false);
   if (ambiguous !== undefined) throw invalidFlag(flag, ambiguous);
-  return parseDecimal(flag, text);
+  return parseDecimal(flag, text.replace(/^(\d+),(\d\d?)$/, "$1.$2"));
 }
 
 const fieldArgs = {
@@ -26,7 +26,9 @@ const fieldArgs = {
   price: {
     ...valueArg("amount", "Price in the store's currency, such as 19.90"),
     parse: parsePrice,
-    check: checkInTenant(async (ctx, text) => parseMoney("price", Number(text), currencyDigits(ctx.tenant.currency))),
+    check: checkInTenant(async (ctx, text) =>
+      parseMoney("price", parsePrice("--price", text), currencyDigits(ctx.tenant.currency)),
+    ),
   },
   sku: { ...valueArg("text", "SKU"), allowEmpty: true },
   description: { ...valueArg("text", "Description"), allowEmpty: true },

@@ -60,18 +60,22 @@ const stopReasons = {
   failure: "Aborted",
 } as const;
 
-type Imported = ImportResult & MigrationReport;
+type Imported = ImportResult & MigrationReport & { file: string };
 
 /** Prints the result of an import, its errors on standard error. Returns the exit code. */
 export async function printImport(console: Console, result: Imported, isDryRun: boolean): Promise<number> {
-  const { changes, errors, errors_omitted, stopped, last_line: line, source, left_out, ...counts } = result;
+  const { changes, errors, errors_omitted, stopped, last_line: line, source, left_out, file, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : counts.failed > 0 ? 1 : 0;
   if (console.json) {
-    await printJson(console, { ...result, dry_run: isDryRun });
+    const { file: _, ...answer } = result;
+    await printJson(console, { ...answer, dry_run: isDryRun });
     return code;
   }
+  const name = file === "-" ? "" : `${file}, `;
   for (const { line, field, message } of errors) {
-    await console.writeError(`${escapeControls(`line ${line}: ${field === null ? "" : `${field}: `}${message}`)}\n`);
+    await console.writeError(
+      `${escapeControls(`${name}line ${line}: ${field === null ? "" : `${field}: `}${message}`)}\n`,
+    );
   }
   if (errors_omitted > 0) await console.writeError(`… and ${errors_omitted} more errors\n`);
   for (const { line, title, fields } of isDryRun && !console.quiet ? changes : []) {
@@ -80,7 +84,9 @@ export async function printImport(console: Console, result: Imported, isDryRun: 
   }
   if (source && !console.quiet) await printLeftOut(console, source, left_out);
   if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun }, "created");
-  if (stopped !== null) {
+  if (stopped !== null && !isDryRun && counts.created + counts.updated + counts.unchanged === 0) {
+    await warn(console, `Nothing was saved. ${stopReasons[stopped]}; correct the file and import it again.`);
+  } else if (stopped !== null) {
     const done = isDryRun ? "checked" : "saved";
     await warn(
       console,

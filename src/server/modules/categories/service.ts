@@ -132,7 +132,10 @@ export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: stri
     if (clash) throw clash;
     const row = {
       ...{ parentId: null, description: null, translations: "{}", published: 1, position: null },
-      ...{ slug: slugFrom(input.title) || "category", isSlugGiven: columns.slug === undefined ? 0 : 1 },
+      ...{
+        slug: slugFrom(input.title, ctx.tenant.language) || "category",
+        isSlugGiven: columns.slug === undefined ? 0 : 1,
+      },
       ...columns,
       ...{ id, tenantId: tx.tenant.id, lang: language, now: toTimestamp(tx.now()) },
     };

@@ -3,7 +3,7 @@ import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
-import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
+import { ambiguousName, maxCompared, suggestWord, unknownName } from "../../values/unknown-name.ts";
 import { categories } from "../categories/table.ts";
 import type { ProductColumns } from "./input.ts";
 import { unknownCategory } from "./product-errors.ts";
@@ -22,6 +22,12 @@ const selectByName = statement<{ id: string }>(sql`
   where tenant_id = ${param("tenantId")} and sku = ${param("name")} and deleted_at is null and not has_variants
   union select product_id from ${productVariants}
   where tenant_id = ${param("tenantId")} and sku = ${param("name")} and deleted_at is null`);
+// Reads all products of the store: only for a name that nothing has exactly.
+const selectInAnyCase = statement<{ name: string }>(sql`
+  select sku as name from ${products}
+  where tenant_id = ${param("tenantId")} and lower(sku) = lower(${param("name")}) and deleted_at is null and not has_variants
+  union select sku from ${productVariants}
+  where tenant_id = ${param("tenantId")} and lower(sku) = lower(${param("name")}) and deleted_at is null`);
 const selectBySlug = statement<{ id: string }>(sql`
   select id from ${products} where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null
     and (${param("seesDrafts")} or status = 'published')`);
@@ -64,6 +70,10 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
 export async function resolveStockItem(ctx: Ctx, named: string): Promise<StockItem> {
   const [variant] = await all(ctx.db, selectVariant, { tenantId: ctx.tenant.id, name: named });
   if (variant && isId("var", named)) return variant;
+  const exact = await all(ctx.db, selectByName, { tenantId: ctx.tenant.id, name: named });
+  const alike = exact.length > 0 ? [] : await all(ctx.db, selectInAnyCase, { tenantId: ctx.tenant.id, name: named });
+  const [only] = alike;
+  if (only && only.name !== named && alike.length === 1) return resolveStockItem(ctx, only.name);
   const productId = await resolveProductId(ctx, named);
   return { productId, variantId: variant?.variantId ?? null };
 }
@@ -72,6 +82,9 @@ const ofStore = sql`select c.id from ${categories} c where c.tenant_id = ${param
 const selectIds = statement<{ id: string | null }>(sql`
   select coalesce((${ofStore} and c.id = n.value), (${ofStore} and c.slug = n.value)) as id
   from json_each(${param("names")}) n order by n.key`);
+
+const selectSlugs = statement<{ slug: string }>(sql`
+  select slug from ${categories} where tenant_id = ${param("tenantId")} limit ${param("max")}`);
 
 /** Replaces the names of categories, ids or slugs, by their ids. Errors: validationFailed for one of no category. */
 export async function resolveCategories<Columns extends ProductColumns>(ctx: Ctx, columns: Columns): Promise<Columns> {
@@ -85,9 +98,15 @@ export async function resolveCategories<Columns extends ProductColumns>(ctx: Ctx
 export async function findCategoryIds(ctx: Ctx, field: string, names: readonly string[]): Promise<string[]> {
   const asked = JSON.stringify(names.map((name) => name.normalize("NFC")));
   const rows = await all(ctx.db, selectIds, { tenantId: ctx.tenant.id, names: asked });
-  const ids = rows.map(({ id }, place) => {
-    if (id === null) throw invalidField(`${field}.${place}`, unknownCategory);
-    return id;
-  });
-  return [...new Set(ids)];
+  const ids = rows.flatMap(({ id }) => id ?? []);
+  if (ids.length === rows.length) return [...new Set(ids)];
+  const place = rows.findIndex(({ id }) => id === null);
+  const name = names[place] as string;
+  const slugs = await all(ctx.db, selectSlugs, { tenantId: ctx.tenant.id, max: maxCompared });
+  const meant = suggestWord(
+    name,
+    slugs.map(({ slug }) => slug),
+  );
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+  throw invalidField(`${field}.${place}`, `${unknownCategory}: ${JSON.stringify(name)}${hint}`);
 }

@@ -81,7 +81,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     ...columns,
     id,
     tenantId: ctx.tenant.id,
-    slug: columns.slug ?? defaultSlug(input.title),
+    slug: columns.slug ?? defaultSlug(input.title, language),
     isSlugGiven: columns.slug === undefined ? 0 : 1,
     lang: language,
     now,

@@ -3,10 +3,16 @@ const maxLength = 80;
 /** Characters of a title that are folded, which can make eighteen of one. */
 const maxRead = 300;
 
-/** The slug of a title (`Crème brûlée` → `creme-brulee`). Empty when the title has neither letter nor digit. */
-export function slugFrom(title: string): string {
-  const folded = title
-    .slice(0, maxRead)
+const germanSpelling: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", ß: "ss" };
+
+/**
+ * The slug of a title (`Crème brûlée` → `creme-brulee`), in German with its own spellings (`Drücke` → `druecke`). Empty
+ * when the title has neither letter nor digit.
+ */
+export function slugFrom(title: string, lang = "en"): string {
+  const read = title.slice(0, maxRead).normalize("NFC").toLowerCase();
+  const spelt = /^de(?:-|$)/.test(lang) ? read.replace(/[äöüß]/g, (letter) => germanSpelling[letter] ?? letter) : read;
+  const folded = spelt
     .normalize("NFKD")
     .replace(/(\p{Script=Latin})\p{M}+/gu, "$1")
     .normalize("NFC")
@@ -16,8 +22,8 @@ export function slugFrom(title: string): string {
 }
 
 /** The slug that a product gets from its title. */
-export function defaultSlug(title: string): string {
-  return slugFrom(title) || "product";
+export function defaultSlug(title: string, lang: string): string {
+  return slugFrom(title, lang) || "product";
 }
 
 const valid = /^[\p{L}\p{M}\p{N}]+(?:[-_][\p{L}\p{M}\p{N}]+)*$/u;

@@ -127,8 +127,29 @@ export function parseNamespace(text: string): string {
 /** A BCP 47 language tag in its canonical case (`pt-BR`). Errors: validationFailed naming the field. */
 export function parseLanguage(field: string, tag: string): string {
   const canonical = tag.length <= 35 ? attempt(() => Intl.getCanonicalLocales(tag)[0]) : undefined;
-  if (canonical !== undefined) return canonical;
-  throw invalidField(field, "must be a language code, such as en or pt-BR");
+  // Longer primary subtags are well-formed, but no language has one.
+  if (canonical !== undefined && /^[a-z]{2,3}(?:-|$)/.test(canonical)) return canonical;
+  const code = findLanguage(tag);
+  const example = code === undefined ? ", such as en or pt-BR" : `; for ${englishName(code)}: ${code}`;
+  throw invalidField(field, `must be a language code${example}`);
+}
+
+const englishNames = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
+const englishName = (code: string) => englishNames.of(code);
+
+/** The two-letter codes of languages by their names in English and in themselves. Filled by the first name that is typed. */
+const codesByName = new Map<string, string>();
+
+function findLanguage(name: string): string | undefined {
+  if (codesByName.size === 0) {
+    const letters = [..."abcdefghijklmnopqrstuvwxyz"];
+    const codes = letters.flatMap((first) => letters.map((second) => first + second));
+    for (const code of codes.filter(englishName)) {
+      const own = new Intl.DisplayNames(code, { type: "language" }).of(code) as string;
+      for (const known of [own, englishName(code) as string]) codesByName.set(known.toLowerCase(), code);
+    }
+  }
+  return codesByName.get(name.toLowerCase());
 }
 
 const known = new Set(Intl.supportedValuesOf("currency"));

@@ -64,6 +64,24 @@ export function csvFormat(names?: readonly string[]) {
   return { header: writeCsv([columns.map(({ name }) => name)]), render };
 }
 
+const example = {
+  sku: "MUG-1",
+  title: "Enamel mug",
+  description: "Holds 300 ml",
+  status: "published",
+  price: "12.50",
+  compare_at_price: "",
+  stock: "40",
+  tags: "kitchen|enamel",
+  categories: "",
+  images: "",
+};
+
+/** A CSV file with the usual columns and one example product. */
+export function csvTemplate(): string {
+  return writeCsv([Object.keys(example), Object.values(example)]);
+}
+
 function rowOf(columns: readonly CsvColumn[], product: Fields, given: Fields = {}): string[] {
   // With hyphens the variant still follows its product's price when the file is imported.
   const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;

@@ -103,7 +103,7 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
     const found = variantSku === undefined ? undefined : await find(selectByVariantSku, variantSku);
     if (found) return found;
   }
-  const slug = identifyingSlug(item);
+  const slug = identifyingSlug(item, tx.tenant.language);
   const found = slug === undefined ? undefined : await find(selectBySlug, slug);
   // Different titles can make the same slug, as C++ and C# do.
   if (!found || document.slug || found.title === document.title) return found;
@@ -118,9 +118,9 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
  * The fields by which an item is found, apart from an id: its slug, or the SKUs. A further item of the file with one of
  * these keys would change the same product again at every import.
  */
-export function identifyingKeys(item: ImportItem): [field: string, key: string][] {
+export function identifyingKeys(item: ImportItem, lang: string): [field: string, key: string][] {
   const { document, variants } = item;
-  const slug = identifyingSlug(item);
+  const slug = identifyingSlug(item, lang);
   if (slug !== undefined) return [[document.slug ? "slug" : "title", slug]];
   const all = variants.length > 0 ? variants.map((variant) => variant.document) : [document];
   return all.flatMap((one, index) => {
@@ -133,11 +133,14 @@ export function identifyingKeys(item: ImportItem): [field: string, key: string][
  * The slug that identifies the product of an item without id and SKUs: its own, or that of its title. Undefined for
  * other items, and for fields that are refused when the product is written.
  */
-function identifyingSlug({ document: { id, sku, slug, title }, variants }: ImportItem): string | undefined {
+function identifyingSlug(
+  { document: { id, sku, slug, title }, variants }: ImportItem,
+  lang: string,
+): string | undefined {
   if ((id ?? sku ?? null) !== null || variants.some(({ document }) => (document.sku ?? null) !== null))
     return undefined;
   if (isSearchable(slug)) return slug.normalize("NFC");
-  return isSearchable(title) && title.length <= maxTitle ? defaultSlug(title) : undefined;
+  return isSearchable(title) && title.length <= maxTitle ? defaultSlug(title, lang) : undefined;
 }
 
 /** The SKU of a document if it is valid enough to look up; an invalid one is refused when the product is written. */

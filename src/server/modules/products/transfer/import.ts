@@ -149,7 +149,7 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
     throw invalidField(field, `${what} of line ${line}. ${item.variants.length > 0 ? rowsTogether : remedy}`);
   };
   try {
-    for (const [field, key] of identifyingKeys(item)) claim(field, key);
+    for (const [field, key] of identifyingKeys(item, tx.tenant.language)) claim(field, key);
     const outcome = await inSavepoint(tx, () => importProduct(tx, item, claim));
     for (const key of claimed) lines.set(key, item.line);
     return outcome;

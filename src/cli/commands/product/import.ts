@@ -1,0 +1,176 @@
+import { once } from "node:events";
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { withPictures } from "../../context/context.ts";
+import { type ArgValues, type CommandArgs, choiceArg, fileFormatArg, type SharedValues } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import type { Console } from "../../terminal/console.ts";
+import { formatOf } from "../../terminal/export-file.ts";
+import { withProgress } from "../../terminal/progress.ts";
+import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
+import { printImport } from "./print.ts";
+
+/** Opens a file, or standard input for `-`, until `close`. The signal ends reading with an error. */
+async function openSource(path: string, console: Console, signal: AbortSignal) {
+  if (path === "-") return { bytes: console.streamInput(signal), size: undefined, close: () => {} };
+  const refuse = (error: NodeJS.ErrnoException): never => {
+    throw invalidFlag("<file>", `cannot be read (${error.code ?? "unknown"}): ${path}`);
+  };
+  const found = await stat(path).catch(refuse);
+  if (found.isDirectory()) throw invalidFlag("<file>", `is a directory: ${path}`);
+  // The stream alone owns the descriptor: it may be in the middle of a read when the import stops.
+  const bytes = createReadStream(path, { signal, highWaterMark: 256 * 1024 });
+  await once(bytes, "open").catch(refuse);
+  return { bytes, size: found.isFile() ? found.size : undefined, close: () => void bytes.destroy() };
+}
+
+const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
+
+const importArgs = {
+  file: {
+    type: "positional",
+    required: true,
+    fallback: "template",
+    completes: "file",
+    description: "File to import; - for standard input",
+  },
+  template: { type: "boolean", description: "Print a CSV file with the usual columns and one example product" },
+  namespace: requiredNamespaceArg,
+  format: fileFormatArg,
+  delimiter: choiceArg(["comma", "semicolon", "tab"], "Delimiter of CSV (default: detected in the first line)"),
+  "dry-run": { type: "boolean", description: "Check the file and save nothing" },
+  "on-error": { ...choiceArg(["stop", "skip"], "After a product with an error: stop, or skip it"), default: "stop" },
+} as const satisfies CommandArgs;
+
+const importProduct = defineCommand({
+  description: "Import products from a CSV or NDJSON file",
+  args: importArgs,
+  examples: [
+    "bodega product import -n demo products.csv --dry-run",
+    "bodega product import -n demo products.ndjson --on-error skip --json",
+    "bodega product import -n demo products_export.csv --dry-run",
+    "bodega product import -n demo - --format csv < products.csv",
+    "bodega product import -n demo --template > products.csv",
+  ],
+  notes: [
+    "A line updates the product with the same id; without an id, that with the same SKU; without both, that with the same slug. " +
+      "A line without a slug updates the product with the same title, if its slug is made from that title. Otherwise it creates a product. Fields that are not in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
+    "With --on-error stop, the whole file is checked first, and nothing is saved if a line has an error; standard input is " +
+      "kept in a temporary file for that. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the " +
+      "current batch is saved.",
+    "The first line of a CSV file has the column names that `bodega product export` writes. With semicolons as delimiters, decimals " +
+      "may have a comma. Consecutive lines with the same id, slug, SKU or title are variants of one product. " +
+      "The first line has the title and the other fields of the product.",
+    "An empty cell leaves a field as it is. A hyphen (-) removes its value: no description, stock not counted, a variant at the product's price.",
+    "A product export of Shopify or WooCommerce is recognised by its columns and imported as it is: prices, sales, stock, variants, " +
+      "tags, pictures and status. Missing categories are created. The columns and lines that are left out are listed, with the reason.",
+    "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these.",
+    "Pictures are addresses, ids of uploaded pictures, or paths of files relative to the imported file, with | between " +
+      "them. Files are uploaded. To add a folder of pictures named by SKU: bodega product image import <folder>",
+    "A dry run checks the whole file. It lists the first hundred errors, and the first twenty new products and updates. It does not detect conflicts between lines more than a few hundred products apart.",
+  ],
+  async run(args, console) {
+    if (args.template) {
+      const { csvTemplate } = await import("../../../server/modules/products/transfer/export.ts");
+      return console.write(csvTemplate());
+    }
+    const stop = new AbortController();
+    console.onInterrupt(() => stop.abort());
+    if (args["on-error"] === "skip" && !args["dry-run"]) return importFile(args, console, stop.signal);
+    const spool = args["dry-run"] ? undefined : await spoolSource(args, console, stop.signal);
+    const path = spool && join(spool, "input");
+    try {
+      const checked = { ...args, path, "dry-run": true, "on-error": "skip" as const };
+      if (args["dry-run"]) return await importFile(checked, console, stop.signal);
+      const code = await importFile({ ...checked, showsFaultsOnly: true }, console, stop.signal);
+      return code === 0 ? await importFile({ ...args, path }, console, stop.signal) : code;
+    } finally {
+      if (spool !== undefined) rmSync(spool, { recursive: true, force: true });
+    }
+  },
+});
+
+/** Copies what can be read only once, a pipe, into a new temporary directory. Returns it; undefined for a regular file. */
+async function spoolSource(args: ImportArgs, console: Console, signal: AbortSignal): Promise<string | undefined> {
+  readFormat(args);
+  const source = await openSource(args.file, console, signal);
+  if (source.size !== undefined) return void source.close();
+  const dir = mkdtempSync(join(tmpdir(), "bodega-import-"));
+  try {
+    await pipeline(source.bytes, createWriteStream(join(dir, "input"), { mode: 0o600 }));
+    return dir;
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw signal.aborted ? new CancelledError() : error;
+  }
+}
+
+function readFormat({ file, format = formatOf(file) }: ImportArgs): "csv" | "ndjson" {
+  if (format !== undefined) return format;
+  throw invalidFlag("--format", `is required for ${file}`, "Use csv or ndjson.");
+}
+
+type ImportArgs = ArgValues<typeof importArgs> & SharedValues & { path?: string | undefined; showsFaultsOnly?: true };
+
+/** Imports or checks the file of `path`, or of the argument, and prints the result. Returns the exit code. */
+async function importFile(args: ImportArgs, console: Console, signal: AbortSignal): Promise<number> {
+  const { file } = args;
+  const format = readFormat(args);
+  const source = await openSource(args.path ?? file, console, signal);
+  const { decodeText } = await import("../../../server/modules/products/transfer/decode-text.ts");
+  const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
+  const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
+  const { newReport } = await import("../../../server/modules/products/transfer/migration/shop-table.ts");
+  const { storePictures } = await import("../../../server/modules/products/transfer/store-pictures.ts");
+  const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");
+  let read = 0;
+  async function* counted() {
+    for await (const piece of source.bytes) {
+      read += piece.length;
+      yield piece;
+    }
+  }
+  const text = decodeText(counted());
+  const report = newReport();
+  const delimiter = args.delimiter && delimiters[args.delimiter];
+  const items = format === "csv" ? readCsv(text, delimiter, report) : readNdjson(text);
+  const isDryRun = args["dry-run"];
+  const folder = file === "-" ? "." : dirname(file);
+  try {
+    const result = await withProgress(console, source.size, (show) =>
+      withPictures(args, console, (ctx) =>
+        importProducts(ctx, storePictures(ctx, items, { folder, isDryRun }), {
+          onError: args["on-error"],
+          isDryRun,
+          signal,
+          onProgress: ({ created, updated, unchanged, failed }) =>
+            show(read, `${created + updated + unchanged + failed} products, ${failed} with errors`),
+        }),
+      ),
+    );
+    if (args.showsFaultsOnly) {
+      if (result.failed === 0 && result.stopped === null) return 0;
+      const unsaved = {
+        created: 0,
+        updated: 0,
+        unchanged: 0,
+        changes: [],
+        stopped: result.stopped ?? ("error" as const),
+      };
+      return await printImport(console, { ...result, ...unsaved, ...report, file }, false);
+    }
+    return await printImport(console, { ...result, ...report, file }, isDryRun);
+  } catch (error) {
+    if (!(error instanceof ImportFailure)) throw error;
+    await printImport(console, { ...error.result, ...report, file }, isDryRun);
+    throw error.cause;
+  } finally {
+    source.close();
+  }
+}
+
+export default { import: importProduct };
