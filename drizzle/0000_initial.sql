@@ -670,7 +670,7 @@ CREATE TABLE `tenants` (
 	`address_writes` integer DEFAULT 1200 NOT NULL,
 	`visitor_writes` integer DEFAULT 240 NOT NULL,
 	`pending_orders` integer DEFAULT 5 NOT NULL,
-	`stock_share` integer DEFAULT 50 NOT NULL,
+	`stock_share` integer DEFAULT 20 NOT NULL,
 	`orders_per_minute` integer DEFAULT 10 NOT NULL,
 	`media_quota` integer DEFAULT 1073741824 NOT NULL,
 	`sign_up` text DEFAULT 'verified' NOT NULL,

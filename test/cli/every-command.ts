@@ -93,5 +93,5 @@ function toLine(args: CommandArgs, values: GivenValues): string[] {
     return [value].flat().map((text) => `--${name}=${text}`);
   });
   const words = positionalsOf(args).flatMap(([name]) => (values[name] as string | string[] | undefined) ?? []);
-  return words.length > 0 ? [...flags, "--", ...words] : flags;
+  return [...flags, ...(words.some((word) => word.startsWith("-")) ? ["--"] : []), ...words];
 }

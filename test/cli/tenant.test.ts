@@ -24,7 +24,7 @@ const details = {
   address_writes: 1200,
   visitor_writes: 240,
   pending_orders: 5,
-  stock_share: 50,
+  stock_share: 20,
   orders_per_minute: 10,
   media_quota: 1_073_741_824,
   sign_up: "verified",

@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     expect(await next()).toBe(201);
   });
 
-  test("unpaid orders of a customer reserve at most their share of an item, however they are split", async () => {
+  test("unpaid orders of a customer reserve at most their share of the whole stock, however they are split", async () => {
     const { shop, id, eve, order } = await open({ stockShare: 50 });
     const other = await openAccount(shop);
     const first = await eve.call<OrderReply>("POST /orders/", order(15));
@@ -51,16 +51,30 @@ onEachDatabase((suite) => {
     expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
     expect(over.error?.message).toContain("only part of the stock");
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
-    // Of the 25 that Eve has not reserved, another customer gets 12.
-    expect((await other.call("POST /orders/", order(13))).code).toBe(5304);
-    expect((await other.call("POST /orders/", order(12))).status).toBe(201);
+    // What Eve has reserved is a part of the whole stock.
+    expect((await other.call("POST /orders/", order(21))).code).toBe(5304);
+    expect((await other.call("POST /orders/", order(20))).status).toBe(201);
     await actOn(shop, first.data, "pay");
-    // With 13 left, 6 are the share. Of 10 or fewer, a customer gets all.
-    expect((await eve.call("POST /orders/", order(7))).code).toBe(5304);
-    const { id: few } = await shop.createProduct({ stock: 10 });
+    // Ten pieces in any case.
+    const { id: few } = await shop.createProduct({ stock: 12 });
+    expect((await eve.call("POST /orders/", order(11, few))).code).toBe(5304);
     expect((await eve.call("POST /orders/", order(10, few))).status).toBe(201);
     const { id: more } = await shop.createProduct({ stock: 20, allow_backorder: true });
     expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);
+  });
+
+  test("customers reserve no more than a fifth of a stock each", async () => {
+    const shop = await suite.shop({ tenant: { pendingOrders: 0, ordersPerMinute: 0 } });
+    const { id } = await shop.createProduct({ stock: 1000 });
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      const eve = await openAccount(shop);
+      for (const quantity of [200, 1]) {
+        statuses.push((await eve.call("POST /orders/", { body: { items: [{ product_id: id, quantity }] } })).status);
+      }
+    }
+    expect(statuses).toEqual([201, 409, 201, 409, 201, 409]);
+    expect(await stockOf(shop, id)).toEqual({ stock: 1000, reserved: 600 });
   });
 
   test("a customer makes only so many orders a minute, also when each is cancelled at once", async () => {

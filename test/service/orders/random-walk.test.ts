@@ -225,11 +225,10 @@ async function limitsOf({ ctx, shop, items, orders, limited }: Walk, userId: str
     const lines = pending.flatMap((one) => one.items);
     const ofItem = lines.filter((line) => (line.variant_id ?? line.product_id) === id);
     const held = ofItem.reduce((sum, { quantity }) => sum + quantity, 0);
-    const { stock, reserved } = await stockOf(shop, id);
-    const available = (stock ?? 0) - reserved + held;
+    const { stock } = await stockOf(shop, id);
+    const share = Math.max(10, Math.floor(((stock ?? 0) * ctx.tenant.stockShare) / 100));
     // The item with five pieces can be ordered beyond its stock.
-    const isLimited = initial !== null && initial !== 5 && available > 10;
-    most.set(id, isLimited ? Math.floor((available * ctx.tenant.stockShare) / 100) - held : Number.POSITIVE_INFINITY);
+    most.set(id, initial !== null && initial !== 5 ? share - held : Number.POSITIVE_INFINITY);
   }
   return {
     isFree: pending.length < ctx.tenant.pendingOrders && recent.length < ctx.tenant.ordersPerMinute,

@@ -4,9 +4,10 @@ import { withTenant } from "../../context/context.ts";
 import { type FlagArg, type SharedValues, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
-import { info } from "../../terminal/output.ts";
+import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
+import { findUser } from "../user/args.ts";
 import { findOrder, orderArgs } from "./commands.ts";
 import { formatAmount, formatCustomer, printOrder } from "./print.ts";
 
@@ -84,16 +85,52 @@ const fulfill = defineCommand({
 });
 
 const cancel = defineCommand({
-  description: "Cancel a pending order and release its stock and points",
-  args: { ...orderArgs, "dry-run": dryRunArg },
-  examples: ["bodega order cancel -n demo 17", "bodega order cancel -n demo 17 --dry-run"],
+  description: "Cancel pending orders and release their stock and points",
+  args: {
+    ...orderArgs,
+    order: { ...orderArgs.order, required: false },
+    buyer: {
+      ...valueArg("email|id", "Cancel all unpaid orders of this buyer, as `order list --unpaid --by buyer` shows it"),
+      completes: "user",
+    },
+    "dry-run": dryRunArg,
+  },
+  oneOf: { question: "What should be cancelled?", ways: { order: "", buyer: "" } },
+  examples: [
+    "bodega order cancel -n demo 17",
+    "bodega order cancel -n demo 17 --dry-run",
+    "bodega order cancel -n demo --buyer ada@example.com",
+  ],
   done: "Cancelled order {number}.",
   notes: ["A full refund cancels a paid order: bodega order refund -n <namespace> <order>"],
   async run(args, console) {
+    const { order, buyer, ...rest } = args;
+    if (order === undefined) return cancelOfBuyer({ ...rest, buyer: buyer as string }, console);
     const { cancelOrder } = await import("../../../server/modules/orders/service.ts");
-    await changeOrder(args, console, "Cancel {order}?", (tx, { id }) => cancelOrder(tx, id));
+    await changeOrder({ ...rest, order }, console, "Cancel {order}?", (tx, { id }) => cancelOrder(tx, id));
   },
 });
+
+/** Cancels all unpaid orders of a buyer. */
+async function cancelOfBuyer(
+  args: SharedValues & { namespace: string; buyer: string; "dry-run"?: boolean },
+  console: Console,
+): Promise<void> {
+  const { cancelUnpaid, listUnpaid } = await import("../../../server/modules/orders/buyers.ts");
+  const cancelled = await withTenant(args, console, async (ctx) => {
+    const buyer = (args.buyer.includes("@") ? await findUser(ctx, args.buyer) : undefined) ?? args.buyer;
+    const numbers = (await listUnpaid(ctx, buyer)).map(({ number }) => number);
+    if (numbers.length === 0 || args["dry-run"]) return numbers;
+    await confirmAction(console, `Cancel the unpaid orders of ${args.buyer} (${numbers.join(", ")})?`);
+    return cancelUnpaid(ctx, buyer);
+  });
+  const record = { buyer: args.buyer, cancelled };
+  await printRecord(
+    { ...console, done: args["dry-run"] ? undefined : "Cancelled the unpaid orders of {buyer}." },
+    record,
+    "buyer",
+  );
+}
 
 const refund = defineCommand({
   description: "Record the refund of a paid order, or of some of its lines",

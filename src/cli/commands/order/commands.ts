@@ -2,7 +2,7 @@ import type { Ctx } from "../../../server/context.ts";
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { recordArg, withTenant } from "../../context/context.ts";
-import { type ArgValues, type CommandArgs, choiceArg, exportArgs } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, choiceArg, exportArgs, type SharedValues } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import {
   limitArg,
@@ -12,8 +12,10 @@ import {
   untilArg,
   userFilterArg,
 } from "../../framework/list-args.ts";
+import type { Console } from "../../terminal/console.ts";
 import { readExportFormat, writeExport } from "../../terminal/export-file.ts";
 import { printJson, printList } from "../../terminal/output.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/args.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
 
@@ -46,17 +48,28 @@ async function readOrderFilter(ctx: Ctx, args: ArgValues<typeof orderFilterFlags
 
 const list = defineCommand({
   description: "List the orders of a store, newest first",
-  args: { namespace: requiredNamespaceArg, ...orderFilterFlags, limit: limitArg("50") },
+  args: {
+    namespace: requiredNamespaceArg,
+    ...orderFilterFlags,
+    unpaid: { type: "boolean", description: "List only pending orders, which reserve stock" },
+    by: choiceArg(["buyer"], "With --unpaid: list who reserves how many pieces"),
+    limit: limitArg("50"),
+  },
   examples: [
     "bodega order list -n demo --since 7d",
+    "bodega order list -n demo --unpaid --by buyer",
     "bodega order list -n demo --status paid --customer ada@example.com",
     "bodega order list -n demo --since 2030-01-01 --until 2030-02-01 --limit 1000 --json",
   ],
   async run(args, console) {
-    const { limit } = args;
+    const { limit, unpaid, by } = args;
+    if (by !== undefined) {
+      if (!unpaid) throw invalidFlag("--by", "needs --unpaid");
+      return printBuyers(args, console);
+    }
     const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
     const { views, hasMore } = await withTenant(args, console, async (ctx) =>
-      listOrderViews(ctx, await readOrderFilter(ctx, args), limit),
+      listOrderViews(ctx, { ...(await readOrderFilter(ctx, args)), ...(unpaid && { status: "pending" }) }, limit),
     );
     if (console.json) return printJson(console, views.map(toOrderRecord));
     await printList(console, views, {
@@ -75,6 +88,23 @@ const list = defineCommand({
     if (hasMore) await noteLimit(console, limit);
   },
 });
+
+/** Lists who reserves stock with unpaid orders. */
+async function printBuyers(args: SharedValues & { namespace: string; limit: number }, console: Console): Promise<void> {
+  const { listBuyers } = await import("../../../server/modules/orders/buyers.ts");
+  const buyers = await withTenant(args, console, (ctx) => listBuyers(ctx, args.limit));
+  await printList(console, buyers, {
+    id: ({ buyer }) => buyer ?? "",
+    empty: "No unpaid orders found.",
+    columns: [
+      { header: "BUYER", value: ({ buyer, email }) => email ?? buyer ?? "staff" },
+      { header: "ORDERS", value: ({ orders }) => String(orders) },
+      { header: "PIECES", value: ({ pieces }) => String(pieces) },
+      "since",
+      "expires_at",
+    ],
+  });
+}
 
 const show = defineCommand({
   description: "Show an order with its lines, refunds and address",

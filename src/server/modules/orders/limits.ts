@@ -8,13 +8,14 @@ import { addressSubject, requireHit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
 import { orderLines, orders } from "./table.ts";
 
-/** Of so few pieces, one buyer may reserve all. */
+/** One buyer may reserve so many pieces of an item in any case. */
 const fewPieces = 10;
 
 const ofBuyer = sql`o.tenant_id = ${param("tenantId")} and o.buyer = ${param("buyer")}`;
 const selectPending = statement<{ count: number; next: string | null }>(sql`
   select count(*) as count, min(o.expires_at) as next from ${orders} o where ${ofBuyer}`);
-// Stock that the buyer has reserved is available to the buyer. Parameters are real numbers, so the share is rounded here.
+// Of the whole stock: shares of what is left would let seven buyers reserve all but a hundredth. Parameters are real
+// numbers, so the share is rounded here.
 const selectExcess = statement<{ position: number; most: number }>(sql`
   with held as (
     select l.product_id, l.variant_id, sum(l.quantity) as quantity,
@@ -22,11 +23,11 @@ const selectExcess = statement<{ position: number; most: number }>(sql`
     from ${orders} o join ${orderLines} l on l.order_id = o.id where ${ofBuyer} and l.is_counted
     group by l.product_id, l.variant_id),
   limited as (
-    select h.position, h.quantity, h.quantity + coalesce(v.stock - v.reserved, p.stock - p.reserved) as available
+    select h.position, h.quantity,
+      max(${sql.raw(String(fewPieces))}, cast(coalesce(v.stock, p.stock) * ${param("share")} / 100 as integer)) as most
     from held h join ${products} p on p.id = h.product_id left join ${productVariants} v on v.id = h.variant_id
     where h.position is not null and not p.allow_backorder)
-  select position, cast(available * ${param("share")} / 100 as integer) as most from limited
-  where available > ${sql.raw(String(fewPieces))} and quantity * 100 > available * ${param("share")} limit 1`);
+  select position, most from limited where quantity > most limit 1`);
 
 /**
  * Whose limits an order counts towards: the customer, or a keyed hash of the guest's address. Null for orders of staff and

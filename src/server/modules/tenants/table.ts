@@ -33,8 +33,8 @@ export const tenants = sqliteTable(
     visitorWrites: integer("visitor_writes").notNull().default(240),
     /** Unpaid orders of one customer or guest's address; 0 for no limit. */
     pendingOrders: integer("pending_orders").notNull().default(5),
-    /** Percent of an item's available stock that these may reserve, if it is more than a few pieces. */
-    stockShare: integer("stock_share").notNull().default(50),
+    /** Percent of an item's whole stock that these may reserve, or a few pieces if that is more. */
+    stockShare: integer("stock_share").notNull().default(20),
     /** Orders a minute of one customer or guest's address; 0 for no limit. */
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
     /** Bytes of all pictures. */
