@@ -112,3 +112,20 @@ test("slugs of a German store are spelt as in German, and an unknown category is
   const { error } = await failure(...args, "--category", "Drücke");
   expect(error.message).toContain('is not a category of this store: "Drücke"; did you mean druecke?');
 });
+
+test("create and update know the former price, tags and translations, also of a category", async () => {
+  const sale = ["--compare-at-price", "20", "--tag", "new", "--tag", "sale", "--title-in", "de=Becher"];
+  const args = ["-n", "other", "--title", "Beaker", "--price", "12", "--sku", "BEAKER"];
+  const expected = { compare_at_price: 20, tags: ["new", "sale"], translations: { de: { title: "Becher" } } };
+  expect(await json<object>("product", "create", ...args, ...sale)).toMatchObject(expected);
+  const change = ["--compare-at-price=", "--tag", "old", "--title-in", "de=", "--description-in", "fr=Un verre"];
+  const changed = await json<object>("product", "update", "-n", "other", "BEAKER", ...change);
+  expect(changed).toMatchObject({ compare_at_price: null, tags: ["old"] });
+  expect((changed as { translations: object }).translations).toMatchObject({ fr: { description: "Un verre" } });
+  await json("category", "create", "-n", "other", "--title", "Glasses");
+  const category = await json<object>("category", "update", "-n", "other", "glasses", "--title-in", "de=Gläser");
+  expect(category).toMatchObject({ translations: { de: { title: "Gläser" } } });
+  expect(await failure("category", "update", "-n", "other", "glasses", "--title-in", "Gläser")).toMatchObject({
+    code: 2,
+  });
+});

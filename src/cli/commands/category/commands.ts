@@ -6,6 +6,7 @@ import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printList, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
+import { readTranslations, translationArgs } from "../product/translations.ts";
 
 const categoryArgs = {
   category: recordArg("category", "Id or slug of the category", async (ctx, name) => {
@@ -26,12 +27,23 @@ const fieldArgs = {
   description: { ...valueArg("text", "Description"), allowEmpty: true },
   position: numberArg("number", "Place among the categories with the same parent"),
   published: choiceArg(["yes", "no"], "Whether customers see it"),
+  ...translationArgs,
 } as const satisfies CommandArgs;
 
 /** The given fields. */
-function readFields({ title, parent, slug, description, position, published }: ArgValues<typeof fieldArgs>) {
+function readFields(args: ArgValues<typeof fieldArgs>) {
+  const { title, parent, slug, description, position, published } = args;
+  const translations = readTranslations(args);
   const parent_id = parent === "" ? null : parent;
-  const fields = { title, parent_id, slug, description, position, published: published && published === "yes" };
+  const fields = {
+    title,
+    parent_id,
+    slug,
+    description,
+    position,
+    published: published && published === "yes",
+    translations,
+  };
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Partial<CategoryInput>;

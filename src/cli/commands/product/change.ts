@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
-import type { ProductInput } from "../../../server/modules/products/model.ts";
+import type { ProductInput, ProductPatch } from "../../../server/modules/products/model.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
@@ -13,6 +13,7 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findStockItem, productArgs } from "./commands.ts";
 import { printProduct } from "./print.ts";
+import { readTranslations, translationArgs } from "./translations.ts";
 
 /** Reads `12.50` and `12,50`. Errors: UsageError for what may have a thousands separator, and for all that is not a number. */
 function parsePrice(flag: string, text: string): number {
@@ -30,6 +31,12 @@ const fieldArgs = {
       parseMoney("price", parsePrice("--price", text), currencyDigits(ctx.tenant.currency)),
     ),
   },
+  "compare-at-price": {
+    ...valueArg("amount", "Former price, which puts the product on sale; empty for none"),
+    allowEmpty: true,
+    field: "compare_at_price",
+    parse: (flag: string, text: string) => (text ? parsePrice(flag, text) : null),
+  },
   sku: { ...valueArg("text", "SKU"), allowEmpty: true },
   description: { ...valueArg("text", "Description"), allowEmpty: true },
   status: choiceArg(["draft", "published", "archived"], "Status"),
@@ -38,12 +45,16 @@ const fieldArgs = {
     multiple: true,
     completes: "category",
   },
+  tag: { ...valueArg("text", "Tag; repeat it for several; replaces all current ones"), multiple: true, field: "tags" },
+  ...translationArgs,
 } as const satisfies CommandArgs;
 
 /** The given fields. */
-function readFields(args: ArgValues<typeof fieldArgs>): Partial<ProductInput> {
-  const { title, price, sku, description, status, category } = args;
-  const fields = { title, price, sku, description, status, ...(category.length > 0 && { category_ids: category }) };
+function readFields(args: ArgValues<typeof fieldArgs>): ProductPatch {
+  const { title, price, sku, description, status, category, tag, "compare-at-price": compare_at_price } = args;
+  const lists = { ...(category.length > 0 && { category_ids: category }), ...(tag.length > 0 && { tags: tag }) };
+  const translations = readTranslations(args);
+  const fields = { title, price, compare_at_price, sku, description, status, translations, ...lists };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
@@ -73,8 +84,11 @@ const update = defineCommand({
   examples: [
     "bodega product update -n demo desk-lamp --price 35",
     "bodega product update -n demo LAMP-1 --status draft",
+    "bodega product update -n demo LAMP-1 --price 29 --compare-at-price 35 --tag sale --title-in de=Lampe",
   ],
-  notes: ["Fields without a flag keep their value. An empty --sku= or --description= clears the field."],
+  notes: [
+    "Fields without a flag keep their value. An empty --sku=, --description= or --compare-at-price= clears the field.",
+  ],
   done: "Updated product {title}.",
   oneOf: waysToChange(...Object.keys(fieldArgs)),
   async run(args, console) {

@@ -1,0 +1,29 @@
+import { type ArgValues, type CommandArgs, valueArg } from "../../framework/args.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
+
+/** The flags of texts in other languages than the store's, of products and categories. */
+export const translationArgs = {
+  "title-in": {
+    ...valueArg("lang=text", "Title in another language, such as de=Tasse; de= removes it"),
+    multiple: true,
+    field: "translations",
+  },
+  "description-in": {
+    ...valueArg("lang=text", "Description in another language; de= removes it"),
+    multiple: true,
+    field: "translations",
+  },
+} as const satisfies CommandArgs;
+
+/** The given texts by language, null for those to remove; undefined without any. Errors: UsageError. */
+export function readTranslations(args: ArgValues<typeof translationArgs>) {
+  const translations: Record<string, { title?: string | null; description?: string | null }> = {};
+  for (const field of ["title", "description"] as const) {
+    for (const given of args[`${field}-in`]) {
+      const [, lang, text] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
+      if (lang === undefined) throw invalidFlag(`--${field}-in`, "must be a language and a text, such as de=Tasse");
+      translations[lang] = { ...translations[lang], [field]: text || null };
+    }
+  }
+  return Object.keys(translations).length === 0 ? undefined : translations;
+}
