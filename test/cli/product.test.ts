@@ -110,6 +110,7 @@ test("slugs of a German store are spelt as in German, and an unknown category is
   const args = ["product", "create", "-n", "laden", "--title", "Größe", "--price", "1"];
   expect(await json<object>(...args)).toMatchObject({ slug: "groesse" });
   const { error } = await failure(...args, "--category", "Drücke");
+  expect(error.message).toStartWith("--category");
   expect(error.message).toContain('is not a category of this store: "Drücke"; did you mean druecke?');
 });
 

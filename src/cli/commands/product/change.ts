@@ -44,6 +44,7 @@ const fieldArgs = {
     ...valueArg("category", "Category, by its id or slug; repeat it for several"),
     multiple: true,
     completes: "category",
+    field: "category_ids",
   },
   tag: { ...valueArg("text", "Tag; repeat it for several; replaces all current ones"), multiple: true, field: "tags" },
   ...translationArgs,
