@@ -735,6 +735,7 @@ CREATE TABLE `users` (
 	`role` text NOT NULL,
 	`status` text NOT NULL,
 	`email_verified` integer DEFAULT false NOT NULL,
+	`is_unproven` integer DEFAULT false NOT NULL,
 	`addresses` text DEFAULT '[]' NOT NULL,
 	`metadata` text DEFAULT '{}' NOT NULL,
 	`password_hash` text,

@@ -180,6 +180,7 @@ onDatabase("file", (suite) => {
       emailKey: "sign.in@example.com",
       pendingEmail: null,
       emailVerified: 0,
+      isUnproven: 0,
       name: "S",
       lang: "fr",
       role: "staff",

@@ -5,7 +5,7 @@ import { goodPassword, openAccount, otherPassword } from "../../support/account.
 import { type ApiReply, newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
-import { otherCode } from "../../support/password-reset.ts";
+import { otherCode, requestCode, reset } from "../../support/password-reset.ts";
 import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
 import { codeIn, deliverMail, readCode, signUp, verify } from "../../support/sign-up.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -440,6 +440,29 @@ onDatabase("file", (suite) => {
     const code = codeIn((await deliverMail(open)).at(-1)?.text);
     expect((await own("POST /users/me/email/verify/", { code })).data).toMatchObject({ email, email_verified: true });
     expect((await own("POST /users/me/email/resend/")).code).toBe(5306);
+  });
+
+  test("in an open store whoever signs up with a stranger's address cannot keep the stranger out", async () => {
+    const address = "victim@example.com";
+    await signUp(open, address);
+    const { data } = await login(open, address);
+    const query = { user_id: data.user_id as string, token: data.token as string };
+    const own = (call: string, body?: object) => open.callAnonymously(call, { query, ...(body && { body }) });
+    const begun = await own("POST /users/me/two-factor/", { password: goodPassword });
+    expect([begun.code, begun.error?.message]).toEqual([5306, "Verify your email first."]);
+    const home = { name: "Mallory", line1: "Road 1", postal_code: "1", city: "Town", country: "DE" };
+    expect((await own("PATCH /users/me/", { phone: "+49 1", addresses: [home] })).status).toBe(200);
+    const change = { email: "mallory@example.com", password: goodPassword };
+    expect((await own("PATCH /users/me/", change)).data).toMatchObject({ pending_email: change.email });
+    const code = await requestCode(open, address);
+    expect((await reset(open, address, code, otherPassword)).status).toBe(200);
+    expect((await login(open, address)).code).toBe(5212);
+    const mine = (await login(open, address, otherPassword)).data;
+    const session = { user_id: mine.user_id as string, token: mine.token as string };
+    const profile = await open.callAnonymously("GET /users/me/", { query: session });
+    expect(profile.data).toMatchObject({ email_verified: true, pending_email: null, phone: null, addresses: [] });
+    const enrolled = { query: session, body: { password: otherPassword } };
+    expect((await open.callAnonymously("POST /users/me/two-factor/", enrolled)).status).toBe(200);
   });
 
   test("in an open store a taken address gets the same reply and a mail, and keeps its password", async () => {

@@ -1,7 +1,10 @@
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type AppError, resetCodeInvalid, tooManyRequests, wrongState } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { endCode, mailCode, redeemCode } from "../mail-codes/service.ts";
@@ -10,9 +13,12 @@ import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import { endTokens } from "../tokens/service.ts";
+import { removeTwoFactor } from "../two-factor/service.ts";
+import { recordUserEvent } from "../users/change.ts";
 import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
 import type { User, UserInput } from "../users/model.ts";
 import { addUser, getUser, prepareUser } from "../users/service.ts";
+import { users } from "../users/table.ts";
 
 /**
  * Sends a reset code to an address, if a user has it (specification, section 4). It runs the same statements for every
@@ -59,6 +65,7 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
     await recordRefusal(tx, key);
     return resetCodeInvalid();
   }
+  if (user.isUnproven) await claimAccount(tx, user.id);
   // An invitation has a code of its own.
   await endCode(tx, { purpose: "reset", subject: key });
   const sessionsEnded = await endTokens(tx, user.id, "revoked");
@@ -68,6 +75,18 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
   await queueMail(tx, { kind: "password_changed", to: { email, name, lang }, values: {} });
   await recordAudit(tx, { event: "password.reset", subject: user.id, details: { sessions_ended: sessionsEnded } });
   return undefined;
+}
+
+const proveUser = statement(sql`
+  update ${users} set is_unproven = 0, email_verified = 1, addresses = '[]', phone = null, pending_email = null,
+    version = version + 1, updated_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
+
+/** Gives an account that a stranger may have signed up for to the owner of its address, without what the stranger entered. */
+async function claimAccount(tx: Ctx, id: string): Promise<void> {
+  await run(tx.db, proveUser, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
+  await removeTwoFactor(tx, id);
+  await recordUserEvent(tx, "user.updated", await getUser(tx, id));
 }
 
 async function recordRefusal(tx: Ctx, key: string): Promise<void> {

@@ -127,7 +127,7 @@ async function createCustomer(
   { email, name, lang, passwordHash, visitorId }: StoredSignUp,
   { emailKey, nameKey, emailVerified }: { emailKey: string; nameKey: string | null; emailVerified: number },
 ) {
-  const columns = { name, nameKey, lang, emailVerified };
+  const columns = { name, nameKey, lang, emailVerified, isUnproven: 1 - emailVerified };
   const user = await addUser(tx, { columns, email, emailKey, role: "customer", passwordHash });
   if (visitorId !== null) await claimReactions(tx, visitorId, user.id);
   return user;

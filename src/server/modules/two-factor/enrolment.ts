@@ -36,10 +36,17 @@ const confirmRow = statement(sql`
 /**
  * Creates a secret for the calling user's authenticator. Logins ask for a code only once it is confirmed, within an hour;
  * until then, another call replaces the secret.
- * @throws wrongState when the second factor is on; invalidLogin, tooManyAttempts, tokenExpired.
+ * @throws wrongState when the second factor is on, or nobody has verified the address of an account from an open sign-up;
+ * invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function beginTwoFactor(ctx: Ctx, { password }: { password: string }): Promise<TwoFactorEnrolment> {
   const user = await requireSignedIn(ctx);
+  // Whoever signed up with a stranger's address could keep its owner out, whom a reset lets in.
+  if (user.isUnproven) {
+    const remedy =
+      "Enter the code that was mailed: POST /users/me/email/verify/. Another one: POST /users/me/email/resend/.";
+    throw wrongState("Verify your email first.", { remedy });
+  }
   if (await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id)) throw alreadyOn();
   const secret = await makeSecret();
   const uri = await otpauthUri(secret, ctx.tenant.title, user.email);

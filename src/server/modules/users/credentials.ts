@@ -11,9 +11,9 @@ import { imported, users } from "./table.ts";
 export type SignInUser = Pick<
   typeof users.$inferSelect,
   "id" | "email" | "emailKey" | "pendingEmail" | "name" | "lang" | "role" | "status" | "passwordHash" | "version"
-> & { emailVerified: number; hasTwoFactor: number };
+> & { emailVerified: number; isUnproven: number; hasTwoFactor: number };
 
-const columns = sql`id, email, email_key as emailKey, pending_email as pendingEmail, email_verified as emailVerified, name, lang, role, status,
+const columns = sql`id, email, email_key as emailKey, pending_email as pendingEmail, email_verified as emailVerified, is_unproven and not email_verified as isUnproven, name, lang, role, status,
   password_hash as passwordHash, version, ${hasTwoFactor} as hasTwoFactor`;
 const selectByEmail = statement<SignInUser>(sql`
   select ${columns} from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);

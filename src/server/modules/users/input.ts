@@ -14,7 +14,7 @@ type Row = typeof users.$inferSelect;
 /** Checked column values of the given fields; the terminal uses them too. */
 export type UserColumns = Partial<
   Pick<Row, "email" | "emailKey" | "name" | "nameKey" | "phone" | "lang" | "role" | "status"> &
-    Pick<Row, "addresses" | "metadata" | "pendingEmail"> & { emailVerified: number }
+    Pick<Row, "addresses" | "metadata" | "pendingEmail"> & { emailVerified: number; isUnproven: number }
 >;
 
 /** Fields of a user and the common parameter `lang`. */

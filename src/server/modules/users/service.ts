@@ -29,11 +29,11 @@ import { users } from "./table.ts";
 
 const selectUser = statement<RenderedUser>(sql`select ${userJson} as json from ${users} where ${oneUser}`);
 const insertUser = statement<RenderedUser>(sql`
-  insert into ${users} (id, tenant_id, email, email_key, name, name_key, phone, lang, role, status, email_verified, addresses,
-    metadata, password_hash, password_changed_at, created_at, updated_at)
+  insert into ${users} (id, tenant_id, email, email_key, name, name_key, phone, lang, role, status, email_verified,
+    is_unproven, addresses, metadata, password_hash, password_changed_at, created_at, updated_at)
   values (${param("id")}, ${param("tenantId")}, ${param("email")}, ${param("emailKey")}, ${param("name")}, ${param("nameKey")},
     ${param("phone")}, ${param("lang")}, ${param("role")}, ${param("status")}, ${param("emailVerified")},
-    ${param("addresses")}, ${param("metadata")}, ${param("passwordHash")}, ${param("passwordChangedAt")},
+    ${param("isUnproven")}, ${param("addresses")}, ${param("metadata")}, ${param("passwordHash")}, ${param("passwordChangedAt")},
     ${param("now")}, ${param("now")})
   returning ${userJson} as json`);
 const deleteRow = statement(sql`delete from ${users} where ${guardedUser}`);
@@ -83,6 +83,7 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
       lang: null,
       status: "active",
       emailVerified: 0,
+      isUnproven: 0,
       addresses: "[]",
       metadata: "{}",
       ...columns,

@@ -23,6 +23,8 @@ export const users = sqliteTable(
     role: text("role", { enum: ["customer", "staff", "owner"] }).notNull(),
     status: text("status", { enum: ["active", "disabled"] }).notNull(),
     emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
+    /** Whether anybody may have made the account, in an open store, and nobody has proven to own its address. */
+    isUnproven: integer("is_unproven", { mode: "boolean" }).notNull().default(false),
     addresses: text("addresses").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),
     /** Argon2id in the PHC form, or an imported hash until the next login; null without a password. */
