@@ -31,7 +31,7 @@ type Query = Record<string, unknown>;
 
 /** POST requests with secrets, which the server does not keep replies of. */
 const unkept = /^\/(auth|users\/(me|sign-up|verify))\//;
-const catalog = /^\/(products|categories)\//;
+const catalog = /^\/(products|categories|store)\//;
 /** Operations that need no user, or must not have one. */
 const userless = /^\/(auth\/login|auth\/password|users\/sign-up|users\/verify)\//;
 const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;

@@ -52,6 +52,8 @@ export interface Client extends Groups {
   /** Sends an operation by its name, and returns the whole reply: `data`, and `page` of lists. */
   call: Call;
   auth: Auth;
+  /** Reads the store: its title, currency and logo, and in which languages its products are. */
+  store: Method<"GET /store/">;
   /** The address of a picture in a width, or of the original without one. Pictures that are stored elsewhere have one size. */
   imageUrl(image: string | { url: string }, width?: 320 | 640 | 1280 | 2560): string;
 }
@@ -70,6 +72,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     call: send as unknown as Call,
     ...createGroups(send),
+    store: createMethod(send, "GET /store/"),
     auth: {
       login: keepSession("POST /auth/login/"),
       changePassword: keepSession("POST /users/me/password/"),

@@ -538,6 +538,15 @@ export interface paths {
          */
         post: operations["resendSignUpCode"];
     };
+    "/store/": {
+        parameters: {
+        };
+        /**
+         * Get the store
+         * @description Allowed callers: app keys, signed-in users.
+         */
+        get: operations["getStore"];
+    };
     "/users/me/two-factor/": {
         parameters: {
         };
@@ -2245,6 +2254,29 @@ export interface components {
         ResendVerification: {
             email: string;
         };
+        StoreProfile: {
+            namespace: string;
+            title: string;
+            domain: string | null;
+            url: string | null;
+            /** @description ISO 4217. */
+            currency: string;
+            currency_sign: string;
+            logo: string | null;
+            /** @description Language of texts without `lang`. */
+            language: string;
+            /** @description This language, and those of its newest 50 published products, for a choice of languages. */
+            languages: string[];
+            /**
+             * @description `off`: customers cannot sign up. `open`: they may sign in before they have entered the mailed code.
+             * @enum {string}
+             */
+            sign_up: "off" | "open" | "verified";
+        };
+        StoreProfileReply: {
+            request_id: string;
+            data: components["schemas"]["StoreProfile"];
+        };
         TwoFactorState: {
             enabled: boolean;
             /** Format: date-time */
@@ -3213,6 +3245,15 @@ export interface components {
             };
         };
         /** @description Success */
+        StoreProfileReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["StoreProfileReply"];
+            };
+        };
+        /** @description Success */
         TwoFactorStateReply: {
             headers: {
                 [name: string]: unknown;
@@ -3426,6 +3467,8 @@ export interface components {
         created_at_gt: string;
         created_at_lte: string;
         created_at_lt: string;
+        /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+        If_None_Match: string;
         /** @description `product`, or a type that the store has declared. */
         resource_type: string;
         id_4: string;
@@ -3442,8 +3485,6 @@ export interface components {
         updated_at_lt: string;
         /** @description Comma-separated names of the fields to return. `id` is always included. */
         fields_3: string;
-        /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
-        If_None_Match: string;
         /** @description `product`, or a type that the store has declared. */
         resource_type_2: string;
         /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
@@ -5057,6 +5098,26 @@ export interface operations {
             200: components["responses"]["AcceptedReply"];
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    getStore: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+                "If-None-Match"?: components["parameters"]["If_None_Match"];
+            };
+        };
+        responses: {
+            200: components["responses"]["StoreProfileReply"];
+            304: components["responses"]["NotModified"];
+            "4XX": components["responses"]["ReadError"];
             "5XX": components["responses"]["ServerError"];
         };
     };

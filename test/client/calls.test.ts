@@ -51,6 +51,11 @@ onDatabase("file", (suite) => {
     expect(second.data.map(({ title }) => title)).toEqual(["Page 2", "Page 3"]);
   });
 
+  test("the store itself is read with the key", async () => {
+    const { namespace, currency, languages } = await open().store();
+    expect([namespace, currency, languages]).toEqual([shop.namespace, "EUR", ["en"]]);
+  });
+
   test("an order is placed once though the connection and the server failed, and has one key for all its tries", async () => {
     const { id } = await shop.createProduct({ stock: 5 });
     const client = open();

@@ -237,6 +237,8 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     body: { parent_id: await makeCategory(world) },
   }),
   deleteCategory: async (world) => ({ request: `DELETE /categories/${await makeCategory(world)}/` }),
+  // The store
+  getStore: async () => ({ request: "GET /store/" }),
   // Variants
   listVariants: async (world) => ({ request: `GET ${(await makeVariant(world)).path}` }),
   addVariant: async (world) => ({

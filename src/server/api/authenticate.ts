@@ -98,7 +98,7 @@ export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | nul
 function isAdmitted(access: readonly Access[], actor: Actor): boolean {
   for (const way of access) {
     if (way.kind === "public") return true;
-    if (way.kind === "app" && actor.kind === "app" && hasScope(actor.scopes, way.scope)) return true;
+    if (way.kind === "app" && actor.kind === "app" && (!way.scope || hasScope(actor.scopes, way.scope))) return true;
     if (way.kind === "token" && actor.kind === "user" && (way.role === undefined || actor.role !== "customer"))
       return true;
   }

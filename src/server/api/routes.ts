@@ -13,6 +13,7 @@ import { reactionRoutes } from "../modules/reactions/routes.ts";
 import { rewardRoutes } from "../modules/rewards/routes.ts";
 import { sessionRoutes } from "../modules/sessions/routes.ts";
 import { signUpRoutes } from "../modules/sign-up/routes.ts";
+import { storeRoutes } from "../modules/tenants/routes.ts";
 import { twoFactorRoutes } from "../modules/two-factor/routes.ts";
 import { userRoutes } from "../modules/users/routes.ts";
 import { viewRoutes } from "../modules/views/routes.ts";
@@ -32,6 +33,7 @@ export const routes: readonly Route[] = [
   ...rewardRoutes,
   ...sessionRoutes,
   ...signUpRoutes,
+  ...storeRoutes,
   ...twoFactorRoutes,
   ...userRoutes,
   ...variantRoutes,

@@ -1,14 +1,17 @@
 import type { Scope } from "../security/scopes.ts";
 
-/** Callers that a route allows: app keys with a scope, users, or anyone. */
+/** Callers that a route allows: app keys, with a scope if one is named, users, or anyone. */
 export type Access =
-  | { kind: "app"; scope: Scope }
+  | { kind: "app"; scope?: Scope }
   | { kind: "token"; role?: "staff"; own?: true }
   | { kind: "public"; unsigned?: true };
 
 export function app(scope: Scope): Access {
   return { kind: "app", scope };
 }
+
+/** Every key of the store. */
+export const anyKey: Access = { kind: "app" };
 
 export const token: Access = { kind: "token" };
 

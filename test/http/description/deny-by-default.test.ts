@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { routes } from "../../../src/server/api/routes.ts";
-import { anyone, isUnsigned } from "../../../src/server/http/access.ts";
+import { anyKey, anyone, isUnsigned } from "../../../src/server/http/access.ts";
 import { reply } from "../../../src/server/http/envelope.ts";
 import { defineRoute, type Route } from "../../../src/server/http/route.ts";
 import { knownScopes } from "../../../src/server/security/scopes.ts";
@@ -23,6 +23,8 @@ const publicRoutes = [
   ...["PATCH /notifications/register/:id/", "DELETE /notifications/register/:id/"],
 ];
 const isPublic = ({ access }: Route) => access.some(({ kind }) => kind === "public");
+/** Routes for which every key of the store is enough. */
+const isForAnyKey = (route: Route) => isPublic(route) || route.access.includes(anyKey);
 
 describe("declarations of every route", () => {
   for (const route of routes) {
@@ -30,7 +32,7 @@ describe("declarations of every route", () => {
       expect(route.access.length).toBeGreaterThan(0);
       for (const way of route.access) {
         expect(["app", "token", "public"]).toContain(way.kind);
-        if (way.kind === "app") expect(knownScopes as readonly string[]).toContain(way.scope);
+        if (way.kind === "app" && way.scope) expect(knownScopes as readonly string[]).toContain(way.scope);
       }
     });
 
@@ -51,6 +53,10 @@ describe("declarations of every route", () => {
 
   test("only the public routes of the specification need no credentials", () => {
     expect(routes.filter(isPublic).map(nameOf).sort()).toEqual(publicRoutes.toSorted());
+  });
+
+  test("only the store itself is shown to keys of any scope", () => {
+    expect(routes.filter(({ access }) => access.includes(anyKey)).map(nameOf)).toEqual(["GET /store/"]);
   });
 
   test("no two routes share a name, or a method and path", () => {
@@ -92,13 +98,13 @@ onDatabase("file", (suite) => {
       expect((await shop.call(requestOf(route), { namespace: "no-such-store" })).code).toBe(5215);
     });
 
-    test(`${nameOf(route)} with a key that has every scope but its own is ${isPublic(route) ? "not refused for it" : "5300"}`, async () => {
+    test(`${nameOf(route)} with a key that has every scope but its own is ${isForAnyKey(route) ? "not refused for it" : "5300"}`, async () => {
       const own = route.access.flatMap((way) => (way.kind === "app" ? [way.scope as string] : []));
       const scopes = knownScopes.filter((scope) => scope !== "*" && !own.includes(scope));
       expect(scopes).not.toBeEmpty();
       const auth = bearer(await shop.issueKey({ scopes }));
       const { code } = await shop.call(requestOf(route), { auth, address: newAddress() });
-      if (isPublic(route)) expect(code).not.toBe(5300);
+      if (isForAnyKey(route)) expect(code).not.toBe(5300);
       else expect(code).toBe(5300);
     });
   }

@@ -68,7 +68,7 @@ function print(value: unknown, indent = ""): string {
 function describeAccess(access: readonly Access[]): string {
   return access
     .map((way) => {
-      if (way.kind === "app") return `app key with \`${way.scope}\``;
+      if (way.kind === "app") return way.scope ? `app key with \`${way.scope}\`` : "any app key";
       if (way.kind === "public") return "anyone";
       if (way.own) return "the user whose token it is";
       return way.role === "staff" ? "staff and owners" : "signed-in user";

@@ -191,7 +191,7 @@ function notCreated({ query, reply }: Route, whole: Json): Json {
 }
 
 function describeAccess(access: Access): string {
-  if (access.kind === "app") return `app keys with \`${access.scope}\``;
+  if (access.kind === "app") return access.scope ? `app keys with \`${access.scope}\`` : "app keys";
   if (access.kind === "token" && access.own) return "the user whose token it is";
   if (access.kind === "token") return access.role ? "staff and owners" : "signed-in users";
   return "anyone";

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, input, nullable, output, timestamp } from "../../values/schema.ts";
+import { closed, input, output, timestamp } from "../../values/schema.ts";
+import { Store } from "../tenants/model.ts";
 import { newPassword } from "../users/model.ts";
 
 const password = Type.String({ minLength: 1, maxLength: 1024 });
@@ -42,18 +43,6 @@ const session = {
 
 /** The reply to a refresh and to a change of password. */
 export const Session = output("Session", session);
-
-/** The store that a client has connected to (specification, section 2). */
-export const Store = output("Store", {
-  namespace: Type.String(),
-  title: Type.String(),
-  domain: nullable(Type.String()),
-  url: nullable(Type.String()),
-  currency: Type.String({ description: "ISO 4217." }),
-  currency_sign: Type.String(),
-  logo: nullable(Type.String()),
-});
-export type Store = Static<typeof Store>;
 
 export const LoginSession = output("LoginSession", { ...session, store: Store });
 export type LoginSession = Static<typeof LoginSession>;

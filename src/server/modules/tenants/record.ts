@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
-import type { Store } from "../sessions/model.ts";
 import { showPointsRate, showPointValue } from "./input.ts";
+import type { Store } from "./model.ts";
 
 /** A tenant as the terminal prints it; its first seven fields are the `store` of the login reply (specification, 2). */
 export interface TenantRecord extends Store {

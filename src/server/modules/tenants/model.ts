@@ -1,0 +1,28 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { nullable, oneOf, output } from "../../values/schema.ts";
+
+const store = {
+  namespace: Type.String(),
+  title: Type.String(),
+  domain: nullable(Type.String()),
+  url: nullable(Type.String()),
+  currency: Type.String({ description: "ISO 4217." }),
+  currency_sign: Type.String(),
+  logo: nullable(Type.String()),
+};
+
+/** The store that a client has connected to (specification, section 2). */
+export const Store = output("Store", store);
+export type Store = Static<typeof Store>;
+
+/** A store as its front ends see it. */
+export const StoreProfile = output("StoreProfile", {
+  ...store,
+  language: Type.String({ description: "Language of texts without `lang`." }),
+  languages: Type.Array(Type.String(), {
+    description: "This language, and those of its newest 50 published products, for a choice of languages.",
+  }),
+  sign_up: oneOf(["off", "open", "verified"], {
+    description: "`off`: customers cannot sign up. `open`: they may sign in before they have entered the mailed code.",
+  }),
+});

@@ -1,0 +1,15 @@
+import { anyKey, token } from "../../http/access.ts";
+import { defineRoute } from "../../http/route.ts";
+import { StoreProfile } from "./model.ts";
+import { readStoreProfile } from "./profile.ts";
+
+export const storeRoutes = [
+  defineRoute("GET", "/store/", "getStore", {
+    tag: "Store",
+    summary: "Get the store",
+    access: [anyKey, token],
+    reply: { data: StoreProfile },
+    readState: ({ ctx }) => readStoreProfile(ctx),
+    handle: ({ ctx }) => readStoreProfile(ctx),
+  }),
+];

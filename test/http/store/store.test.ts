@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
+import { goodPassword, openAccount } from "../../support/account.ts";
+import { bearer } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+onEachDatabase((suite) => {
+  test("the store has what the login reply says of it, its languages, and how customers sign up", async () => {
+    const shop = await suite.shop();
+    const logo = "https://shop.example.com/logo.svg";
+    await updateTenant(suite.app.system, shop.namespace, { title: "Lamps", logo, signUp: "open", language: "en" });
+    const account = await openAccount(shop);
+    const login = await shop.callAnonymously<{ store: object }>("POST /auth/login/", {
+      body: { email: account.email, password: goodPassword },
+    });
+    const { data } = await shop.call("GET /store/");
+    expect(data).toEqual({ ...login.data.store, language: "en", languages: ["en"], sign_up: "open" });
+    expect(data).toMatchObject({
+      namespace: shop.namespace,
+      title: "Lamps",
+      logo,
+      currency: "EUR",
+      currency_sign: "€",
+    });
+  });
+
+  test("its languages are those of published products, each once", async () => {
+    const shop = await suite.shop();
+    const de = { title: "Lampe" };
+    await shop.createProduct({ translations: { de } });
+    await shop.createProduct({ translations: { de, fr: { title: "Lampe" } } });
+    await shop.createProduct({ translations: { pl: { title: "Lampa" } }, status: "draft" });
+    await shop.call("POST /products/", { query: { lang: "it" }, body: { title: "Lampada", price: 1 } });
+    const { data } = await shop.call("GET /store/");
+    expect(data.languages).toEqual(["de", "en", "fr", "it"]);
+  });
+
+  test("every key and every token may read it, whatever their scopes; nobody without one", async () => {
+    const shop = await suite.shop();
+    const customer = await openAccount(shop);
+    const own = await shop.call("GET /store/");
+    for (const scopes of [["catalog:read"], ["events:read"], ["rewards:write"]] as const) {
+      const auth = bearer(await shop.issueKey({ scopes: [...scopes] }));
+      expect((await shop.call("GET /store/", { auth })).data).toEqual(own.data);
+    }
+    expect((await customer.call("GET /store/")).data).toEqual(own.data);
+    expect((await shop.callAnonymously("GET /store/")).code).toBe(5206);
+    expect((await shop.call("GET /store/", { auth: (await suite.shop()).auth })).code).toBe(5203);
+  });
+
+  test("it is 304 until it changes", async () => {
+    const shop = await suite.shop();
+    const read = async (tag: string) => {
+      const { status, headers } = await shop.call("GET /store/", { headers: { "if-none-match": tag } });
+      return { status, tag: headers.get("etag") as string };
+    };
+    const { tag } = await read("");
+    expect((await read(tag)).status).toBe(304);
+    await updateTenant(suite.app.system, shop.namespace, { title: "Another title" });
+    expect((await read(tag)).status).toBe(200);
+  });
+});
