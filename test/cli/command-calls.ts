@@ -14,7 +14,7 @@ export interface CommandCall {
   args(shop: PreparedShop): string[];
   /** Its prompts at a terminal besides required arguments, and the answers. */
   asks?(shop: PreparedShop): Step[];
-  /** Flags that give the same answers. */
+  /** Flags that give the same answers. Without them, it asks at a terminal only. */
   instead?(shop: PreparedShop): string[];
   /** Standard input instead of prompts; used with `instead`. */
   input?: string;
@@ -128,9 +128,9 @@ export const commandCalls: Record<string, CommandCall> = {
   "key show": record(({ appId }) => [appId]),
   "key update": record(({ appId }) => [appId, "--name", "storefront"]),
   "key publish": record(({ appId }) => [appId]),
-  "key unpublish": record(({ appId }) => [appId], { asks: () => confirmed("Stop accepting key"), instead: yes }),
+  "key unpublish": record(({ appId }) => [appId], { asks: () => confirmed("Stop accepting key") }),
   "key activate": record(({ appId }) => [appId]),
-  "key deactivate": record(({ appId }) => [appId], { asks: () => confirmed("Stop accepting key"), instead: yes }),
+  "key deactivate": record(({ appId }) => [appId], { asks: () => confirmed("Stop accepting key") }),
   "key rotate": record(({ appId }) => [appId], {
     asks: () => confirmed("immediately?"),
     instead: yes,
@@ -142,7 +142,6 @@ export const commandCalls: Record<string, CommandCall> = {
   "origin add": record(({ appId }) => [appId, "new.example.com"]),
   "origin remove": record(({ appId }) => [appId, "shop.example.com"], {
     asks: () => confirmed("Requests of its pages will fail."),
-    instead: yes,
   }),
   "origin list": list(({ appId }) => [appId]),
   "origin set": record(({ appId }) => [appId, "--allow-no-origin"], { quiet: /^$/ }),

@@ -123,7 +123,7 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     (shop) =>
       tamper(
         shop,
-        `update app_keys set updated_at = '${long}'`,
+        `update app_keys set last_used_at = '${long}', updated_at = '${long}'`,
         "delete from app_key_secrets where expires_at is not null",
         `update app_key_secrets set last_used_at = '${long}'`,
       ),
@@ -131,7 +131,7 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
   [
     "a published key that was never used",
     { check: "keys", severity: "warning" },
-    (shop) => tamper(shop, `update app_keys set updated_at = '${long}'`),
+    (shop) => tamper(shop, `update app_keys set last_used_at = null, updated_at = '${long}'`),
   ],
   [
     "a published key that has expired",

@@ -11,7 +11,7 @@ import { runHere } from "./run-here.ts";
 const copyShop = usePreparedShop({ hasSecondStore: true });
 const named = (await listCalledCommands()).map((called): [string, CalledCommand] => [called.name, called]);
 const requiring = named.filter(([, { command }]) => Object.values(command.args).some(({ required }) => required));
-const deciding = named.filter(([, { call }]) => call.asks !== undefined);
+const deciding = named.filter(([, { call }]) => call.instead !== undefined);
 
 /** One copy for tests of commands that do nothing. */
 function useOneCopy(): () => PreparedShop {

@@ -36,8 +36,8 @@ test("a key is issued active and unpublished, and the JSON is exactly the docume
     active: true,
     published: false,
     origins: [],
-    enforce_origins: true,
-    allow_no_origin: true,
+    enforce_origins: false,
+    allow_no_origin: false,
     created_at: timestamp,
   };
   const details = {

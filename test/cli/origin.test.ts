@@ -5,7 +5,7 @@ import { param, run as runStatement, statement } from "../../src/server/db/state
 import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { appKeys } from "../../src/server/modules/app-keys/table.ts";
 import { watchServer } from "../support/serving.ts";
-import { command, makeDir, openCli } from "./run-bodega.ts";
+import { command, makeDir, openCli, runAtTerminal, type Step } from "./run-bodega.ts";
 
 const { dataDir, environment, json, failure, run } = openCli();
 /** The key of one test. */
@@ -164,24 +164,28 @@ test("the processes of a server add up their refusals, and write the last ones w
   ]);
 });
 
-test("a change that stops or opens a key in use asks first, and needs --yes without a terminal", async () => {
+test("a change that stops or opens a key in use asks first at a terminal, and not in a script", async () => {
   const use = statement(sql`update ${appKeys} set last_used_at = created_at where id = ${param("id")}`);
   await json("key", "publish", id);
   await json("origin", "set", id, "shop.example.com", "--allow-no-origin");
-  const changes = [
-    ["origin", "set", id, "--any"],
-    ["origin", "remove", id, "shop.example.com"],
-    ["key", "unpublish", id],
+  const refuse: Step = ["Last used: ", "n\r"];
+  const changes: [line: string[], steps: Step[]][] = [
+    [
+      ["origin", "set", id, "--any"],
+      [["Let these sites use the key?", "y\r"], refuse],
+    ],
+    [["origin", "remove", id, "shop.example.com"], [refuse]],
+    [["key", "unpublish", id], [refuse]],
   ];
   const db = await openDatabase({ dataDir });
   await runStatement(db, use, { id });
   await db.close();
   const before = await json("key", "show", id);
-  for (const line of changes) {
-    const { code, error } = await failure(...(line as [string]));
-    expect([code, error.details]).toEqual([2, [{ field: "--yes", message: "is required without a terminal" }]]);
+  for (const [line, steps] of changes) {
+    const { code } = await runAtTerminal(line, steps, { env: environment(), columns: 200 });
+    expect(code).toBe(130);
   }
   expect(await json("key", "show", id)).toEqual(before);
-  for (const line of changes.toReversed()) await json(...line, "--yes");
+  for (const [line] of changes.toReversed()) await json(...line);
   expect(await json("key", "show", id)).toMatchObject({ published: false, enforce_origins: false });
 });

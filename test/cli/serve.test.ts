@@ -148,7 +148,7 @@ describe("serve", () => {
 describe("demo", () => {
   test("prints requests that work when pasted, and keeps their results", async () => {
     const dir = makeDir();
-    const first = await start(["demo", "--data-dir", dir], "mail list");
+    const first = await start(["demo", "--examples", "--data-dir", dir], "mail list");
     const lines = first.stdout.split("\n").filter((line) => line.startsWith("curl "));
     expect(lines.length).toBeGreaterThan(2);
     for (const line of lines) expect((await paste(line)).ok).toBe(true);

@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
         address_writes: 1200,
         visitor_writes: 240,
         pending_orders: 5,
-        stock_share: 50,
+        stock_share: 20,
         orders_per_minute: 10,
         updated_at: at,
       });

@@ -79,7 +79,8 @@ const ownName = () => (isExecutable ? programName() : "node scripts/setup.mjs sr
 function openBrowser(url: string, env: Console["env"]): void {
   const program = process.platform === "darwin" ? "open" : (env.DISPLAY || env.WAYLAND_DISPLAY) && "xdg-open";
   const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
-  if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"] }).unref();
+  // In a process group of its own, so that Ctrl-C ends the demo and not the browser.
+  if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();
 }
 
 /** Requests on the demo store that work when pasted into a shell. */

@@ -24,7 +24,7 @@ export default defineCommand({
       required: true,
       check: (text) => requireText("name", text, 100),
     },
-    for: choiceArg(purposes, "Purpose, which sets the permissions (default: backend)"),
+    for: choiceArg(purposes, "Purpose, which sets the permissions and whether pages may use the key"),
     scope: scopeArg("Permission, such as products:read, instead of a purpose"),
     origin: {
       ...valueArg("host", "Site whose pages may use the key: shop.example.com or *.example.com"),
@@ -52,7 +52,8 @@ export default defineCommand({
     "A storefront key is for pages in browsers, where every visitor can read it: it reads the published catalogue and signs " +
       "customers up. It needs --origin, or --allow-no-origin for apps that are not pages. A backend key can do everything. An " +
       "import key reads and writes products. Both are for servers, which send no Origin header: pages may use them only " +
-      "with --origin. With --scope and without --origin, everyone may use the key.",
+      "with --origin.",
+    "Without --for, a script gets a key that can do everything. Without --for and --origin, any page that has the key may use it.",
   ],
   done: "Issued key {name}.",
   async run(args, console) {
@@ -60,8 +61,9 @@ export default defineCommand({
     const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
     const { namespace, name, publish, expires: expiresAt, "allow-no-origin": isWithoutOrigin } = args;
     refuseTogether(args, [["--for", "--scope"]]);
-    const purpose = args.scope.length > 0 ? undefined : await takePurpose(args.for, console);
-    const scopes = parseScopes(purpose === undefined ? args.scope : keyPurposes[purpose]);
+    const hasScopes = args.scope.length > 0;
+    const purpose = hasScopes ? undefined : await takePurpose(args.for, console);
+    const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
     // A key of servers works in no browser unless its sites are named.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
     const isStorefront = keyPurposes.storefront.every((scope) => scopes.includes(scope));
@@ -80,8 +82,8 @@ export default defineCommand({
 
 type Purpose = (typeof purposes)[number];
 
-async function takePurpose(given: Purpose | undefined, console: Console): Promise<Purpose> {
-  if (given !== undefined || !console.canAsk) return given ?? "backend";
+async function takePurpose(given: Purpose | undefined, console: Console): Promise<Purpose | undefined> {
+  if (given !== undefined || !console.canAsk) return given;
   return askChoice("What is the key for?", [
     { value: "storefront", name: "pages in browsers: read the published catalogue, sign customers up" },
     { value: "backend", name: "a server: everything" },

@@ -12,10 +12,13 @@ interface PageKey {
   scopes: readonly string[];
 }
 
-/** Asks before a change stops or opens a key that has been used; `question` says what it does. */
+/**
+ * At a terminal, asks before a change stops or opens a key that has been used; `question` says what the change does.
+ * A script is not asked, so that it can stop a leaked key at once.
+ */
 export async function confirmInUse(console: Console, key: AppKeyDetails, question: string): Promise<void> {
   const state = keyState(key, Date.now());
-  if (key.last_used_at === null || state !== "published") return;
+  if (key.last_used_at === null || state !== "published" || !console.canAsk) return;
   await confirmAction(console, `${question} Last used: ${formatRelativeTime(key.last_used_at, Date.now())}.`);
 }
 
