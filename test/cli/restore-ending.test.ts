@@ -34,7 +34,7 @@ function listFolders(dataDir: string): string[] {
 
 /** Starts a restore that has received only the beginning of its backup. */
 async function beginRestore({ dataDir, environment }: ReturnType<typeof openCli>) {
-  const child = Bun.spawn([...command, "db", "restore", "-", "--yes"], {
+  const child = Bun.spawn([...command, "db", "restore", "-", "--confirm", "other"], {
     env: environment(),
     stdio: ["pipe", "ignore", "ignore"],
   });
@@ -73,7 +73,7 @@ test("ctrl-C ends it with exit code 130, also while it waits for commands that u
   const { dataDir, environment } = await openOther();
   const before = await readContents(dataDir);
   const users = await shareFile(join(dataDir, "bodega.db"));
-  const child = Bun.spawn([...command, "db", "restore", path, "--yes"], {
+  const child = Bun.spawn([...command, "db", "restore", path, "--confirm", "other"], {
     env: environment(),
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -99,7 +99,7 @@ test("the temp dir of a killed restore is removed by the next restore or backup,
   await until("its own folder", () => listFolders(dataDir).length === 1);
   await json("db", "backup");
   expect(listFolders(dataDir)).toHaveLength(1);
-  for (const next of [["backup"], ["restore", path, "--yes"]]) {
+  for (const next of [["backup"], ["restore", path, "--confirm", "other"]]) {
     const child = next[0] === "backup" ? living : await beginRestore(cli);
     child.kill("SIGKILL");
     await child.exited;
@@ -115,6 +115,6 @@ test("a link to the database left by a killed restore is removed, other files ar
   mkdirSync(backups);
   linkSync(join(dataDir, "bodega.db"), join(backups, "before-restore-1.db"));
   writeFileSync(join(backups, "before-restore-0.db"), "an earlier one");
-  const { kept } = await json<{ kept: string }>("db", "restore", path, "--yes");
+  const { kept } = await json<{ kept: string }>("db", "restore", path, "--confirm", "other");
   expect(readdirSync(backups).toSorted()).toEqual(["before-restore-0.db", basename(kept)]);
 });

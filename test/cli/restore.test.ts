@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import {
   chownSync,
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -11,6 +13,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { describeHolders } from "../../src/server/db/local/lock-holders.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { until } from "../support/until.ts";
 import { readContents } from "./database-contents.ts";
@@ -90,6 +93,7 @@ test("a backup restores every row into an empty directory, and the audit log con
     schema: expect.any(String),
     key_included: false,
     stores: 1,
+    tenants: [{ id: expect.any(String), namespace: "demo", title: "demo" }],
     users: 1,
     products: 0,
     orders: 0,
@@ -107,11 +111,11 @@ test("a backup restores every row into an empty directory, and the audit log con
 test("the previous database is kept with its WAL, and can be restored itself", async () => {
   const { dataDir, json } = await openOther();
   const before = await readRows(dataDir);
-  const { kept, present } = await json<Restored>("db", "restore", backup, "--yes");
-  expect(present?.stores).toBe(1);
+  const { kept, present } = await json<Restored>("db", "restore", backup, "--confirm", "other");
+  expect(present).toMatchObject({ stores: 1, tenants: [{ namespace: "other", title: "other" }] });
   expect(await json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
   expect(listFiles(dataDir)).toEqual(["backups", join("backups", basename(kept as string)), "bodega.db"]);
-  await json("db", "restore", kept as string, "--yes");
+  await json("db", "restore", kept as string, "--confirm", "demo");
   expect(await readRows(dataDir)).toEqual(before);
 });
 
@@ -148,8 +152,9 @@ test("a dry run compares backup and database, and changes nothing, not even an e
 });
 
 test("it asks at a terminal and requires --yes elsewhere; ctrl-C and no change nothing", async () => {
-  const { dataDir, environment, run } = await openOther();
-  const before = await readContents(dataDir);
+  const { dataDir, environment, json, run } = openCli();
+  await json("db", "restore", backup, "--yes");
+  const [before, files] = [await readContents(dataDir), listFiles(dataDir)];
   expect((await run(["db", "restore", backup])).code).toBe(2);
   for (const answer of ["\u0003", "n\r"]) {
     const asked = await runAtTerminal(["db", "restore", backup], [["Replace the present", answer]], {
@@ -161,17 +166,66 @@ test("it asks at a terminal and requires --yes elsewhere; ctrl-C and no change n
     });
   }
   expect(await readContents(dataDir)).toEqual(before);
-  expect(listFiles(dataDir)).toEqual(["bodega.db"]);
+  expect(listFiles(dataDir)).toEqual(files);
+  expect((await json<Restored>("db", "restore", backup, "--yes")).restored).toBe(true);
+});
+
+test("--yes does not replace a store that the backup does not have; its namespace does", async () => {
+  const { dataDir, environment, json, run } = await openOther();
+  await json("product", "create", "-n", "other", "--title", "Mug", "--price", "12");
+  await json("product", "create", "-n", "other", "--title", "Bowl", "--price", "15");
+  await json("product", "delete", "-n", "other", "bowl", "--yes");
+  const before = await readContents(dataDir);
+  const refused = await run(["db", "restore", backup, "--yes"]);
+  expect({ code: refused.code, error: refused.stderr.replaceAll(/\s+/g, " ") }).toEqual({
+    code: 2,
+    error: expect.stringMatching(/products 0 1 .* store - other \(other\) store demo \(demo\) - .*--confirm other/),
+  });
+  expect((await run(["db", "restore", backup, "--confirm", "demo"])).code).toBe(2);
+  const asked = (answer: string) =>
+    runAtTerminal(["db", "restore", backup, "--yes"], [["Type other to continue", answer]], { env: environment() });
+  expect((await asked("\u0003")).code).toBe(130);
+  expect((await asked("demo\r")).code).toBe(2);
+  expect(await readContents(dataDir)).toEqual(before);
+  expect((await asked("other\r")).code).toBe(0);
+});
+
+test("a restore names the command that it waits for, and goes on when that ends", async () => {
+  const { dataDir, environment, json } = await openOther();
+  const [products, pipe] = [join(makeDir(), "products.csv"), join(makeDir(), "pipe")];
+  // More than a pipe holds, so that the export waits for a reader.
+  const rows = Array.from({ length: 60 }, (_, number) => `Mug ${number},12,${"clay ".repeat(400)}`);
+  writeFileSync(products, ["title,price,description", ...rows].join("\n"));
+  await json("product", "import", "-n", "other", products);
+  expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+  const reader = openSync(pipe, "r+");
+  const start = (...args: string[]) => Bun.spawn([...command, ...args], { env: environment(), stderr: "pipe" });
+  const exporting = start("product", "export", "-n", "other", "--output", pipe);
+  await until(
+    "an export that uses the database",
+    () => describeHolders(join(dataDir, "bodega.db-users")) !== "another command",
+  );
+  const restoring = start("db", "restore", backup, "--confirm", "other");
+  let told = "";
+  const note = (bytes: Uint8Array) => {
+    told += new TextDecoder().decode(bytes);
+  };
+  const reading = restoring.stderr.pipeTo(new WritableStream({ write: note }));
+  await until("what it waits for", () => told.includes(`Waiting for product export, pid ${exporting.pid}.`));
+  exporting.kill();
+  await reading;
+  expect(await restoring.exited).toBe(0);
+  closeSync(reader);
 });
 
 test("the present content is shown uncut before the question, on a narrow terminal too", async () => {
   const { environment } = await openOther();
   for (const columns of [20, 40, 80]) {
-    const { screen } = await runAtTerminal(["db", "restore", backup], [["Replace", "\u0003"]], {
+    const { screen } = await runAtTerminal(["db", "restore", backup], [["The present database", "\u0003"]], {
       env: environment(),
       columns,
     });
-    const [before = ""] = stripEscapes(screen).split("Replace");
+    const [before = ""] = stripEscapes(screen).split("The present database");
     expect(before).toContain("BACKUP");
     expect(before).toContain("PRESENT");
     expect(before.match(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g)).toHaveLength(3);

@@ -100,13 +100,13 @@ test("a database cannot be opened while it is replaced, nor replaced while it is
   const path = join(dataDir, "bodega.db");
   const child = spawnChild("hold-open", dataDir);
   expect(await child.nextLine()).toBe("open");
-  expect(await failureOf(claimFile(path, 50))).toMatchObject({
+  expect(await failureOf(claimFile(path, { timeoutMs: 50 }))).toMatchObject({
     code: 5001,
-    message: expect.stringContaining("Another command"),
+    message: expect.stringMatching(/in use \(.*, pid \d+\)/),
   });
   child.kill();
   await child.exited;
-  const claim = await claimFile(path, 5000);
+  const claim = await claimFile(path, { timeoutMs: 5000 });
   const late = spawnChild("hold-open", dataDir);
   const opened = late.nextLine();
   expect(await Promise.race([opened, Bun.sleep(100).then(() => "waits")])).toBe("waits");

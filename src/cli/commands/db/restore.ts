@@ -10,12 +10,14 @@ import { parsePastTime } from "../../framework/parse-values.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { type ShowProgress, withProgress } from "../../terminal/progress.ts";
-import { confirmAction } from "../../terminal/prompt.ts";
+import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { layOutTable } from "../../terminal/table.ts";
 import { onExit } from "../../terminal/terminal.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 
 const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
+/** Stores that are named beside each other; `--json` has all. */
+const maxNamed = 20;
 
 export default defineCommand({
   description: "Replace the database with a backup; no server may be running",
@@ -29,6 +31,7 @@ export default defineCommand({
       ...valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state"),
       parse: (flag: string, text: string) => Date.parse(parsePastTime(flag, text)),
     },
+    confirm: valueArg("namespace", "Namespace of the first store that the backup lacks, to confirm without a terminal"),
     "dry-run": { type: "boolean", description: "Verify the backup and show its content; change nothing" },
     "with-key": {
       type: "boolean",
@@ -47,6 +50,8 @@ export default defineCommand({
     "The backup is verified first: its checksum, its pages and references, and that this version knows its schema. If a " +
       "check fails, nothing is changed. The database files that Bodega keeps before migrations and restores (.db) " +
       "can be restored as well.",
+    "If the present database has a store that the backup does not have, the backup may be another shop's. The command then " +
+      "asks for the store's namespace; --yes does not confirm it.",
     "The previous database is kept as backups/before-restore-<time>.db in the data directory. Only it contains the orders, " +
       "users and keys that are newer than the backup. Keys and tokens that were revoked later are valid again.",
     "With --database-url, the libSQL server's database must be empty.",
@@ -69,12 +74,13 @@ export default defineCommand({
       const { plan, noteRestored } = await makePlan({ source, config, folder, until: args.at }, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
-      await confirm(console, plan, signal);
+      await confirm(console, plan, { given: args.confirm, signal });
       const { applyRestore } = await import("../../../server/backup/restore/restore.ts");
       const actor = { kind: "terminal", account: accountName() } as const;
       const { kept, keyRestored } = await showProgress(console, signal, (show) => {
         const onProgress = (done: number, total: number) => show((done / Math.max(total, 1)) * 100, "loading");
-        return applyRestore(plan, config, { actor, withKey: args["with-key"], signal, onProgress });
+        const onWait = (holders: string) => void info(console, `Waiting for ${holders}.`);
+        return applyRestore(plan, config, { actor, withKey: args["with-key"], signal, onProgress, onWait });
       });
       if (config.databaseUrl === undefined) noteRestored?.(config.dataDir);
       await printResult(console, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
@@ -113,9 +119,21 @@ async function makePlan(
   });
 }
 
-async function confirm(console: Console, plan: RestorePlan, signal: AbortSignal): Promise<void> {
+/** Asks before the restore. Where the backup lacks stores, it is probably another shop's, and `--yes` is not enough. */
+async function confirm(
+  console: Console,
+  plan: RestorePlan,
+  { given, signal }: { given: string | undefined; signal: AbortSignal },
+): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));
+  const { findLostStores } = await import("../../../server/backup/restore/restore.ts");
+  const [lost, ...others] = findLostStores(plan);
+  if (lost !== undefined) {
+    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    const warning = `The present database has store ${nameStore(lost)}${more}, which the backup does not have.`;
+    return confirmName(console, warning, lost.namespace, { given, signal });
+  }
   const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
   await confirmAction(console, question, signal);
 }
@@ -130,16 +148,31 @@ async function showProgress<T>(console: Console, signal: AbortSignal, work: (sho
   }
 }
 
+function nameStore({ namespace, title }: { namespace: string; title: string }): string {
+  return `${namespace} (${title})`;
+}
+
+/** The stores of both sides, those of the present database first. */
+function listStores({ fetched, present }: RestorePlan): string[][] {
+  const sides = [fetched.inspection.tenants, present?.tenants ?? []];
+  const ids = new Set(sides.toReversed().flatMap((stores) => stores.map(({ id }) => id)));
+  const nameIn = (id: string) =>
+    sides.map((stores) => formatValue(stores.filter((one) => one.id === id).map(nameStore)[0]));
+  return [...ids].slice(0, maxNamed).map((id) => ["store", ...nameIn(id)]);
+}
+
 /** Renders the content of a backup beside the present database. Nothing is cut. */
-function renderComparison({ columns, color }: Console, { fetched, present }: RestorePlan): string {
+function renderComparison({ columns, color }: Console, plan: RestorePlan): string {
+  const { fetched, present } = plan;
   const { manifest, inspection } = fetched;
   const rows = [
     ["created at", formatValue(manifest?.created_at), ""],
     ["schema", formatValue(inspection.schema.at(-1)?.name), ""],
     ...contents.map((name) => {
       const label = name === "last_act_at" ? "last audit entry" : name;
-      return [label, formatValue(inspection.contents[name]), formatValue(present?.[name])];
+      return [label, formatValue(inspection.contents[name]), formatValue(present?.contents[name])];
     }),
+    ...listStores(plan),
   ];
   const table = ["", "BACKUP", "PRESENT"].map((header, index) => {
     return { header, value: (row: string[]) => row[index] ?? "", whole: true };
@@ -159,8 +192,9 @@ function summarize(from: string, { fetched, present, key, warnings }: RestorePla
       schema: inspection.schema.at(-1)?.name ?? null,
       key_included: fetched.key !== undefined,
       ...inspection.contents,
+      tenants: inspection.tenants,
     },
-    present,
+    present: present && { ...present.contents, tenants: present.tenants },
     kept: null as string | null,
     key,
     key_restored: false,

@@ -24,7 +24,7 @@ type KeyState = "same" | "missing" | "other" | "unused";
 export interface RestorePlan {
   fetched: FetchedBackup;
   /** The present database; null where there is none, or none that can be read. */
-  present: Inspection["contents"] | null;
+  present: Inspection | null;
   key: KeyState;
   warnings: string[];
 }
@@ -35,6 +35,8 @@ interface RestoreOptions {
   withKey: boolean;
   /** Rows that were loaded into a database server. */
   onProgress?: (done: number, total: number) => void;
+  /** Called once when the restore waits, with the commands that use the database. */
+  onWait?: (holders: string) => void;
   signal?: AbortSignal;
 }
 
@@ -54,6 +56,12 @@ export async function planRestore(fetched: FetchedBackup, config: Config): Promi
   }
   await withConfiguredDatabase(config, inspectTarget);
   return { fetched, key, warnings, present: null };
+}
+
+/** The present stores that the database loses by a restore. */
+export function findLostStores({ fetched, present }: RestorePlan): Inspection["tenants"] {
+  const kept = new Set(fetched.inspection.tenants.map(({ id }) => id));
+  return (present?.tenants ?? []).filter(({ id }) => !kept.has(id));
 }
 
 /**
@@ -92,7 +100,7 @@ export async function applyRestore(plan: RestorePlan, config: Config, options: R
       await stopIfAborted(signal);
       saveKey();
     };
-    return { kept: await swap(fetched, config.dataDir, beforeSwap, signal), keyRestored };
+    return { kept: await swap(fetched, config.dataDir, beforeSwap, options), keyRestored };
   } finally {
     server.close();
   }
@@ -102,10 +110,10 @@ async function swap(
   { databasePath: newPath }: FetchedBackup,
   dataDir: string,
   beforeSwap: () => Promise<void>,
-  signal: AbortSignal | undefined,
+  { signal, onWait }: RestoreOptions,
 ): Promise<string | null> {
   const path = databaseFile(dataDir);
-  const lock = await claimFile(path, undefined, signal);
+  const lock = await claimFile(path, { signal, onWait });
   try {
     const steps = replaceFile({ dataDir, path, newPath, now: new Date(), beforeSwap });
     for (;;) {
@@ -163,7 +171,7 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Rest
   let lock: FileLock | undefined;
   try {
     lock = await shareFile(path);
-    return (await withCopy(path, inspectCopy)).contents;
+    return await withCopy(path, inspectCopy);
   } catch {
     warnings.push("The current database cannot be read. The restore keeps its file.");
     return null;

@@ -1,15 +1,24 @@
 import { statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { refuseStandby } from "../../config/data-dir.ts";
-import { unavailable, wrongState } from "../../errors.ts";
+import { type AppError, unavailable, wrongState } from "../../errors.ts";
 import { FileLock } from "./file-lock.ts";
 import { keepDamagedWal } from "./kept-wal.ts";
 import { loadLibsql } from "./load-libsql.ts";
+import { describeHolders } from "./lock-holders.ts";
 import { hasWal } from "./merge-wal.ts";
 
 const pollMs = 20;
 /** Files are replaced within a moment; the wait is as long as a command's wait for the write lock. */
-const defaultTimeoutMs = 30_000;
+const shareTimeoutMs = 30_000;
+const claimTimeoutMs = 60_000;
+
+interface ClaimOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
+  /** Called once when the wait begins, with the processes that it waits for. */
+  onWait?: ((holders: string) => void) | undefined;
+}
 
 /**
  * Marks the database file as open in this process until the lock is closed. A WAL would be written into a file that
@@ -24,25 +33,37 @@ export async function shareFile(path: string): Promise<FileLock> {
     const remedy = "Put the file back; to begin anew, move the WAL away. To restore a backup: bodega db restore";
     throw wrongState(message, { remedy });
   }
-  return waitFor(path, (lock) => lock.tryShared(), "Another command replaces the database. Try again when it ends.");
+  const failure = () => unavailable("Another command replaces the database. Try again when it ends.");
+  return waitFor(path, (lock) => lock.tryShared(), { timeoutMs: shareTimeoutMs, failure });
 }
 
 /**
  * Waits until no process has the database file open, and keeps it from being opened until the lock is closed.
- * @throws unavailable when a process keeps it open; the signal's reason.
+ * @throws unavailable, which names the processes that keep it open; the signal's reason.
  */
-export async function claimFile(path: string, timeoutMs = defaultTimeoutMs, signal?: AbortSignal): Promise<FileLock> {
-  const message = "Another command is using the database; nothing was changed. Try again when it has ended.";
-  return waitFor(path, (lock) => lock.tryExclusive(), message, { timeoutMs, signal });
+export async function claimFile(path: string, options: ClaimOptions = {}): Promise<FileLock> {
+  const { timeoutMs = claimTimeoutMs } = options;
+  const failure = () => {
+    const remedy = "Try again when it has ended.";
+    return unavailable(`The database is in use (${describeHolders(usersFile(path))}). Nothing was changed.`, {
+      remedy,
+    });
+  };
+  return waitFor(path, (lock) => lock.tryExclusive(), { ...options, timeoutMs, failure });
+}
+
+/** The file whose lock every process shares that has the database open. */
+function usersFile(path: string): string {
+  return `${path}-users`;
 }
 
 async function waitFor(
   path: string,
   tryLock: (lock: FileLock) => boolean,
-  message: string,
-  { timeoutMs = defaultTimeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
+  { timeoutMs, failure, signal, onWait }: ClaimOptions & { timeoutMs: number; failure: () => AppError },
 ): Promise<FileLock> {
-  const lock = new FileLock(await loadLibsql(), `${path}-users`);
+  const lock = new FileLock(await loadLibsql(), usersFile(path));
+  let isWaiting = false;
   const deadline = performance.now() + timeoutMs;
   try {
     for (;;) {
@@ -52,7 +73,9 @@ async function waitFor(
         lock.release();
       }
       if (tryLock(lock)) return lock;
-      if (performance.now() > deadline) throw unavailable(message);
+      if (performance.now() > deadline) throw failure();
+      if (!isWaiting) onWait?.(describeHolders(usersFile(path)));
+      isWaiting = true;
       await Bun.sleep(pollMs);
       signal?.throwIfAborted();
     }
