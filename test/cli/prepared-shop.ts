@@ -19,7 +19,7 @@ import { registerDevice } from "../../src/server/modules/notifications/registrat
 import { createOrder } from "../../src/server/modules/orders/create.ts";
 import { refundOrder } from "../../src/server/modules/orders/refund.ts";
 import { payOrder } from "../../src/server/modules/orders/service.ts";
-import { createProduct } from "../../src/server/modules/products/service.ts";
+import { createProduct, deleteProduct } from "../../src/server/modules/products/service.ts";
 import { createTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { issueToken } from "../../src/server/modules/tokens/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
@@ -173,6 +173,8 @@ async function sellProduct(ctx: Ctx, customer_id: string) {
     status: "published",
   });
   const { id: productId } = JSON.parse(product.json) as { id: string };
+  await createProduct(ctx, { title: "Old lamp", price: 9 });
+  await deleteProduct(ctx, "old-lamp", null);
   const items = [{ product_id: productId, quantity: 2 }];
   const address = { name: "Ada", line1: "1 Street", city: "Zürich", country: "CH" };
   const made = await createOrder(ctx, { items, customer_id, shipping: 4.5, shipping_address: address, note: "Ring" });

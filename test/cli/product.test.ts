@@ -130,3 +130,45 @@ test("create and update know the former price, tags and translations, also of a 
     code: 2,
   });
 });
+
+test("create and update take variants, which update finds by SKU or options", async () => {
+  const args = ["-n", "other", "--title", "Tee", "--price", "10"];
+  const variants = ["--variant", "size=S,sku=TEE-S,stock=4", "--variant", "size=L, color=red , price=14,50,stock=3"];
+  expect(await json<object>("product", "create", ...args, ...variants)).toMatchObject({
+    stock: 7,
+    variants: [
+      { title: "S", sku: "TEE-S", price: 10, stock: 4 },
+      { title: "L / red", options: { size: "L", color: "red" }, price: 14.5, stock: 3 },
+    ],
+  });
+  const change = ["--variant", "sku=TEE-S,stock=9,price=8", "--variant", "size=L,color=red,stock=1"];
+  const update = ["product", "update", "-n", "other", "tee"];
+  expect(await json<object>(...update, ...change, "--variant", "size=XL")).toMatchObject({
+    variants: [{ price: 8, stock: 9 }, { price: 14.5, stock: 1 }, { title: "XL" }],
+  });
+  expect((await failure(...update, "--variant", "size")).error.message).toContain("--variant must be such as size=L");
+  expect((await failure(...update, "--variant", "size=M,stock=x")).error.message).toContain("--variant stock");
+  expect((await failure("product", "create", ...args, "--variant", "size=S,sku=TEE-S")).error.message).toBe(
+    "--variant sku is taken by another product",
+  );
+});
+
+test("delete says what has the product, and restore brings it back by id, slug or SKU, or says what to change", async () => {
+  const beaker = ["--title", "Old beaker", "--price", "12", "--sku", "OLD-1"];
+  const { product_id: id } = await json<Product>("product", "create", "-n", "other", ...beaker);
+  const remove = ["product", "delete", "-n", "other", "OLD-1"];
+  expect((await failure(...remove)).error.remedy).toBe(
+    "Delete product old-beaker (Old beaker)? It is in 0 open orders and 0 wishlists.",
+  );
+  expect((await run([...remove, "--yes"])).stderr).toContain(`To bring it back: bodega product restore -n other ${id}`);
+  const restore = ["product", "restore", "-n", "other"];
+  expect((await failure(...restore, "old")).error).toMatchObject({ code: 5301, remedy: "Deleted last: old-beaker" });
+  await json("product", "create", "-n", "other", "--title", "Old beaker", "--price", "1");
+  expect((await failure(...restore, "old-1")).error).toMatchObject({
+    code: 5302,
+    message: 'Product "old-1" cannot be restored: another product has its slug.',
+    remedy: "Change the slug of the other product first: bodega product update -n other old-beaker --slug <text>",
+  });
+  await json("product", "update", "-n", "other", "old-beaker", "--slug", "new-beaker");
+  expect(await json<Product>(...restore, "old-1")).toMatchObject({ product_id: id, slug: "old-beaker" });
+});

@@ -58,7 +58,7 @@ export const commandTree: CommandTree = {
     commands: {
       ...fromModule(() => import("./product/commands.ts"), "list show export"),
       ...fromModule(() => import("./product/import.ts"), "import"),
-      ...fromModule(() => import("./product/change.ts"), "create update delete stock"),
+      ...fromModule(() => import("./product/change.ts"), "create update delete restore stock"),
       ...fromModule(() => import("./product/image.ts"), "add list remove import", "image "),
     },
   },

@@ -70,7 +70,9 @@ function describeProblem(error: unknown, failure: Failure): Problem {
   const { exit, kind } = error;
   const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, failure) }));
   const only = details?.length === 1 ? details[0] : undefined;
-  const message = only?.flag === undefined ? error.message : `${only.flag} ${only.message}`;
+  // Of `variants.0.sku`, the flag carries more than one field.
+  const part = only?.field.match(/^variants\.\d+\.(\w+)/)?.[1] ?? "";
+  const message = only?.flag === undefined ? error.message : `${`${only.flag} ${part}`.trim()} ${only.message}`;
   const remedy = error.remedy ?? (withoutRemedy.has(kind) ? undefined : remedyOf(kind));
   return { exit, kind, message, remedy, details };
 }

@@ -1,13 +1,15 @@
 import type { Ctx } from "../../../server/context.ts";
+import { countOf } from "../../../server/health/finding.ts";
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import type { ProductInput, ProductPatch } from "../../../server/modules/products/model.ts";
+import type { VariantInput } from "../../../server/modules/products/variants/variant-model.ts";
 import { currencyDigits } from "../../../server/modules/tenants/input.ts";
 import { ambiguousAmount, parseMoney } from "../../../server/values/money.ts";
 import { checkInTenant, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { parseDecimal } from "../../framework/parse-values.ts";
+import { parseDecimal, parseWhole } from "../../framework/parse-values.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
@@ -38,6 +40,7 @@ const fieldArgs = {
     parse: (flag: string, text: string) => (text ? parsePrice(flag, text) : null),
   },
   sku: { ...valueArg("text", "SKU"), allowEmpty: true },
+  slug: valueArg("text", "Name in addresses (default: made from the title)"),
   description: { ...valueArg("text", "Description"), allowEmpty: true },
   status: choiceArg(["draft", "published", "archived"], "Status"),
   category: {
@@ -47,16 +50,38 @@ const fieldArgs = {
     field: "category_ids",
   },
   tag: { ...valueArg("text", "Tag; repeat it for several; replaces all current ones"), multiple: true, field: "tags" },
+  variant: {
+    ...valueArg("name=value,...", "Variant, such as size=L,sku=MUG-L,stock=5; repeat it for several"),
+    multiple: true,
+    field: "variants",
+  },
   ...translationArgs,
 } as const satisfies CommandArgs;
 
 /** The given fields. */
 function readFields(args: ArgValues<typeof fieldArgs>): ProductPatch {
-  const { title, price, sku, description, status, category, tag, "compare-at-price": compare_at_price } = args;
+  const { title, price, sku, slug, description, status, category, tag, "compare-at-price": compare_at_price } = args;
   const lists = { ...(category.length > 0 && { category_ids: category }), ...(tag.length > 0 && { tags: tag }) };
   const translations = readTranslations(args);
-  const fields = { title, price, compare_at_price, sku, description, status, translations, ...lists };
+  const fields = { title, price, compare_at_price, sku, slug, description, status, translations, ...lists };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+const variantNote =
+  "A --variant has its own title, sku, price and stock; every other name is an option. Without a price it has the product's.";
+
+/** Reads `size=L,sku=MUG-L,price=14,50,stock=5`: an option and three fields. Errors: UsageError. */
+function parseVariant(text: string): VariantInput {
+  const variant: VariantInput = {};
+  for (const part of text.split(/,(?=[^,=]+=)/)) {
+    const [, name, value = ""] = /^\s*([^=]*[^=\s])\s*=\s*(.*?)\s*$/s.exec(part) ?? [];
+    if (name === undefined) throw invalidFlag("--variant", "must be such as size=L,sku=MUG-L,price=14.50,stock=5");
+    if (name === "title" || name === "sku") variant[name] = value;
+    else if (name === "price") variant.price = value === "" ? null : parsePrice("--variant price", value);
+    else if (name === "stock") variant.stock = value === "" ? null : parseWhole("--variant stock", value, "items");
+    else variant.options = { ...variant.options, [name]: value };
+  }
+  return variant;
 }
 
 const create = defineCommand({
@@ -68,11 +93,18 @@ const create = defineCommand({
     price: { ...fieldArgs.price, required: true },
     stock: numberArg("items", "Stock on hand (default: not counted)"),
   },
-  examples: ['bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1'],
+  examples: [
+    'bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1',
+    "bodega product create -n demo --title Mug --price 12.50 --variant size=S,stock=5 --variant size=L,price=14.50,stock=3",
+  ],
   done: "Created product {title}.",
-  notes: ["It is published unless --status says otherwise. Variants, pictures and the rest: bodega product import -h"],
+  notes: [
+    "It is published unless --status says otherwise. Pictures: bodega product image add -h. Many products: bodega product import -h",
+    variantNote,
+  ],
   async run(args, console) {
-    const input = { ...readFields(args), stock: args.stock ?? null } as ProductInput;
+    const variants = args.variant.map(parseVariant);
+    const input = { ...readFields(args), stock: args.stock ?? null, variants } as ProductInput;
     const { createProduct } = await import("../../../server/modules/products/service.ts");
     const { json } = await withTenant(args, console, (ctx) => createProduct(ctx, input));
     await printProduct(console, JSON.parse(json));
@@ -89,14 +121,24 @@ const update = defineCommand({
   ],
   notes: [
     "Fields without a flag keep their value. An empty --sku=, --description= or --compare-at-price= clears the field.",
+    `${variantNote} A variant with the same SKU, or without a SKU the same options, is updated; another one is added.`,
   ],
   done: "Updated product {title}.",
   oneOf: waysToChange(...Object.keys(fieldArgs)),
   async run(args, console) {
     const patch = readFields(args);
-    const { patchProduct } = await import("../../../server/modules/products/service.ts");
-    const { json } = await withTenant(args, console, async (ctx) =>
-      patchProduct(ctx, await findWhole(ctx, args.product), patch, { ifMatch: null }),
+    const variants = args.variant.map((text) => ({ line: 1, document: parseVariant(text) }));
+    const { getProduct, patchProduct } = await import("../../../server/modules/products/service.ts");
+    const { importVariants } = await import("../../../server/modules/products/transfer/import-variant.ts");
+    const { inTransaction } = await import("../../../server/db/transaction.ts");
+    const { json } = await withTenant(args, console, (ctx) =>
+      inTransaction(ctx, async (tx) => {
+        const id = await findWhole(tx, args.product);
+        if (Object.keys(patch).length > 0) await patchProduct(tx, id, patch, { ifMatch: null });
+        const product = { ...JSON.parse((await getProduct(tx, id)).json), ownSku: null };
+        await importVariants(tx, product, { line: 1, document: {}, variants, faults: [], isCsv: false });
+        return getProduct(tx, id);
+      }),
     );
     await printProduct(console, JSON.parse(json));
   },
@@ -106,18 +148,49 @@ const deleteCommand = defineCommand({
   description: "Delete a product; orders keep their lines",
   args: productArgs,
   examples: ["bodega product delete -n demo desk-lamp", "bodega product delete -n demo LAMP-1 --yes --json"],
+  notes: ["To bring it back: bodega product restore -h"],
   done: "Deleted product {title}.",
   async run(args, console) {
     const { deleteProduct, getProduct } = await import("../../../server/modules/products/service.ts");
+    const { countUses } = await import("../../../server/modules/products/restore.ts");
     const deleted = await withTenant(args, console, async (ctx) => {
       const id = await findWhole(ctx, args.product);
       const { title, slug, variants } = JSON.parse((await getProduct(ctx, id)).json) as ProductDocument;
-      const all = variants.length === 0 ? "" : ` with its ${variants.length} variants`;
-      await confirmAction(console, `Delete product ${slug} (${title})${all} permanently?`);
+      const uses = await countUses(ctx, id);
+      const all = variants.length === 0 ? "" : ` with its ${countOf(variants.length, "variant")}`;
+      const named = `${countOf(uses.open_orders, "open order")} and ${countOf(uses.wishlists, "wishlist")}`;
+      await confirmAction(console, `Delete product ${slug} (${title})${all}? It is in ${named}.`);
       await deleteProduct(ctx, id, null);
-      return { product_id: id, slug, title, deleted: true };
+      return { product_id: id, slug, title, deleted: true, ...uses };
     });
     await printRecord(console, deleted, "product_id");
+    await info(console, `To bring it back: bodega product restore -n ${args.namespace} ${deleted.product_id}`);
+  },
+});
+
+const restore = defineCommand({
+  description: "Bring a deleted product back",
+  args: {
+    product: {
+      type: "positional",
+      required: true,
+      description: "Id, slug or SKU of the deleted product",
+      check: checkInTenant(async (ctx, name) =>
+        (await import("../../../server/modules/products/restore.ts")).findDeleted(ctx, name),
+      ),
+    },
+    namespace: requiredNamespaceArg,
+  },
+  examples: ["bodega product restore -n demo desk-lamp", "bodega product restore -n demo LAMP-1 --json"],
+  notes: [
+    "Of several products with the slug or SKU, the one that was deleted last comes back, with the variants that it had. Its uploaded " +
+      "pictures are kept for a day after the deletion; later it comes back without them, as it does without categories that were deleted.",
+  ],
+  done: "Restored product {title}.",
+  async run(args, console) {
+    const { restoreProduct } = await import("../../../server/modules/products/restore.ts");
+    const { json } = await withTenant(args, console, (ctx) => restoreProduct(ctx, args.product));
+    await printProduct(console, JSON.parse(json));
   },
 });
 
@@ -168,4 +241,4 @@ const stock = defineCommand({
   },
 });
 
-export default { create, update, delete: deleteCommand, stock };
+export default { create, update, delete: deleteCommand, restore, stock };

@@ -32,7 +32,8 @@ export async function printProduct(console: Console, product: ProductDocument): 
   const shown = {
     ...fields,
     price: formatPrice(price_minor, currency),
-    compare_at_price: compare_at_price === null ? null : `${compare_at_price} ${currency}`,
+    compare_at_price:
+      compare_at_price === null ? null : `${compare_at_price.toFixed(currencyDigits(currency))} ${currency}`,
     stock: formatStock({ stock, available }),
     images: images.map(({ url }) => url),
     metadata: Object.keys(metadata).length === 0 ? null : metadata,
