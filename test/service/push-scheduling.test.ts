@@ -1,36 +1,36 @@
 import { describe, expect, test } from "bun:test";
+import type { Answer, Attempt } from "../../src/server/delivery/channel.ts";
 import { type Permit, Scheduler } from "../../src/server/delivery/scheduler.ts";
 import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
-import { priorities } from "../../src/server/modules/notifications/sending/queue.ts";
 import { createClock } from "../support/clock.ts";
 
 const { permits, untrusted } = pushPolicy;
+const proven = 0;
+const unproven = 1;
 
 function open() {
   const clock = createClock();
   return { clock, scheduler: new Scheduler(pushPolicy, clock.now) };
 }
 
-const permitOf = (tenantId: string, pool: number): Permit => ({ source: { key: tenantId, tenantId, pool } });
-
-/** Acquires all permits, as if each store had an unlimited number of deliveries due. */
+/** Permits for all attempts that may start, as if each store had an unlimited number of deliveries due. */
 function acquireAll(scheduler: Scheduler, stores: string[], pool: number): Permit[] {
-  const permits: Permit[] = [];
+  const acquired: Permit[] = [];
   for (;;) {
-    for (const store of stores) scheduler.ask({ key: store, tenantId: store, pool });
-    const acquired = scheduler.acquire();
-    if (acquired.length === 0) return permits;
-    permits.push(...acquired);
+    for (const store of stores) scheduler.ask({ key: `${store} ${pool}`, tenantId: store, pool });
+    const more = scheduler.acquire();
+    if (more.length === 0) return acquired;
+    acquired.push(...more);
   }
 }
 
 const storesOf = (permits: Permit[]) => permits.map(({ source }) => source.tenantId);
 
 /** How many attempts to a service may run at once. */
-function admitAll(scheduler: Scheduler, service: string, pool: number = priorities.order): number {
+function admitAll(scheduler: Scheduler, service: string, pool = proven): number {
   const admitted: Permit[] = [];
   for (;;) {
-    const permit = permitOf("a", pool);
+    const permit: Permit = { source: { key: "a", tenantId: "a", pool }, counted: [], isAdmitted: false };
     if (scheduler.admit(permit, service) > 0) break;
     admitted.push(permit);
   }
@@ -38,163 +38,120 @@ function admitAll(scheduler: Scheduler, service: string, pool: number = prioriti
   return admitted.length;
 }
 
-/** The seconds until a service may be sent to again; 0 if it may now. */
-function waitOf(
-  { scheduler, clock }: ReturnType<typeof open>,
-  service: string,
-  pool: number = priorities.order,
-): number {
-  const permit = permitOf("a", pool);
-  const until = scheduler.admit(permit, service);
-  if (until === 0) scheduler.release(permit);
-  return Math.max(until - clock.now(), 0) / 1000;
+const accepted: Answer = { result: "accepted", status: 201, error: null, retryAfterMs: 0 };
+const failed: Answer = { result: "failed", status: 503, error: "503", retryAfterMs: 0 };
+const silent: Answer = { ...failed, status: null };
+
+function record(
+  scheduler: Scheduler,
+  answer: Answer,
+  { tookMs = 20, ...more }: Partial<Attempt> & { tookMs?: number },
+) {
+  const attempt = { receiver: "web one", target: "device", timeoutMs: 0, send: async () => answer, ...more };
+  return scheduler.circuits.record(attempt, answer, tookMs);
 }
 
-const accepted = { tookMs: 20, isAccepted: true };
-const fail = (
-  scheduler: Scheduler,
-  target: string,
-  more: { isSilent?: boolean; retryAfterMs?: number; pool?: number } = {},
-) => {
-  const { pool = priorities.order, isSilent = false, retryAfterMs = 0 } = more;
-  return scheduler.circuits.noteFailure("web one", pool, { target, isSilent, retryAfterMs });
-};
-
-test("each of the four priorities has its own pool, so that a lower one cannot use the batch of a higher one", () => {
+test("new registrations cannot use the permits of the others", () => {
   const { scheduler } = open();
-  for (const pool of Object.values(priorities).toReversed()) {
+  for (const pool of [unproven, proven]) {
     expect(acquireAll(scheduler, ["a", "b"], pool)).toHaveLength(permits.total);
   }
 });
 
 test("one store leaves room for others, which share the rest", () => {
   const { scheduler } = open();
-  expect(acquireAll(scheduler, ["a"], 0)).toHaveLength(permits.tenant);
-  const others = storesOf(acquireAll(scheduler, ["a", "b", "c"], 0));
+  const [first] = acquireAll(scheduler, ["a"], proven) as [Permit];
+  const others = storesOf(acquireAll(scheduler, ["a", "b", "c"], proven));
   expect(others.toSorted()).toEqual([..."bbbb", ..."cccc"]);
-  scheduler.release(permitOf("a", 0));
-  expect(storesOf(acquireAll(scheduler, ["a", "b", "c"], 0))).toEqual(["b"]);
+  scheduler.release(first);
+  expect(storesOf(acquireAll(scheduler, ["a", "b", "c"], proven))).toEqual(["b"]);
 });
 
 test("a service that accepts messages gets many at once; one that is slow or has accepted nothing yet gets few", () => {
   const { scheduler } = open();
   expect(admitAll(scheduler, "web one")).toBe(untrusted.receiver);
-  scheduler.circuits.noteAnswer("web one", { tookMs: 20, isAccepted: false });
+  record(scheduler, { ...accepted, result: "refused" }, {});
   expect(admitAll(scheduler, "web one")).toBe(untrusted.receiver);
-  scheduler.circuits.noteAnswer("web one", accepted);
+  record(scheduler, accepted, {});
   expect(admitAll(scheduler, "web one")).toBe(permits.receiver);
-  expect(admitAll(scheduler, "web one", priorities.newMessage)).toBe(permits.receiver);
-  scheduler.circuits.noteAnswer("web one", { tookMs: 3000, isAccepted: true });
+  expect(admitAll(scheduler, "web one", unproven)).toBe(permits.receiver);
+  record(scheduler, accepted, { tookMs: 3000 });
   expect(admitAll(scheduler, "web one")).toBe(untrusted.receiver);
   expect(admitAll(scheduler, "web other")).toBe(untrusted.receiver);
 });
 
 test("services that have accepted nothing share few permits, in any number; the others have the rest", () => {
   const { scheduler } = open();
-  scheduler.circuits.noteAnswer("web good", accepted);
-  const admitHosts = (tenantId: string) => {
-    let admitted = 0;
-    for (let host = 0; host < 100; host++) {
-      if (scheduler.admit(permitOf(tenantId, priorities.newMessage), `web host-${tenantId}-${host}`) === 0)
-        admitted += 1;
-    }
-    return admitted;
-  };
-  expect([admitHosts("a"), admitHosts("b"), admitHosts("c")]).toEqual([
-    untrusted.tenant,
-    untrusted.total - untrusted.tenant,
-    0,
-  ]);
-  expect(admitAll(scheduler, "web good", priorities.newMessage)).toBe(permits.receiver);
-  expect(admitAll(scheduler, "web unknown", priorities.newOrder)).toBe(untrusted.receiver);
+  record(scheduler, accepted, { receiver: "web good" });
+  const [one, other] = ["a", "b"].map((store) => acquireAll(scheduler, [store], unproven)) as [Permit[], Permit[]];
+  const admitted = [one, other].map((permits, store) =>
+    permits.filter((permit, n) => scheduler.admit(permit, `web ${store}-${n}`) === 0),
+  );
+  const rest = untrusted.total - untrusted.tenant;
+  expect(admitted.map(({ length }) => length)).toEqual([untrusted.tenant, rest]);
+  const waiting = [...one, ...other].filter(({ isAdmitted }) => !isAdmitted);
+  expect(waiting.filter((permit) => scheduler.admit(permit, "web good") === 0)).toEqual(waiting);
 });
 
 describe("a circuit opens", () => {
   test("not for failures of one device, in any number and with any Retry-After", () => {
-    const opened = open();
-    opened.scheduler.circuits.noteAnswer("web one", accepted);
+    const { scheduler } = open();
     for (let n = 0; n < 20; n++) {
-      expect(fail(opened.scheduler, "one", { retryAfterMs: 3_600_000, isSilent: n % 2 === 0 })).toBe(false);
-      expect(waitOf(opened, "web one")).toBe(0);
+      const answer = { ...(n % 2 === 0 ? silent : failed), retryAfterMs: 3_600_000 };
+      expect(record(scheduler, answer, {})).toBeNull();
+      expect(scheduler.circuits.waitMs("web one")).toBe(0);
     }
-    opened.scheduler.circuits.noteAnswer("web one", accepted);
-    expect(admitAll(opened.scheduler, "web one")).toBe(permits.receiver);
   });
 
-  test.each([
-    ["five different devices in a row failed", false, 5],
-    ["three different devices in a row got no answer", true, 3],
-  ])("where %s", (_, isSilent, devices) => {
-    const opened = open();
-    const { scheduler, clock } = opened;
-    scheduler.circuits.noteAnswer("web one", accepted);
+  test("where three different devices in a row failed, until one message is accepted", () => {
+    const { scheduler, clock } = open();
+    const fail = (target: string) => record(scheduler, failed, { target });
     // An answer in between resets the count.
-    for (let n = 1; n < devices; n++) expect(fail(scheduler, `${n}`, { isSilent })).toBe(false);
-    scheduler.circuits.noteAnswer("web one", accepted);
-    for (let n = 1; n < devices; n++) expect(fail(scheduler, `${n}`, { isSilent })).toBe(false);
-    expect(waitOf(opened, "web one")).toBe(0);
-    expect([fail(scheduler, "last", { isSilent }), fail(scheduler, "more", { isSilent })]).toEqual([true, false]);
-    expect(waitOf(opened, "web one")).toBe(5);
+    expect([fail("1"), fail("2"), record(scheduler, accepted, {}), fail("3"), fail("4")]).toEqual(Array(5).fill(null));
+    expect([fail("5"), fail("6")]).toEqual(["opened", null]);
+    expect(scheduler.circuits.waitMs("web one")).toBe(5000);
+    expect(admitAll(scheduler, "web one")).toBe(0);
     clock.advance(5000);
     expect(admitAll(scheduler, "web one")).toBe(1);
-    expect(scheduler.circuits.noteAnswer("web one", accepted)).toBe(true);
+    expect(record(scheduler, accepted, {})).toBe("closed");
     expect(admitAll(scheduler, "web one")).toBe(permits.receiver);
   });
 
   test("for longer each time, but never for more than a minute, with any Retry-After", () => {
-    const opened = open();
-    for (let n = 0; n < 4; n++) fail(opened.scheduler, `${n}`);
-    const waits: number[] = [];
-    for (let n = 0; n < 6; n++) {
-      fail(opened.scheduler, "last");
-      waits.push(waitOf(opened, "web one"));
-      opened.clock.advance((waits.at(-1) as number) * 1000);
-    }
+    const { scheduler, clock } = open();
+    for (const target of ["1", "2"]) record(scheduler, failed, { target });
+    const waits = [5, 10, 20, 40, 60, 60].map(() => {
+      record(scheduler, failed, { target: "3" });
+      const waitMs = scheduler.circuits.waitMs("web one");
+      clock.advance(waitMs);
+      return waitMs / 1000;
+    });
     expect(waits).toEqual([5, 10, 20, 40, 60, 60]);
-    fail(opened.scheduler, "last", { retryAfterMs: 3_600_000 });
-    expect(waitOf(opened, "web one")).toBe(60);
-  });
-
-  test("in the last pool only, when registrations fail that never received a message", () => {
-    const opened = open();
-    opened.scheduler.circuits.noteAnswer("web one", accepted);
-    for (let n = 0; n < 9; n++) fail(opened.scheduler, `${n}`, { pool: priorities.newMessage });
-    expect(waitOf(opened, "web one", priorities.newMessage)).toBe(5);
-    expect(waitOf(opened, "web one", priorities.newOrder)).toBe(0);
-    expect(waitOf(opened, "web one", priorities.message)).toBe(0);
+    record(scheduler, { ...failed, retryAfterMs: 3_600_000 }, { target: "4" });
+    expect(scheduler.circuits.waitMs("web one")).toBe(60_000);
   });
 
   test("after the first missing answer, where neither the service nor the registration ever accepted a message", () => {
-    const opened = open();
-    expect(fail(opened.scheduler, "one", { pool: priorities.newMessage, isSilent: true })).toBe(true);
-    expect(waitOf(opened, "web one", priorities.newMessage)).toBe(5);
-    expect(waitOf(opened, "web one", priorities.order)).toBe(0);
+    const { scheduler } = open();
+    expect(record(scheduler, silent, { untrustedTimeoutMs: 1 })).toBe("opened");
+    record(scheduler, accepted, {});
+    expect(record(scheduler, silent, { untrustedTimeoutMs: 1 })).toBeNull();
   });
 });
 
-test("a store waits for a full service that answers, and its other deliveries are found if it does not answer", () => {
-  const { scheduler, clock } = open();
-  scheduler.circuits.noteAnswer("web one", accepted);
-  const full = Array.from({ length: permits.receiver }, () => permitOf("b", 0));
-  for (const permit of full) expect(scheduler.admit(permit, "web one")).toBe(0);
-  const [permit, ...rest] = acquireAll(scheduler, ["a"], 0) as [Permit];
-  for (const one of rest) scheduler.release(one);
-  // Full and answering: its next message goes when an attempt ends.
-  expect(scheduler.admit(permit, "web one")).toBe(clock.now());
-  expect(acquireAll(scheduler, ["a"], 0)).toHaveLength(0);
-  // Full and silent: up to 200 deliveries are skipped to find others; most of them are retried later.
-  scheduler.reopen();
-  clock.advance(2000);
-  const waits: number[] = [];
-  scheduler.release(permit);
-  for (let batch = acquireAll(scheduler, ["a"], 0); batch.length > 0; batch = acquireAll(scheduler, ["a"], 0)) {
-    for (const one of batch) waits.push(scheduler.admit(one, "web one") - clock.now());
-    for (const one of batch) scheduler.release(one);
-    if (waits.length > 1000) throw new Error("It does not end.");
+test("a source skips a limited number of deliveries between two polls", () => {
+  const { scheduler } = open();
+  let skipped = 0;
+  for (
+    let batch = acquireAll(scheduler, ["a"], proven);
+    batch.length > 0;
+    batch = acquireAll(scheduler, ["a"], proven)
+  ) {
+    for (const permit of batch) if (scheduler.admit(permit, "web one") > 0) skipped += 1;
+    for (const permit of batch) if (!permit.isAdmitted) scheduler.release(permit);
+    if (skipped > 1000) throw new Error("It does not end.");
   }
-  expect(waits.length).toBeWithin(200, 250);
-  expect(waits.slice(0, 40)).toEqual(Array.from({ length: 40 }, () => 500));
-  expect(new Set(waits.slice(40))).toEqual(new Set([4000]));
-  scheduler.reopen();
-  expect(acquireAll(scheduler, ["a"], 0)).toHaveLength(permits.tenant);
+  expect(skipped).toBeWithin(200, 250);
+  scheduler.poll([]);
+  expect(acquireAll(scheduler, ["a"], proven)).toHaveLength(permits.tenant - untrusted.receiver);
 });

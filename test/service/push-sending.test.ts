@@ -327,7 +327,7 @@ onDatabase("file", (suite) => {
     await fanOut({ db: suite.app.db, now: clock.now });
     await suspendTenant(suite.app.system, shop.namespace);
     expect(await sender.runUntilIdle()).toBe(0);
-    expect(await claimPushes(ctx, { key: ctx.tenant.id, tenantId: ctx.tenant.id, pool: 3 }, 8)).toEqual([]);
+    expect(await claimPushes(ctx, { key: ctx.tenant.id, tenantId: ctx.tenant.id, pool: 1 }, 8)).toEqual([]);
     await resumeTenant(suite.app.system, shop.namespace);
     expect(await sender.runUntilIdle()).toBe(1);
   });
@@ -429,7 +429,7 @@ onDatabase("file", (suite) => {
     const [{ tenant_id: tenantId } = { tenant_id: "" }] = await rows<{ tenant_id: string }>(
       "select tenant_id from push_deliveries",
     );
-    expect(await claimPushes(ctx, { key: tenantId, tenantId, pool: 3 }, 8)).toMatchObject([
+    expect(await claimPushes(ctx, { key: tenantId, tenantId, pool: 1 }, 8)).toMatchObject([
       { attempts: 1, kind: "message" },
     ]);
     expect(await sender.runUntilIdle()).toBe(0);
@@ -443,7 +443,7 @@ onDatabase("file", (suite) => {
     await register({ target: service.subscribe().subscription });
     await queue();
     await fanOut(ctx);
-    const claim = () => claimPushes(ctx, { key: ctx.tenant.id, tenantId: ctx.tenant.id, pool: 3 }, 8);
+    const claim = () => claimPushes(ctx, { key: ctx.tenant.id, tenantId: ctx.tenant.id, pool: 1 }, 8);
     const release = (tasks: PushTask[]) =>
       ctx.db.execute(pushClaims.released(tasks.map((task) => ({ task, next: clock.now() }))));
     const late = await claim();

@@ -8,13 +8,6 @@ export interface RetrySchedule {
 }
 
 /**
- * How long a delivery waits whose receiver has no free permit. Deliveries behind an open circuit are tried again within
- * `spreadMs` of its end.
- */
-const noRoomMs = 1000;
-const spreadMs = 10_000;
-
-/**
  * How long to wait before the next attempt, in milliseconds; null when the schedule ends.
  * @param attempts how many were made, at least 1.
  * @param retryAfterMs the least that the receiver asks for, 0 if it does not.
@@ -31,11 +24,4 @@ export function retryDelayMs(
 /** Whether a claim has had more attempts than the schedule allows, because each was interrupted or ended its process. */
 export function isExhausted({ delaysMs }: RetrySchedule, attempts: number): boolean {
   return attempts > delaysMs.length + 1;
-}
-
-/** When to claim a delivery again that got no permit, in epoch milliseconds; spread out after an open circuit. */
-export function nextClaimAt(openUntil: number, now: number): number {
-  const openMs = Math.max(openUntil - now, 0);
-  const spread = Math.min(openMs + noRoomMs, spreadMs);
-  return now + openMs + Math.round(spread * Math.random()) + (openMs === 0 ? noRoomMs : 0);
 }

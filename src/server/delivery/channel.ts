@@ -1,5 +1,4 @@
 import type { SystemCtx } from "../context.ts";
-import type { Source } from "./scheduler.ts";
 
 export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
   /** Tells operators that a receiver fails, that it works again, or that a delivery has failed for good. */
@@ -32,18 +31,21 @@ export interface Attempt {
   receiver: string;
   target: string;
   timeoutMs: number;
-  /** The timeout for a receiver that is not trusted, if it differs. */
+  /** A shorter timeout for a receiver that is not trusted; one answer that is missing opens its circuit then. */
   untrustedTimeoutMs?: number | undefined;
   send(signal: AbortSignal): Promise<Answer>;
   /** Turns an error of `send` into its answer; a plain failure unless given. */
   explain?(error: unknown): Answer | undefined;
 }
 
-/** A circuit of a receiver that an answer opened or closed. */
-export interface CircuitChange {
-  circuit: "opened" | "closed";
-  receiver: string;
+/** A queue of one store, in one pool, that has deliveries to send. */
+export interface Source {
+  key: string;
+  tenantId: string;
+  /** Pools with a lower number come first. */
   pool: number;
+  /** The receiver of all its deliveries; undefined when each delivery has its own. */
+  receiver?: string;
 }
 
 /** A kind of message: its queue in the database, how a delivery is sent, and what an answer means. */
@@ -56,14 +58,14 @@ export interface Channel<Task> {
   /** Ends leases early, each until `next` (epoch milliseconds); attempts that were not made do not count. */
   release(claims: { task: Task; next: number }[]): Promise<unknown>;
   /** Prepares an attempt; null for a delivery that cannot be sent, which it has ended. */
-  prepare(task: Task, source: Source): Promise<Attempt | null>;
+  prepare(task: Task): Promise<Attempt | null>;
   /** When to try again, in epoch milliseconds; null when it should not be tried again. */
   nextAttemptAt(task: Task, answer: Answer): number | null;
   recordDelivered(task: Task, answer: Answer): Promise<unknown>;
   reschedule(task: Task, next: number, answer: Answer): Promise<unknown>;
   /** Ends a delivery as failed. */
   end(task: Task, answer: Answer): Promise<unknown>;
-  /** Tells operators of an answer. @param change of the circuit of its receiver; null when there was none. */
-  notify?(task: Task, answer: Answer, change: CircuitChange | null): void;
+  /** Tells operators of an answer. @param circuit whether it opened or closed the circuit of the receiver. */
+  notify?(task: Task, answer: Answer, circuit: "opened" | "closed" | null, receiver: string): void;
   close?(): Promise<void> | void;
 }

@@ -1,9 +1,7 @@
 import { withSignal, withTimeout } from "../values/with-timeout.ts";
-import { nextClaimAt } from "./backoff.ts";
-import type { Answer, Attempt, Channel, CircuitChange } from "./channel.ts";
-import { slowMs } from "./circuit-breaker.ts";
+import type { Answer, Attempt, Channel } from "./channel.ts";
 import { describeFailure, TimedOut } from "./outbound/attempt-failure.ts";
-import { type Permit, Scheduler, type SchedulerPolicy, type Source } from "./scheduler.ts";
+import { type Permit, Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
 /** Waits between tries to record a delivery: one that is not recorded is sent again. */
 const recordDelaysMs = [500, 2000, 8000];
@@ -18,10 +16,9 @@ export class DeliveryEngine<Task> {
   readonly #channel: Channel<Task>;
   readonly #scheduler: Scheduler;
   readonly #now: () => number;
-  readonly #monotonic: () => number;
   readonly #work = new Set<Promise<unknown>>();
   readonly #sending = new Set<AbortController>();
-  #creating: Promise<boolean> | undefined;
+  #polling: Promise<boolean> | undefined;
   #attempts = 0;
   #isStopping = false;
   /** Attempts were interrupted by `stop`. */
@@ -35,8 +32,7 @@ export class DeliveryEngine<Task> {
   ) {
     this.#channel = channel;
     this.#now = options.now;
-    this.#monotonic = options.monotonic ?? options.now;
-    this.#scheduler = new Scheduler(options.policy, this.#monotonic);
+    this.#scheduler = new Scheduler(options.policy, options.monotonic ?? options.now);
   }
 
   /**
@@ -67,7 +63,7 @@ export class DeliveryEngine<Task> {
 
   async #drain(): Promise<void> {
     for (let isBusy = true; isBusy; isBusy = this.#work.size > 0) {
-      await Promise.allSettled([...this.#work, this.#creating]);
+      await Promise.allSettled([...this.#work, this.#polling]);
     }
   }
 
@@ -76,24 +72,18 @@ export class DeliveryEngine<Task> {
    * @returns whether there are more deliveries to make.
    * @throws unavailable when the database cannot serve, or could not since the last poll; claims are tried again later.
    */
-  async poll(): Promise<boolean> {
-    this.#throwDatabaseFailure();
-    if (this.#isStopping) return false;
-    // One poll at a time makes deliveries; others wait for it.
-    this.#creating ??= this.#createDeliveries();
-    const isMore = await this.#creating;
-    this.#scheduler.reopen();
-    for (const source of await this.#channel.listReady()) this.#scheduler.ask(source);
-    this.#startWork();
-    return isMore;
+  poll(): Promise<boolean> {
+    this.#polling = this.#pollOnce();
+    return this.#polling;
   }
 
-  async #createDeliveries(): Promise<boolean> {
-    try {
-      return (await this.#channel.createDeliveries?.(() => this.#isStopping)) ?? false;
-    } finally {
-      this.#creating = undefined;
-    }
+  async #pollOnce(): Promise<boolean> {
+    this.#throwDatabaseFailure();
+    if (this.#isStopping) return false;
+    const isMore = (await this.#channel.createDeliveries?.(() => this.#isStopping)) ?? false;
+    this.#scheduler.poll(await this.#channel.listReady());
+    this.#startWork();
+    return isMore;
   }
 
   #throwDatabaseFailure(): void {
@@ -127,43 +117,28 @@ export class DeliveryEngine<Task> {
     const { source } = permits[0] as Permit;
     try {
       const tasks = await this.#channel.claim(source, permits.length);
-      // There may be more; other sources come first.
-      if (tasks.length === permits.length) {
-        this.#scheduler.ask(source);
-        this.#startWork();
-      }
+      const isFull = tasks.length === permits.length;
       const refused: { task: Task; next: number }[] = [];
-      for (const [index, attempt] of (await this.#prepareAll(tasks, source)).entries()) {
+      for (const task of tasks) {
+        const attempt = await this.#channel.prepare(task);
         if (attempt === null) continue;
-        const task = tasks[index] as Task;
         const permit = permits.at(-1) as Permit;
-        const openUntil = this.#scheduler.admit(permit, attempt.receiver);
-        const waitMs = openUntil - this.#monotonic();
-        if (openUntil > 0) refused.push({ task, next: nextClaimAt(this.#now() + waitMs, this.#now()) });
+        const waitMs = this.#scheduler.admit(permit, attempt.receiver);
+        if (waitMs > 0) refused.push({ task, next: this.#now() + waitMs });
         else {
           permits.pop();
-          this.#follow(this.#attempt(task, attempt, permit).finally(() => this.#scheduler.release(permit)));
+          this.#follow(this.#attempt(task, attempt).finally(() => this.#scheduler.release(permit)));
         }
       }
       if (refused.length > 0) await this.#channel.release(refused);
+      // There may be more; other sources come first.
+      if (isFull) this.#scheduler.ask(source);
     } finally {
       for (const permit of permits) this.#scheduler.release(permit);
     }
   }
 
-  #prepareAll(tasks: Task[], source: Source): Promise<(Attempt | null)[]> {
-    const prepare = async (task: Task) => {
-      try {
-        return await this.#channel.prepare(task, source);
-      } catch (error) {
-        this.#databaseFailure = { error };
-        return null;
-      }
-    };
-    return Promise.all(tasks.map(prepare));
-  }
-
-  async #attempt(task: Task, attempt: Attempt, permit: Permit): Promise<unknown> {
+  async #attempt(task: Task, attempt: Attempt): Promise<unknown> {
     // Claimed just before the stop, too late to be interrupted with the others.
     if (this.#isHalted) return this.#channel.release([{ task, next: this.#now() }]);
     const began = performance.now();
@@ -181,8 +156,8 @@ export class DeliveryEngine<Task> {
         retryAfterMs: 0,
       };
     }
-    const change = this.#report(attempt, permit, { answer, tookMs: performance.now() - began });
-    this.#channel.notify?.(task, answer, change);
+    const circuit = this.#scheduler.circuits.record(attempt, answer, performance.now() - began);
+    this.#channel.notify?.(task, answer, circuit, attempt.receiver);
     await this.#record(task, answer);
     await answer.closed;
   }
@@ -200,21 +175,6 @@ export class DeliveryEngine<Task> {
       clearTimeout(timer);
       this.#sending.delete(controller);
     }
-  }
-
-  #report(
-    { receiver, target }: Attempt,
-    { source: { pool } }: Permit,
-    { answer, tookMs }: { answer: Answer; tookMs: number },
-  ): CircuitChange | null {
-    const { circuits } = this.#scheduler;
-    if (answer.result !== "failed") {
-      const wasOpen = circuits.noteAnswer(receiver, { tookMs, isAccepted: answer.result === "accepted" });
-      return wasOpen ? { circuit: "closed", receiver, pool } : null;
-    }
-    const isSilent = answer.status === null || tookMs >= slowMs;
-    const opened = circuits.noteFailure(receiver, pool, { target, isSilent, retryAfterMs: answer.retryAfterMs });
-    return opened ? { circuit: "opened", receiver, pool } : null;
   }
 
   async #record(task: Task, answer: Answer): Promise<unknown> {

@@ -22,20 +22,18 @@ export function startPolling(
   let isFailing = false;
   let timer: ReturnType<typeof setTimeout>;
 
-  function poll(): void {
-    engine.poll().then(
-      () => {
-        isFailing = false;
-      },
-      () => {
-        if (!isFailing) notice?.("warn", `the database does not answer; ${effect}`);
-        isFailing = true;
-      },
-    );
+  async function poll(): Promise<void> {
+    try {
+      await engine.poll();
+      isFailing = false;
+    } catch {
+      if (!isFailing) notice?.("warn", `the database does not answer; ${effect}`);
+      isFailing = true;
+    }
     if (!isStopping) timer = setTimeout(poll, isFailing ? failurePauseMs : pauseMs[db.kind] * (1 + Math.random()));
   }
 
-  poll();
+  void poll();
   return {
     stop() {
       isStopping = true;

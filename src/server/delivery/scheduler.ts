@@ -1,4 +1,5 @@
-import { CircuitBreakers, type CircuitPolicy, slowMs } from "./circuit-breaker.ts";
+import type { Source } from "./channel.ts";
+import { CircuitBreakers, type CircuitPolicy } from "./circuit-breaker.ts";
 
 /** How many attempts may run at once: all together, for one store, to one receiver. */
 interface Limits {
@@ -8,209 +9,143 @@ interface Limits {
 }
 
 export interface SchedulerPolicy {
-  /** How many pools there are, the most important first. Each has permits of its own. */
-  pools: number;
+  /** Each pool has as many permits of its own. */
   permits: Limits;
-  /** How many of `permits` untrusted receivers may use. */
+  /** How many of `permits` the receivers may use that are slow, failing or unknown, so that others always have most. */
   untrusted: Limits;
   /** How many deliveries one claim may take. */
   batch: number;
   circuits: CircuitPolicy;
 }
 
-/** A queue of one store, in one pool, that has deliveries to send. */
-export interface Source {
-  key: string;
-  tenantId: string;
-  pool: number;
-  /** The receiver of all its deliveries; undefined when each delivery has its own. */
-  receiver?: string;
-}
-
+/** The right to make an attempt. It counts towards the limits with these names. */
 export interface Permit {
   source: Source;
-  /** Known once the attempt is admitted. */
-  receiver?: string;
-  isUntrusted?: boolean;
+  counted: string[];
+  isAdmitted: boolean;
 }
 
-type Pool = ReturnType<typeof createPool>;
+/** Deliveries behind receivers without a permit are skipped to find some for others, at most this many between two polls. */
+const maxSkipped = 200;
+/** How long a skipped delivery waits at least, and by how much more at most, so that they do not all come at once. */
+const skippedMs = 2000;
+const maxSpreadMs = 10_000;
 
-/**
- * Deliveries behind a full receiver are skipped to find some for others, at most `max` between two polls. They wait `waitMs`
- * then; the first few wait `shortMs`.
- */
-const skip = { max: 200, waitMs: 4000, few: 40, shortMs: 500 };
-
-const createPool = () => ({
-  /** Sources that wait for permits, in their order. */
-  asking: new Map<string, Source>(),
-  total: 0,
-  tenants: new Map<string, number>(),
-  untrusted: { total: 0, tenants: new Map<string, number>() },
-  /** Admitted attempts by store. */
-  admitted: new Map<string, number>(),
-  /** Lower limits of stores whose receivers are full, and how many deliveries were skipped there, until `reopen`. */
-  tenantLimits: new Map<string, number>(),
-  skipped: new Map<string, number>(),
-});
-
-/**
- * Decides which store may send next, and to which receiver. The store with the fewest attempts in progress comes first.
- * Receivers that are slow, failing or unknown share few permits, so that trusted ones always have most; one whose
- * circuit is open gets none.
- */
+/** Decides which store may send next, and to which receiver. The store with the fewest attempts in progress comes first. */
 export class Scheduler {
   readonly circuits: CircuitBreakers;
-  readonly #pools: Pool[];
   readonly #policy: SchedulerPolicy;
-  readonly #now: () => number;
+  /** Sources that wait for permits, in their order. */
+  readonly #asking = new Map<string, Source>();
+  /** Skipped deliveries since the last poll, by source. */
+  readonly #skipped = new Map<string, number>();
+  /** Permits in use, by the name of the limit. */
+  readonly #used = new Map<string, number>();
 
   /** @param now milliseconds that no change of the clock moves. */
   constructor(policy: SchedulerPolicy, now: () => number) {
     this.#policy = policy;
-    this.#now = now;
-    this.#pools = Array.from({ length: policy.pools }, createPool);
-    this.circuits = new CircuitBreakers(policy.circuits, { pools: policy.pools, now });
+    this.circuits = new CircuitBreakers(policy.circuits, now);
   }
 
-  /** Puts a source at the end of those that wait for permits, unless it is among them. */
+  /** Puts a source at the end of those that wait for permits, unless it is among them or has skipped enough. */
   ask(source: Source): void {
-    const { asking } = this.#poolOf(source);
-    if (!asking.has(source.key)) asking.set(source.key, source);
+    const isDone = (this.#skipped.get(source.key) ?? 0) >= maxSkipped;
+    if (!isDone && !this.#asking.has(source.key)) this.#asking.set(source.key, source);
   }
 
-  /** Lets stores whose receivers were full try again. */
-  reopen(): void {
-    for (const { tenantLimits, skipped } of this.#pools) {
-      tenantLimits.clear();
-      skipped.clear();
-    }
+  /** Puts all sources that have deliveries due among those that wait for permits. */
+  poll(ready: Source[]): void {
+    this.#skipped.clear();
+    for (const source of ready) this.ask(source);
   }
 
   /** Permits for the next source, which must ask again for more; none when no source can get any now. */
   acquire(): Permit[] {
-    for (const pool of this.#pools) {
-      const source = this.#nextSource(pool);
-      if (!source) continue;
-      const permits = Array.from({ length: this.#roomOf(pool, source) }, (): Permit => ({ source }));
-      pool.asking.delete(source.key);
-      pool.total += permits.length;
-      add(pool.tenants, source.tenantId, permits.length);
-      const { receiver } = source;
-      if (receiver !== undefined) for (const permit of permits) this.#enter(permit, receiver);
-      return permits;
+    let next: { source: Source; limits: [string, number][]; rank: number } | undefined;
+    for (const source of this.#asking.values()) {
+      const { key, receiver, tenantId, pool } = source;
+      if (receiver !== undefined && this.circuits.waitMs(receiver) > 0) {
+        // The next poll asks again.
+        this.#asking.delete(key);
+        continue;
+      }
+      const limits = this.#limitsOf(source);
+      const rank = pool * this.#policy.permits.total + this.#usedOf(`${pool} store ${tenantId}`);
+      if ((next === undefined || rank < next.rank) && this.#roomIn(limits) > 0) next = { source, limits, rank };
     }
-    return [];
+    if (next === undefined) return [];
+    const { source, limits } = next;
+    const left = this.#policy.permits.total - this.#usedOf(`${source.pool}`);
+    // All sources that ask share the permits that are left.
+    const share = Math.ceil(left / this.#asking.size);
+    this.#asking.delete(source.key);
+    const isAdmitted = source.receiver !== undefined;
+    const count = Math.min(this.#policy.batch, share, this.#roomIn(limits));
+    return Array.from({ length: count }, () => {
+      const permit: Permit = { source, counted: [], isAdmitted };
+      this.#count(permit, limits);
+      return permit;
+    });
   }
 
   /**
    * Asks whether a claimed delivery may go to its receiver now.
-   * @returns 0 if it may; otherwise the time until which it will be refused, by `now`.
+   * @returns 0 if it may; otherwise for how long it must wait, in milliseconds.
    */
   admit(permit: Permit, receiver: string): number {
-    if (permit.receiver !== undefined) return 0;
-    const { tenantId, pool: index } = permit.source;
-    if (!this.circuits.isOpen(receiver, index) && this.#hasRoomAt(receiver, permit.source)) {
-      this.#enter(permit, receiver);
+    if (permit.isAdmitted) return 0;
+    const { source } = permit;
+    const openMs = this.circuits.waitMs(receiver);
+    const limits = this.#receiverLimits(source, receiver);
+    if (openMs === 0 && this.#roomIn(limits) > 0) {
+      permit.isAdmitted = true;
+      this.#count(permit, limits);
       return 0;
     }
-    const now = this.#now();
-    const pool = this.#poolOf(permit.source);
-    const circuit = this.circuits.stateOf(receiver, index);
-    const isFull = circuit.busy >= this.#limitOf(receiver, index);
-    const isMoving = isFull && !circuit.isOpen && now - circuit.movedAt < slowMs;
-    const skipped = (pool.skipped.get(tenantId) ?? 0) + 1;
-    pool.skipped.set(tenantId, skipped);
-    // Where permits become free quickly, searching for other receivers is not worth it.
-    if (skipped >= skip.max) this.#limitTenant(pool, tenantId, 0);
-    else if (isMoving && this.circuits.isTrusted(receiver)) this.#limitTenant(pool, tenantId, 1);
-    const waitMs = isMoving ? 0 : skipped <= skip.few ? skip.shortMs : skip.waitMs;
-    return Math.max(circuit.openUntil, now + waitMs);
+    this.#skipped.set(source.key, (this.#skipped.get(source.key) ?? 0) + 1);
+    return openMs + skippedMs + Math.round(Math.random() * Math.min(openMs + skippedMs, maxSpreadMs));
   }
 
-  release(permit: Permit): void {
-    const pool = this.#poolOf(permit.source);
-    const { tenantId } = permit.source;
-    add(pool.tenants, tenantId, -1);
-    pool.total -= 1;
-    if (permit.receiver === undefined) return;
-    add(pool.admitted, tenantId, -1);
-    if (permit.isUntrusted) this.#countUntrusted(pool, tenantId, -1);
-    this.circuits.countBusy(permit.receiver, permit.source.pool, -1);
-  }
-
-  #poolOf({ pool }: Source): Pool {
-    return this.#pools[pool] as Pool;
-  }
-
-  #nextSource(pool: Pool): Source | undefined {
-    let chosen: Source | undefined;
-    let lowest = Number.POSITIVE_INFINITY;
-    for (const source of pool.asking.values()) {
-      const { key, receiver, tenantId } = source;
-      // The next poll asks again.
-      if (receiver !== undefined && this.circuits.isOpen(receiver, source.pool)) pool.asking.delete(key);
-      else if (this.#roomOf(pool, source) > 0) {
-        const group = receiver === undefined ? 0 : this.circuits.rankOf(receiver);
-        const rank = group * (this.#policy.permits.total + 1) + (pool.tenants.get(tenantId) ?? 0);
-        if (rank >= lowest) continue;
-        lowest = rank;
-        chosen = source;
-      }
+  release({ counted }: Permit): void {
+    for (const name of counted) {
+      const used = this.#usedOf(name) - 1;
+      if (used === 0) this.#used.delete(name);
+      else this.#used.set(name, used);
     }
-    return chosen;
   }
 
-  /** How many permits a source may have now. */
-  #roomOf(pool: Pool, source: Source): number {
-    const { permits, batch } = this.#policy;
-    const limit = pool.tenantLimits.get(source.tenantId) ?? permits.tenant;
-    // All sources that ask share the permits that are left.
-    const part = Math.ceil((permits.total - pool.total) / Math.max(pool.asking.size, 1));
-    const room = Math.min(batch, part, limit - (pool.tenants.get(source.tenantId) ?? 0));
-    if (source.receiver === undefined || room <= 0) return room;
-    return this.#hasRoomAt(source.receiver, source) ? 1 : 0;
+  #limitsOf(source: Source): [string, number][] {
+    const { permits } = this.#policy;
+    const { pool, tenantId, receiver } = source;
+    const own: [string, number][] = [
+      [`${pool}`, permits.total],
+      [`${pool} store ${tenantId}`, permits.tenant],
+    ];
+    return receiver === undefined ? own : [...own, ...this.#receiverLimits(source, receiver)];
   }
 
-  #limitOf(receiver: string, pool: number): number {
-    if (this.circuits.stateOf(receiver, pool).isOpen) return 1;
-    return this.circuits.isTrusted(receiver) ? this.#policy.permits.receiver : this.#policy.untrusted.receiver;
+  #receiverLimits({ pool, tenantId }: Source, receiver: string): [string, number][] {
+    const { permits, untrusted } = this.#policy;
+    const isTrusted = this.circuits.isTrusted(receiver);
+    const most = !this.circuits.isClosed(receiver) ? 1 : isTrusted ? permits.receiver : untrusted.receiver;
+    const own: [string, number] = [`${pool} receiver ${receiver}`, most];
+    if (isTrusted) return [own];
+    return [own, [`${pool} untrusted`, untrusted.total], [`${pool} untrusted store ${tenantId}`, untrusted.tenant]];
   }
 
-  #hasRoomAt(receiver: string, source: Source): boolean {
-    const { busy } = this.circuits.stateOf(receiver, source.pool);
-    if (busy >= this.#limitOf(receiver, source.pool)) return false;
-    if (this.circuits.isTrusted(receiver)) return true;
-    const { total, tenants } = this.#poolOf(source).untrusted;
-    const limits = this.#policy.untrusted;
-    return total < limits.total && (tenants.get(source.tenantId) ?? 0) < limits.tenant;
+  #roomIn(limits: [string, number][]): number {
+    return Math.min(...limits.map(([name, most]) => most - this.#usedOf(name)));
   }
 
-  #enter(permit: Permit, receiver: string): void {
-    const pool = this.#poolOf(permit.source);
-    const { tenantId } = permit.source;
-    permit.receiver = receiver;
-    permit.isUntrusted = !this.circuits.isTrusted(receiver);
-    if (permit.isUntrusted) this.#countUntrusted(pool, tenantId, 1);
-    add(pool.admitted, tenantId, 1);
-    this.circuits.countBusy(receiver, permit.source.pool, 1);
+  #usedOf(name: string): number {
+    return this.#used.get(name) ?? 0;
   }
 
-  #countUntrusted({ untrusted }: Pool, tenantId: string, by: number): void {
-    untrusted.total += by;
-    add(untrusted.tenants, tenantId, by);
+  #count({ counted }: Permit, limits: [string, number][]): void {
+    for (const [name] of limits) {
+      counted.push(name);
+      this.#used.set(name, this.#usedOf(name) + 1);
+    }
   }
-
-  /** Keeps a store from claiming more than it has admitted, or than `least`, until the next poll. */
-  #limitTenant(pool: Pool, tenantId: string, least: number): void {
-    pool.tenantLimits.set(tenantId, Math.max(pool.admitted.get(tenantId) ?? 0, least));
-  }
-}
-
-/** Adds to a count, and removes it at zero. */
-function add(counts: Map<string, number>, key: string, by: number): void {
-  const sum = (counts.get(key) ?? 0) + by;
-  if (sum === 0) counts.delete(key);
-  else counts.set(key, sum);
 }

@@ -17,11 +17,10 @@ const attemptMs = 100_000;
 const source = { key: "outbox", tenantId: "", pool: 0, receiver: "the mail server" };
 const permits = { total: maxConnections, tenant: maxConnections, receiver: maxConnections };
 const policy: SchedulerPolicy = {
-  pools: 1,
   permits,
   untrusted: permits,
   batch: 1,
-  circuits: { opensAfter: { failed: 1, silent: 1 }, maxScore: 1, scoreLostBy: "silence", maxRetryAfterMs: 0 },
+  circuits: { opensAfter: 1, maxRetryAfterMs: 0 },
 };
 
 export interface MailDeps extends ChannelDeps {
@@ -78,9 +77,9 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     recordDelivered: (mail) => recordSent(deps, mail),
     reschedule: (mail, next, { error }) => endClaim(deps, mail, { status: "queued", next, error }),
     end: (mail, { error }) => fail(mail, error),
-    notify(_mail, { error }, change) {
-      if (change?.circuit === "opened") notice("warn", `mail stays queued: ${error}`);
-      if (change?.circuit === "closed") notice("info", "the mail server accepts mail again");
+    notify(_mail, { error }, circuit) {
+      if (circuit === "opened") notice("warn", `mail stays queued: ${error}`);
+      if (circuit === "closed") notice("info", "the mail server accepts mail again");
     },
     close: () => pool.close(),
   };

@@ -3,7 +3,7 @@ import type { WorkCtx } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
-import type { Answer, Channel, ChannelDeps } from "../../delivery/channel.ts";
+import type { Answer, Channel, ChannelDeps, Source } from "../../delivery/channel.ts";
 import {
   type Claim,
   claimStatement,
@@ -17,7 +17,7 @@ import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/o
 import { DeliveryFailure, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
 import { postMessage } from "../../delivery/outbound/post.ts";
 import { startPolling } from "../../delivery/poller.ts";
-import type { SchedulerPolicy, Source } from "../../delivery/scheduler.ts";
+import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
@@ -39,16 +39,10 @@ const attemptMs = 10_000;
  * once; the total leaves most of them to a database server, which is also called over HTTP.
  */
 export const webhookPolicy: SchedulerPolicy = {
-  pools: 1,
   permits: { total: 128, tenant: 48, receiver: 4 },
   untrusted: { total: 64, tenant: 32, receiver: 1 },
   batch: 1,
-  circuits: {
-    opensAfter: { failed: 1, silent: 1 },
-    maxScore: 1,
-    scoreLostBy: "failure",
-    maxRetryAfterMs: Number.POSITIVE_INFINITY,
-  },
+  circuits: { opensAfter: 1, maxRetryAfterMs: Number.POSITIVE_INFINITY },
 };
 
 const dayMs = 86_400_000;

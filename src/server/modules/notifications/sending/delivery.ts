@@ -20,7 +20,6 @@ import {
   isUnproven,
   listReady,
   type PushTask,
-  pools,
   pushClaims,
   recordGone,
   recordPostponed,
@@ -41,18 +40,10 @@ const wellKnown =
   /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
 
 export const pushPolicy: SchedulerPolicy = {
-  pools: pools.length,
-  permits: { total: 32, tenant: 24, receiver: 24 },
+  permits: { total: 32, tenant: 24, receiver: 32 },
   untrusted: { total: 12, tenant: 8, receiver: 6 },
   batch: 8,
-  circuits: {
-    opensAfter: { failed: 5, silent: 3 },
-    maxScore: 3,
-    scoreLostBy: "silence",
-    maxRetryAfterMs: 60_000,
-    isWellKnown: (service) => wellKnown.test(service),
-    isSuspect: isUnproven,
-  },
+  circuits: { opensAfter: 3, maxRetryAfterMs: 60_000, isWellKnown: (service) => wellKnown.test(service) },
 };
 
 export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
@@ -67,8 +58,8 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     listReady: () => listReady(deps),
     claim: (source, max) => claimPushes(deps, source, max),
     release: (claims) => deps.db.execute(pushClaims.released(claims)),
-    async prepare(task, { pool }) {
-      const attempt = prepareAttempt(task, pool, deps);
+    async prepare(task) {
+      const attempt = prepareAttempt(task, deps);
       if (!("outcome" in attempt)) return attempt;
       const { outcome, error } = attempt;
       if (error !== null && error === noProvider[task.platform]) noticeMissing(error);
@@ -85,11 +76,11 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
       answer.isGone
         ? recordGone(deps, task, answer)
         : deps.db.execute(pushClaims.ended(deps, task, { ...answer, outcome: answer.isFinal ? "failed" : "expired" })),
-    notify(_task, { error }, change) {
-      if (change?.circuit === "closed") notice("info", `${change.receiver} accepts push notifications again`);
+    notify(task, { error }, circuit, service) {
+      if (circuit === "closed") notice("info", `${service} accepts push notifications again`);
       // Strangers choose the hosts of browsers, so these are not reported.
-      if (change?.circuit === "opened" && !(isUnproven(change.pool) && change.receiver.startsWith("web "))) {
-        notice("warn", `push notifications to ${change.receiver} stay queued: ${error}`);
+      if (circuit === "opened" && !(isUnproven(task) && service.startsWith("web "))) {
+        notice("warn", `push notifications to ${service} stay queued: ${error}`);
       }
     },
     async close() {
@@ -140,8 +131,8 @@ interface DeadEnd {
 
 const drop = (error: string): DeadEnd => ({ outcome: "dropped", error });
 
-/** Prepares an attempt to send a delivery, or says why it cannot be sent. @param pool of its permit. */
-function prepareAttempt(task: PushTask, pool: number, deps: PushDeps): Attempt | DeadEnd {
+/** Prepares an attempt to send a delivery, or says why it cannot be sent. */
+function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
   const { platform, registration_id: id } = task;
   if (task.expires_at <= toTimestamp(deps.now())) return { outcome: "expired", error: null };
   if (id === null || task.target === null) return drop("the registration was removed");
@@ -156,7 +147,7 @@ function prepareAttempt(task: PushTask, pool: number, deps: PushDeps): Attempt |
     receiver: `${platform} ${provider.serviceOf?.(target) ?? ""}`.trim(),
     target: id,
     timeoutMs,
-    untrustedTimeoutMs: isUnproven(pool) && task.attempts === 1 ? timeoutMs * hurried : timeoutMs,
+    untrustedTimeoutMs: isUnproven(task) && task.attempts === 1 ? timeoutMs * hurried : undefined,
     send: (signal) => send(task, { provider, target, signal }, deps),
     // An endpoint that is not on the public internet is not retried.
     explain: (error) =>

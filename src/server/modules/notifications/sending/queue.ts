@@ -4,7 +4,7 @@ import type { WorkCtx } from "../../../context.ts";
 import { createPurge } from "../../../db/purge.ts";
 import { all, bind, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
-import type { Answer } from "../../../delivery/channel.ts";
+import type { Answer, Source } from "../../../delivery/channel.ts";
 import {
   type Claim,
   claimStatement,
@@ -13,7 +13,6 @@ import {
   createPullBack,
   isDue,
 } from "../../../delivery/claim.ts";
-import type { Source } from "../../../delivery/scheduler.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { tenants } from "../../tenants/table.ts";
@@ -27,9 +26,14 @@ const maxMessages = 100;
 
 /** Registrations that never received anything come last: strangers may register endpoints that never answer. */
 export const priorities = { order: 0, message: 1, newOrder: 2, newMessage: 3 } as const;
-/** Each priority has a pool of permits, so that a lower one cannot use those of a higher one. */
-export const pools = Object.values(priorities);
-export const isUnproven = (pool: number): boolean => pool >= priorities.newOrder;
+/** After an attempt without an answer, a delivery gets a lower priority: plus 2, up to these. */
+const lowest = [4, 5];
+/** Each pool has permits of its own, so that new registrations cannot use those of the others. It sends by priority. */
+const pools = [
+  [priorities.order, priorities.message],
+  [priorities.newOrder, priorities.newMessage, ...lowest],
+];
+export const isUnproven = ({ priority }: Pick<PushTask, "priority">): boolean => priority >= priorities.newOrder;
 
 const selectUnfinished = statement<{ id: string }>(sql`
   select m.id from ${pushMessages} m join ${tenants} t on t.id = m.tenant_id
@@ -93,28 +97,27 @@ function toRow({ kind }: UnfinishedMessage, { id, platform, is_proven }: Recipie
   return [newId("psh"), id, platform, is_proven === 1 ? proven : unproven];
 }
 
-const hasDue = (priority: number) =>
-  sql`exists(select 1 from ${pushDeliveries} where tenant_id = t.id and priority = ${sql.raw(String(priority))} and ${isDue})`;
-/** After an attempt without an answer, deliveries to an endpoint that has never received anything get the lowest priorities: plus 2. */
-const later = pools.length / 2;
-const hasDueNew = (pool: number) => sql`(${hasDue(pool)} or ${hasDue(pool + later)})`;
+const hasDue = (pool: number) =>
+  sql`exists(select 1 from ${pushDeliveries} where tenant_id = t.id and priority in (${sql.raw(`${pools[pool]}`)}) and ${isDue})`;
 // Jumps from one store with waiting deliveries to the next; the planner would read all waiting deliveries.
 const waiting = sql`${pushDeliveries} indexed by push_deliveries_due where status = 'waiting'`;
-const selectReady = statement<{ id: string } & Record<"orders" | "messages" | "newOrders" | "newMessages", number>>(sql`
+const selectReady = statement<{ id: string; proven: number; unproven: number }>(sql`
   with recursive stores(id) as (
     select min(tenant_id) from ${waiting}
     union all
     select (select min(tenant_id) from ${waiting} and tenant_id > stores.id)
     from stores where stores.id is not null
   )
-  select t.id, ${hasDue(0)} as orders, ${hasDue(1)} as messages, ${hasDueNew(2)} as newOrders, ${hasDueNew(3)} as newMessages
+  select t.id, ${hasDue(0)} as proven, ${hasDue(1)} as unproven
   from stores s join ${tenants} t on t.id = s.id where t.status = 'active'`);
-const dueOf = (priority: string) => sql`select id from (select id from ${pushDeliveries}
-  where tenant_id = ${param("tenantId")} and priority = ${param(priority)} and ${isDue}
+const dueOf = (priority: number) => sql`select id from (select id from ${pushDeliveries}
+  where tenant_id = ${param("tenantId")} and priority = ${sql.raw(String(priority))} and ${isDue}
   order by next_attempt_at limit ${param("max")})`;
-const claim = claimStatement(pushDeliveries, sql`${dueOf("first")} union all ${dueOf("second")} limit ${param("max")}`);
+const claims = pools.map((priorities) =>
+  claimStatement(pushDeliveries, sql`${sql.join(priorities.map(dueOf), sql` union all `)} limit ${param("max")}`),
+);
 const read = statement<Omit<PushTask, "attempts" | "lease">>(sql`
-  select d.id, d.platform, d.tenant_id, m.id as message_id, m.kind, m.content, m.expires_at, r.id as registration_id,
+  select d.id, d.platform, d.priority, d.tenant_id, m.id as message_id, m.kind, m.content, m.expires_at, r.id as registration_id,
     r.target, r.lang, t.title as store, t.language, coalesce(t.url, 'https://' || t.domain) as store_url,
     m.user_id is null or m.user_id is r.user_id as is_theirs, coalesce(u.status, 'active') = 'active' as is_welcome
   from ${pushDeliveries} d join ${pushMessages} m on m.id = d.message_id join ${tenants} t on t.id = d.tenant_id
@@ -124,9 +127,7 @@ const read = statement<Omit<PushTask, "attempts" | "lease">>(sql`
 const markProven = statement(sql`
   update ${pushRegistrations} set is_proven = ${param("isProven")}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and is_proven <> ${param("isProven")}`);
-// A delivery without an answer gets the lowest priority.
-const onPostpone = sql`, priority = iif(${param("status")} is null and priority < ${sql.raw(String(pools.length))},
-  priority + ${sql.raw(String(later))}, priority)`;
+const onPostpone = sql`, priority = priority + iif(${param("status")} is null and priority < ${sql.raw(`${lowest[0]}`)}, 2, 0)`;
 export const pushClaims = claimStatements(pushDeliveries, { delivered: "sent", onPostpone });
 // A device that registered again meanwhile has a newly sealed target, and is not removed.
 const removeGone = statement(sql`
@@ -147,6 +148,7 @@ const removeFinished = statement(sql`
 
 export interface PushTask extends Claim {
   platform: PushPlatform;
+  priority: number;
   tenant_id: string;
   message_id: string;
   kind: "order" | "message";
@@ -169,16 +171,15 @@ export interface PushTask extends Claim {
 /** The pools of stores that have deliveries due; reads one empty index when nothing waits. */
 export async function listReady(ctx: WorkCtx): Promise<Source[]> {
   const stores = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
-  return stores.flatMap(({ id, orders, messages, newOrders, newMessages }) => {
-    const due = [orders, messages, newOrders, newMessages];
-    return pools.filter((pool) => due[pool] === 1).map((pool) => ({ key: id, tenantId: id, pool }));
-  });
+  return stores.flatMap(({ id, proven, unproven }) =>
+    [proven, unproven].flatMap((isDue, pool) => (isDue ? [{ key: `${id} ${pool}`, tenantId: id, pool }] : [])),
+  );
 }
 
 /** Claims the deliveries of a store and pool that have been due the longest. */
 export function claimPushes(ctx: WorkCtx, { tenantId, pool }: Source, max: number): Promise<PushTask[]> {
-  const second = isUnproven(pool) ? pool + later : null;
-  return claimTasks<PushTask>(ctx, { claim, read }, { tenantId, max, first: pool, second });
+  const claim = claims[pool] as (typeof claims)[number];
+  return claimTasks<PushTask>(ctx, { claim, read }, { tenantId, max });
 }
 
 /** Records that a message has arrived, and that its registration receives messages. */
