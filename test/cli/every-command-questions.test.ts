@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describeHolders } from "../../src/server/db/local/lock-holders.ts";
 import { typedSecret } from "./command-calls.ts";
 import { countRows } from "./database-contents.ts";
 import {
@@ -11,7 +14,7 @@ import {
 } from "./every-command.ts";
 import { usePromisedShapes } from "./json-shapes.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
-import { runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { runAtTerminal, type Step, stripEscapes } from "./run-bodega.ts";
 import { useSharedTerminal } from "./shared-terminal.ts";
 
 const copyShop = usePreparedShop({ hasSecondStore: true });
@@ -41,12 +44,22 @@ describe("missing arguments are prompted for at a terminal, and the answers work
     const [shop, other] = [copyShop(), copyShop()];
     const { line } = leaveOutRequired(called, shop);
     const args = [...line, ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
-    const questions = listQuestions(called, shop);
+    const holders: string[] = [];
+    const database = join(shop.dataDir, "bodega.db-users");
+    const questions = listQuestions(called, shop).map(([question, answer]): Step => {
+      const send = () => {
+        if (existsSync(database)) holders.push(describeHolders(database));
+        return answer as string;
+      };
+      return [question, send];
+    });
     const { code, screen } = called.call.alone
       ? await runAtTerminal(args, questions, { env: shop.env, columns: 200 })
       : await runAtSharedTerminal(args, questions, shop.env);
     expect({ code, screen }).toEqual({ code: called.call.code ?? 0, screen: expect.any(String) });
     for (const [question] of questions) expect(stripEscapes(screen)).toContain(question);
+    // A command that waits for an answer keeps no other command from the database.
+    expect(new Set([...holders, "another command"])).toEqual(new Set(["another command"]));
     expectShape(name, readAnswer(screen));
     expect(await countRows(shop.dataDir)).toEqual(await countAfterFlags(called, other));
     for (const part of [typedSecret, typedSecret.slice(0, 8), typedSecret.slice(-6)])

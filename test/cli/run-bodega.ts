@@ -83,8 +83,8 @@ interface CliError {
   details?: { field: string; flag?: string; message: string }[];
 }
 
-/** One exchange at a terminal: once `expect` has appeared, `send` is typed. */
-export type Step = [expect: string, send: string];
+/** One exchange at a terminal: once `expect` has appeared, `send` is typed, or what it returns then. */
+export type Step = [expect: string, send: string | (() => string)];
 
 interface TerminalOptions {
   env: Record<string, string | undefined>;
@@ -117,7 +117,7 @@ export async function runAtTerminal(
         if (expect === undefined || send === undefined || !screen.slice(seen).includes(expect)) return;
         left.shift();
         seen = screen.length;
-        terminal.write(send);
+        terminal.write(typeof send === "string" ? send : send());
       },
     },
   });

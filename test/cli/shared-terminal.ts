@@ -66,7 +66,7 @@ export function useSharedTerminal(columns: number): RunAtTerminal {
       if (expect === undefined || send === undefined || !screen.slice(seen).includes(expect)) return;
       left.shift();
       seen = screen.length;
-      type(send);
+      type(typeof send === "string" ? send : send());
     };
     const timer = setTimeout(() => running.kill("SIGKILL"), 10_000);
     running.send({ args, env: { TERM: "xterm", ...env }, end } satisfies TerminalCall);

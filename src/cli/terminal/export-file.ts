@@ -25,6 +25,13 @@ export function formatOf(path: string): "csv" | "ndjson" | undefined {
   return Object.hasOwn(endings, ending) ? endings[ending as keyof typeof endings] : undefined;
 }
 
+/** Asks before an export replaces a file, while nothing else waits. */
+export async function confirmReplacement(console: Console, output: string): Promise<void> {
+  const path = await realpath(output).catch(() => resolve(output));
+  const found = await stat(path).catch(() => undefined);
+  if (output !== "-" && found?.isFile()) await confirmAction(console, `Replace the file ${path}?`);
+}
+
 interface Export<T> {
   output: string;
   format: "csv" | "ndjson";
@@ -49,7 +56,7 @@ export async function writeExport<T>(
   { output, format, mode = 0o666, header, noun, total, pages, render }: Export<T>,
 ): Promise<void> {
   const isStandard = output === "-";
-  const target = isStandard ? standardOutput(console) : await openFile(console, output, mode);
+  const target = isStandard ? standardOutput(console) : await openFile(output, mode);
   const screen = isStandard && console.stdoutIsTerminal ? undefined : console.screen;
   let count = 0;
   try {
@@ -78,11 +85,10 @@ function standardOutput(console: Console) {
   return { path: undefined, write, finish: async () => {}, discard: async () => {} };
 }
 
-async function openFile(console: Console, given: string, mode: number) {
+async function openFile(given: string, mode: number) {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) throw invalidFlag("--output", `is a directory: ${path}`);
-  if (found?.isFile()) await confirmAction(console, `Replace the file ${path}?`);
   const isPlain = found === undefined || found.isFile();
   const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;
   const file = await open(place, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode).catch((error) => {

@@ -122,13 +122,11 @@ const deleteCommand = defineCommand({
   done: "Deleted category {title}.",
   async run(args, console) {
     const { deleteCategory, getCategory } = await import("../../../server/modules/categories/service.ts");
-    const deleted = await withTenant(args, console, async (ctx) => {
-      const { id, title, slug } = JSON.parse((await getCategory(ctx, args.category)).json) as Category;
-      await confirmAction(console, `Delete category ${slug} (${title}) permanently?`);
-      await deleteCategory(ctx, id, null);
-      return { category_id: id, slug, title, deleted: true };
-    });
-    await printRecord(console, deleted, "category_id");
+    const { json } = await withTenant(args, console, (ctx) => getCategory(ctx, args.category));
+    const { id, title, slug } = JSON.parse(json) as Category;
+    await confirmAction(console, `Delete category ${slug} (${title}) permanently?`);
+    await withTenant(args, console, (ctx) => deleteCategory(ctx, id, null));
+    await printRecord(console, { category_id: id, slug, title, deleted: true }, "category_id");
   },
 });
 

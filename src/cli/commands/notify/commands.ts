@@ -186,15 +186,17 @@ const send = defineCommand({
     );
     const { readPushConfig } = await import("../../../server/config/config.ts");
     const { pushOptions } = await import("../../../server/config/push-config.ts");
-    const message = await withTenant(args, console, async (tenantCtx) => {
-      const ctx = { ...tenantCtx, push: pushOptions(readPushConfig(openCliOptions(args, console))) };
-      const prepared = await prepareMessage(ctx, { ...fields, customer_id: await findUser(ctx, args.user) });
-      if (isDryRun) return describeMessage(ctx, prepared);
-      const count = sumOf(prepared.counts);
-      const devices = count === 1 ? "1 device" : `${count} devices`;
-      if (args.everyone) await confirmAction(console, `Send the notification to ${devices} of store ${namespace}?`);
-      return sendMessage(ctx, prepared);
-    });
+    const push = pushOptions(readPushConfig(openCliOptions(args, console)));
+    const prepared = await withTenant(args, console, async (ctx) =>
+      prepareMessage({ ...ctx, push }, { ...fields, customer_id: await findUser(ctx, args.user) }),
+    );
+    const count = sumOf(prepared.counts);
+    const devices = count === 1 ? "1 device" : `${count} devices`;
+    const question = `Send the notification to ${devices} of store ${namespace}?`;
+    if (args.everyone && !isDryRun) await confirmAction(console, question);
+    const message = await withTenant(args, console, async (ctx) =>
+      isDryRun ? describeMessage(ctx, prepared) : sendMessage({ ...ctx, push }, prepared),
+    );
     await printMessage(console, message);
     await warnOfUndeliverable(console, message);
     if (sumOf(message.recipients) === 0) await info(console, "No device matches.");

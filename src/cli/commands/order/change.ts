@@ -31,29 +31,28 @@ async function changeOrder(
   const isDryRun = args["dry-run"] === true;
   const { inDryRun, inTransaction } = await import("../../../server/db/transaction.ts");
   const { getOrderView } = await import("../../../server/modules/orders/views.ts");
-  const view = await withTenant(args, console, async (ctx) => {
-    const id = await findOrder(ctx, args.order);
-    const change = async (tx: Ctx) => {
-      const { order } = await getOrderView(tx, id);
-      await act(tx, order).catch((error: Error) => {
-        error.message = error.message.replaceAll(id, String(order.number));
-        throw error;
-      });
-      return getOrderView(tx, id);
-    };
-    const tried = await inDryRun(ctx, change);
-    if (isDryRun) return tried;
-    const { number, total_minor, refunds } = tried.order;
-    const name = `order ${number} of ${formatCustomer(tried)} (${formatAmount(total_minor, tried)})`;
-    const amount = formatAmount(refunds.at(-1)?.amount_minor ?? 0, tried);
-    await confirmAction(
-      console,
-      question.replace("{amount}", amount).replace("{order}", () => name),
-    );
-    return inTransaction(ctx, change);
-  });
-  await printOrder(console, view);
-  if (isDryRun) await info(console, "Dry run: nothing was saved.");
+  const change = async (tx: Ctx) => {
+    const id = await findOrder(tx, args.order);
+    const { order } = await getOrderView(tx, id);
+    await act(tx, order).catch((error: Error) => {
+      error.message = error.message.replaceAll(id, String(order.number));
+      throw error;
+    });
+    return getOrderView(tx, id);
+  };
+  const tried = await withTenant(args, console, (ctx) => inDryRun(ctx, change));
+  if (isDryRun) {
+    await printOrder(console, tried);
+    return info(console, "Dry run: nothing was saved.");
+  }
+  const { number, total_minor, refunds } = tried.order;
+  const name = `order ${number} of ${formatCustomer(tried)} (${formatAmount(total_minor, tried)})`;
+  const amount = formatAmount(refunds.at(-1)?.amount_minor ?? 0, tried);
+  await confirmAction(
+    console,
+    question.replace("{amount}", amount).replace("{order}", () => name),
+  );
+  await printOrder(console, await withTenant(args, console, (ctx) => inTransaction(ctx, change)));
 }
 
 const pay = defineCommand({
@@ -117,13 +116,15 @@ async function cancelOfBuyer(
   console: Console,
 ): Promise<void> {
   const { cancelUnpaid, listUnpaid } = await import("../../../server/modules/orders/buyers.ts");
-  const cancelled = await withTenant(args, console, async (ctx) => {
+  const { buyer, numbers } = await withTenant(args, console, async (ctx) => {
     const buyer = (args.buyer.includes("@") ? await findUser(ctx, args.buyer) : undefined) ?? args.buyer;
-    const numbers = (await listUnpaid(ctx, buyer)).map(({ number }) => number);
-    if (numbers.length === 0 || args["dry-run"]) return numbers;
-    await confirmAction(console, `Cancel the unpaid orders of ${args.buyer} (${numbers.join(", ")})?`);
-    return cancelUnpaid(ctx, buyer);
+    return { buyer, numbers: (await listUnpaid(ctx, buyer)).map(({ number }) => number) };
   });
+  let cancelled = numbers;
+  if (numbers.length > 0 && !args["dry-run"]) {
+    await confirmAction(console, `Cancel the unpaid orders of ${args.buyer} (${numbers.join(", ")})?`);
+    cancelled = await withTenant(args, console, (ctx) => cancelUnpaid(ctx, buyer));
+  }
   const record = { buyer: args.buyer, cancelled };
   await printRecord(
     { ...console, done: args["dry-run"] ? undefined : "Cancelled the unpaid orders of {buyer}." },

@@ -13,7 +13,7 @@ import {
   userFilterArg,
 } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
-import { readExportFormat, writeExport } from "../../terminal/export-file.ts";
+import { confirmReplacement, readExportFormat, writeExport } from "../../terminal/export-file.ts";
 import { printJson, printList } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/args.ts";
@@ -150,6 +150,7 @@ const exportOrder = defineCommand({
     const writeNdjson = (views: readonly OrderView[]) =>
       views.map(({ order }) => `${JSON.stringify(order)}\n`).join("");
     const render = format === "csv" ? orderCsvRows : writeNdjson;
+    await confirmReplacement(console, output);
     await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...(await readOrderFilter(ctx, args)), sort: "created_at" });
       // Only the owner can read the file: orders contain names and addresses.

@@ -153,18 +153,17 @@ const deleteCommand = defineCommand({
   async run(args, console) {
     const { deleteProduct, getProduct } = await import("../../../server/modules/products/service.ts");
     const { countUses } = await import("../../../server/modules/products/restore.ts");
-    const deleted = await withTenant(args, console, async (ctx) => {
+    const { json, uses } = await withTenant(args, console, async (ctx) => {
       const id = await findWhole(ctx, args.product);
-      const { title, slug, variants } = JSON.parse((await getProduct(ctx, id)).json) as ProductDocument;
-      const uses = await countUses(ctx, id);
-      const all = variants.length === 0 ? "" : ` with its ${countOf(variants.length, "variant")}`;
-      const named = `${countOf(uses.open_orders, "open order")} and ${countOf(uses.wishlists, "wishlist")}`;
-      await confirmAction(console, `Delete product ${slug} (${title})${all}? It is in ${named}.`);
-      await deleteProduct(ctx, id, null);
-      return { product_id: id, slug, title, deleted: true, ...uses };
+      return { json: (await getProduct(ctx, id)).json, uses: await countUses(ctx, id) };
     });
-    await printRecord(console, deleted, "product_id");
-    await info(console, `To bring it back: bodega product restore -n ${args.namespace} ${deleted.product_id}`);
+    const { id, title, slug, variants } = JSON.parse(json) as ProductDocument;
+    const all = variants.length === 0 ? "" : ` with its ${countOf(variants.length, "variant")}`;
+    const named = `${countOf(uses.open_orders, "open order")} and ${countOf(uses.wishlists, "wishlist")}`;
+    await confirmAction(console, `Delete product ${slug} (${title})${all}? It is in ${named}.`);
+    await withTenant(args, console, (ctx) => deleteProduct(ctx, id, null));
+    await printRecord(console, { product_id: id, slug, title, deleted: true, ...uses }, "product_id");
+    await info(console, `To bring it back: bodega product restore -n ${args.namespace} ${id}`);
   },
 });
 

@@ -5,7 +5,7 @@ import { recordArg, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
-import { readExportFormat, writeExport } from "../../terminal/export-file.ts";
+import { confirmReplacement, readExportFormat, writeExport } from "../../terminal/export-file.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printProduct, toProductRecord } from "./print.ts";
@@ -120,6 +120,7 @@ const exportProduct = defineCommand({
     );
     const lines = format === "csv" ? csvFormat(columns) : { header: "", render: (json: string) => `${json}\n` };
     const render = (page: readonly string[]) => page.map(lines.render).join("");
+    await confirmReplacement(console, output);
     await withTenant(args, console, async (ctx) => {
       const total = console.screen && (await countProducts(ctx, { status }));
       const pages = exportProducts(ctx, { status });

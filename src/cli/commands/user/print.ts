@@ -28,17 +28,17 @@ export function withUser<T>(args: UserArgs, console: Console, work: UserWork<T>)
 }
 
 /** As `withUser`, for a change that may end the last active owner, and asks before it does. */
-export function changeUser<T>(args: UserArgs, console: Console, change: UserWork<T>): Promise<T> {
-  return withUser(args, console, async (ctx, id) => {
-    try {
-      return await change(ctx, id);
-    } catch (error) {
-      if (!isLastOwner(error)) throw error;
-      const question = `${args.user} is the last active owner of store ${args.namespace}. Continue without an owner?`;
-      await confirmAction(console, question);
-      return change({ ...ctx, actor: Object.assign({}, ctx.actor, { endsOwners: true }) }, id);
-    }
-  });
+export async function changeUser<T>(args: UserArgs, console: Console, change: UserWork<T>): Promise<T> {
+  try {
+    return await withUser(args, console, change);
+  } catch (error) {
+    if (!isLastOwner(error)) throw error;
+    const question = `${args.user} is the last active owner of store ${args.namespace}. Continue without an owner?`;
+    await confirmAction(console, question);
+    return withUser(args, console, (ctx, id) =>
+      change({ ...ctx, actor: Object.assign({}, ctx.actor, { endsOwners: true }) }, id),
+    );
+  }
 }
 
 export function printUser(console: Console, user: User): Promise<void> {

@@ -194,12 +194,9 @@ const remove = defineCommand({
   done: "Removed webhook {url}.",
   async run(args, console) {
     const { getWebhook, removeWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    const removed = await withWebhook(args, console, async (ctx, id) => {
-      const { url } = await getWebhook(ctx, id);
-      await confirmAction(console, `Remove webhook ${id} to ${url}? Its queued deliveries are dropped.`);
-      return removeWebhook(ctx, id);
-    });
-    await printRecord(console, removed, "webhook_id");
+    const { webhook_id: id, url } = await withWebhook(args, console, getWebhook);
+    await confirmAction(console, `Remove webhook ${id} to ${url}? Its queued deliveries are dropped.`);
+    await printRecord(console, await withTenant(args, console, (ctx) => removeWebhook(ctx, id)), "webhook_id");
   },
 });
 
