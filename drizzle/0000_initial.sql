@@ -209,6 +209,12 @@ CREATE TABLE `media_trash` (
 );
 --> statement-breakpoint
 CREATE INDEX `media_trash_by_age` ON `media_trash` (`removed_at`);--> statement-breakpoint
+CREATE TABLE `push_counts` (
+	`tenant_id` text PRIMARY KEY NOT NULL,
+	`registrations` integer NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `push_deliveries` (
 	`id` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,
@@ -267,6 +273,8 @@ CREATE TABLE `push_registrations` (
 	`is_proven` integer DEFAULT false NOT NULL,
 	`created_at` text NOT NULL,
 	`updated_at` text NOT NULL,
+	`delivered_at` text,
+	`used_at` text GENERATED ALWAYS AS (max(updated_at, coalesce(delivered_at, ''))) VIRTUAL,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "push_registrations_platform" CHECK("push_registrations"."platform" in ('web', 'ios', 'android'))
@@ -275,6 +283,7 @@ CREATE TABLE `push_registrations` (
 CREATE UNIQUE INDEX `push_registrations_target` ON `push_registrations` (`tenant_id`,`target_key`);--> statement-breakpoint
 CREATE INDEX `push_registrations_by_tenant` ON `push_registrations` (`tenant_id`,`id`);--> statement-breakpoint
 CREATE INDEX `push_registrations_by_user` ON `push_registrations` (`user_id`) WHERE user_id is not null;--> statement-breakpoint
+CREATE INDEX `push_registrations_by_use` ON `push_registrations` (`used_at`);--> statement-breakpoint
 CREATE TABLE `push_topics` (
 	`tenant_id` text NOT NULL,
 	`topic` text NOT NULL,
@@ -1050,4 +1059,14 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `products_uncounted` AFTER DELETE ON `products` WHEN OLD.deleted_at IS NULL BEGIN
   UPDATE `product_counts` SET `products` = `products` - 1 WHERE tenant_id = OLD.tenant_id AND status = OLD.status;
+END;
+--> statement-breakpoint
+-- The number of a store's registrations for notifications is limited.
+CREATE TRIGGER `push_registrations_added` AFTER INSERT ON `push_registrations` BEGIN
+  INSERT INTO `push_counts` (`tenant_id`, `registrations`) VALUES (NEW.tenant_id, 1)
+  ON CONFLICT (`tenant_id`) DO UPDATE SET `registrations` = `registrations` + 1;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `push_registrations_removed` AFTER DELETE ON `push_registrations` BEGIN
+  UPDATE `push_counts` SET `registrations` = `registrations` - 1 WHERE tenant_id = OLD.tenant_id;
 END;

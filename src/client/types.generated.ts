@@ -1852,7 +1852,7 @@ export interface components {
             platform: "web" | "ios" | "android";
             /** @description For `web`: the result of `PushSubscription.toJSON()`. */
             subscription?: {
-                /** @description An https address on the public internet. */
+                /** @description An https address on the public internet, with port 443 or 8443. */
                 endpoint: string;
                 /**
                  * Format: double
@@ -1903,7 +1903,7 @@ export interface components {
             management_secret?: string;
             /** @description For `web`: the result of `PushSubscription.toJSON()`. */
             subscription?: {
-                /** @description An https address on the public internet. */
+                /** @description An https address on the public internet, with port 443 or 8443. */
                 endpoint: string;
                 /**
                  * Format: double
@@ -4605,7 +4605,12 @@ export interface operations {
             /** @description The device was already registered. Its registration was renewed. */
             200: components["responses"]["CreatedRegistrationReply"];
             201: components["responses"]["CreatedRegistrationReply"];
-            409: components["responses"]["conflict"];
+            /**
+             * @description 5302: The request conflicts with an existing record.
+             *
+             *     5306: The record's current state does not allow this.
+             */
+            409: components["responses"]["AnyError"];
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["PublicError"];
             "5XX": components["responses"]["ServerError"];

@@ -10,6 +10,7 @@ import {
   type PushTask,
   purgeMessages,
   purgePushes,
+  purgeRegistrations,
   pushClaims,
 } from "../../src/server/modules/notifications/sending/queue.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
@@ -516,5 +517,30 @@ onDatabase("file", (suite) => {
     const left = (await rows<{ id: string }>("select id from push_registrations order by id")).map(({ id }) => id);
     expect(left).toEqual([proven, old, fresh]);
     expect(left).not.toContain(silent);
+  });
+
+  test("a registration that was neither renewed nor received a message for 180 days is purged", async () => {
+    const { service, register, queue, sender, rows, clock } = await openPushes(suite);
+    const used = await register({ target: service.subscribe().subscription, isProven: true, topics: ["news"] });
+    const unused = await register({ target: service.subscribe().subscription, isProven: true });
+    const renewed = await register({ target: service.subscribe().subscription, isProven: true });
+    const ctx = { db: suite.app.db, now: clock.now };
+    clock.advance(100 * dayMs);
+    const now = new Date(clock.now()).toISOString();
+    await suite.app.db.execute({
+      sql: "update push_registrations set updated_at = ? where id = ?",
+      args: [now, renewed],
+    });
+    await queue({ topic: "news" });
+    await sender.runUntilIdle();
+    clock.advance(80 * dayMs - 1);
+    expect(await purgeRegistrations(ctx)).toBe(0);
+    clock.advance(1);
+    expect(await purgeRegistrations(ctx)).toBe(1);
+    const left = (await rows<{ id: string }>("select id from push_registrations order by id")).map(({ id }) => id);
+    expect(left).toEqual([used, renewed]);
+    expect(left).not.toContain(unused);
+    clock.advance(100 * dayMs);
+    expect(await purgeRegistrations(ctx)).toBe(2);
   });
 });

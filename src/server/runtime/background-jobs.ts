@@ -20,7 +20,12 @@ import { startMailDelivery } from "../modules/mail/start-delivery.ts";
 import { purgeMailCodes } from "../modules/mail-codes/service.ts";
 import { purgePictures, purgeTrash } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
-import { pullPushesBack, purgeMessages, purgePushes } from "../modules/notifications/sending/queue.ts";
+import {
+  pullPushesBack,
+  purgeMessages,
+  purgePushes,
+  purgeRegistrations,
+} from "../modules/notifications/sending/queue.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
 import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
@@ -160,6 +165,7 @@ const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
     purgeDeliveries,
     purgePushes,
     purgeMessages,
+    purgeRegistrations,
     purgeEvents,
     purgeViewDedupKeys,
     purgeRejections,

@@ -276,6 +276,44 @@ onDatabase("file", (suite) => {
     expect(ids).not.toContain(second.id);
   });
 
+  test("an address registers at most twenty new devices an hour without an account; renewals are free", async () => {
+    const shop = await suite.shop();
+    const from = { address: newAddress() };
+    const body = web();
+    await shop.callAnonymously(post, { ...from, body });
+    for (let n = 0; n < 19; n++) await shop.callAnonymously(post, { ...from, body: web() });
+    for (const auth of [null, shop.auth]) {
+      const refused = await shop.call(post, { ...from, auth, body: web() });
+      expect([refused.status, refused.code, refused.headers.get("retry-after")]).toEqual([429, 5107, "3600"]);
+      expect(refused.error?.message).toBe("Too many new devices from this address.");
+    }
+    expect(await idsIn(shop.namespace)).toHaveLength(20);
+    expect((await shop.callAnonymously(post, { ...from, body })).status).toBe(200);
+    expect((await shop.callAnonymously(post, { address: newAddress(), body: web() })).status).toBe(201);
+    const customer = await openAccount(shop);
+    expect((await customer.call(post, { ...from, body: web() })).status).toBe(201);
+    suite.app.clock.advance(3_600_000);
+    expect((await shop.callAnonymously(post, { ...from, body: web() })).status).toBe(201);
+  });
+
+  test("a store with the maximum of devices refuses new ones, and renews those it has", async () => {
+    const shop = await suite.shop();
+    const body = web();
+    await registerWith(shop.callAnonymously, body);
+    const almost = `update push_counts set registrations = 99999
+      where registrations = 1 and tenant_id = (select id from tenants where namespace = ?)`;
+    expect((await suite.app.db.execute({ sql: almost, args: [shop.namespace] })).rowsAffected).toBe(1);
+    const { id, management_secret } = await registerWith(shop.callAnonymously);
+    const full = await shop.callAnonymously(post, { body: web() });
+    expect([full.status, full.code]).toEqual([409, 5306]);
+    expect(full.error?.message).toBe("The store has 100000 registered devices, the maximum.");
+    expect((await shop.callAnonymously(post, { body })).status).toBe(200);
+    const other = web({ subscription: newSubscription(body.subscription.endpoint) });
+    expect((await shop.callAnonymously(post, { body: other })).code).toBe(5302);
+    await shop.callAnonymously(`DELETE ${path}${id}/`, { body: { management_secret } });
+    expect((await shop.callAnonymously(post, { body: web() })).status).toBe(201);
+  });
+
   test("a device that registers stays, also when the clock was set back", async () => {
     const shop = await suite.shop();
     const customer = await openAccount(shop);
@@ -394,6 +432,32 @@ onDatabase("file", (suite) => {
       send: () => ({ body: web({ subscription: newSubscription("http://push.example.com/x") }) }),
       expect: 5102,
       fields: ["subscription.endpoint"],
+    },
+    ...["80", "8080", "25", "65535"].map((port) => ({
+      name: `an endpoint on port ${port} is refused`,
+      request: post,
+      send: () => ({ body: web({ subscription: newSubscription(`https://push.example.com:${port}/x`) }) }),
+      expect: 5102 as const,
+      fields: ["subscription.endpoint"],
+    })),
+    ...["443", "8443"].map((port) => ({
+      name: `an endpoint on port ${port} is accepted`,
+      request: post,
+      send: () => ({ body: web({ subscription: newSubscription(`https://push.example.com:${port}/x`) }) }),
+      expect: 201 as const,
+    })),
+    {
+      name: "a token of more than 512 characters is refused",
+      request: post,
+      send: () => ({ body: { platform: "android", token: newGoogleToken().padEnd(513, "x") } }),
+      expect: 5102,
+      fields: ["token"],
+    },
+    {
+      name: "a token of 512 characters is accepted",
+      request: post,
+      send: () => ({ body: { platform: "android", token: newGoogleToken().padEnd(512, "x") } }),
+      expect: 201,
     },
     {
       name: "a language must be one",

@@ -47,7 +47,7 @@ export const notificationRoutes = [
       data: CreatedRegistration,
       existing: "The device was already registered. Its registration was renewed.",
     },
-    errors: ["tooManyRequests", "conflict"],
+    errors: ["tooManyRequests", "conflict", "wrongState"],
     handle: async ({ ctx, body, lang, subject }) => {
       const { isNew, ...registration } = await registerDevice(ctx, { ...body, lang, subject });
       return reply(registration, { status: isNew ? 201 : 200 });

@@ -39,14 +39,24 @@ export const pushRegistrations = sqliteTable(
     isProven: integer("is_proven", { mode: "boolean" }).notNull().default(false),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
+    /** When it last received a message, accurate to a day; null before the first. */
+    deliveredAt: text("delivered_at"),
+    usedAt: text("used_at").generatedAlwaysAs(sql`max(updated_at, coalesce(delivered_at, ''))`, { mode: "virtual" }),
   },
   (t) => [
     uniqueIndex("push_registrations_target").on(t.tenantId, t.targetKey),
     index("push_registrations_by_tenant").on(t.tenantId, t.id),
     index("push_registrations_by_user").on(t.userId).where(sql`user_id is not null`),
+    index("push_registrations_by_use").on(t.usedAt),
     check("push_registrations_platform", sql`${t.platform} in ('web', 'ios', 'android')`),
   ],
 );
+
+/** How many registrations a store has; maintained by triggers. */
+export const pushCounts = sqliteTable("push_counts", {
+  tenantId: tenantIdColumn().primaryKey(),
+  registrations: integer("registrations").notNull(),
+});
 
 /** A topic that a registration subscribes to. */
 export const pushTopics = sqliteTable(

@@ -6,7 +6,6 @@ export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
 /** `topicForm` in words. */
 export const topicExpects = "1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit";
 const maxTopics = 20;
-const maxCharacters = 4096;
 
 export const platform = oneOf(["web", "ios", "android"]);
 const topics = Type.Array(Type.String({ pattern: topicForm, expects: topicExpects }), {
@@ -14,13 +13,12 @@ const topics = Type.Array(Type.String({ pattern: topicForm, expects: topicExpect
   description: "Topics of the notifications to receive in addition to those about the user's orders.",
 });
 const managementSecret = text(100, "Secret of the registration, `rsec_…`, from the reply that created it.");
-const given = text(maxCharacters);
 
 const targetParts = {
   subscription: Type.Optional(
     Type.Object(
       {
-        endpoint: textUpTo(2000, "An https address on the public internet."),
+        endpoint: textUpTo(2000, "An https address on the public internet, with port 443 or 8443."),
         expirationTime: Type.Optional(nullable(Type.Number({ description: "As browsers send it; ignored." }))),
         keys: Type.Object(
           {
@@ -33,7 +31,7 @@ const targetParts = {
       { additionalProperties: false, description: "For `web`: the result of `PushSubscription.toJSON()`." },
     ),
   ),
-  token: Type.Optional({ ...given, description: "For `ios` and `android`: the device's token from APNs or FCM." }),
+  token: Type.Optional(text(512, "For `ios` and `android`: the device's token from APNs or FCM.")),
 };
 
 export const RegistrationInput = input("RegistrationInput", {

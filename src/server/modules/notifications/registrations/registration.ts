@@ -3,15 +3,17 @@ import { defaultPushOptions, type PushPlatform } from "../../../config/push-conf
 import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { bind, get, param, run, statement } from "../../../db/statement.ts";
-import { conflict, invalidField, notFound, tokenExpired } from "../../../errors.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { conflict, invalidField, notFound, tokenExpired, wrongState } from "../../../errors.ts";
 import { hashSecret, newSecret } from "../../../security/random-secret.ts";
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
+import { addressSubject, type RateLimit, requireHit } from "../../rate-limits/service.ts";
 import { userTokens } from "../../tokens/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
 import { sealTarget } from "../providers/provider.ts";
 import { findVapidPublicKey } from "../providers/vapid.ts";
-import { pushRegistrations, pushTopics } from "../table.ts";
+import { pushCounts, pushRegistrations, pushTopics } from "../table.ts";
 import type {
   CreatedRegistration,
   PushOffer,
@@ -32,18 +34,24 @@ import { parseTarget } from "./target-input.ts";
 
 /** Maximum number of devices of one user. Each receives notifications about every order, and some may be endpoints of strangers. */
 const maxOfUser = 50;
+/** Maximum number of devices of one store. */
+const maxOfStore = 100_000;
+/** New devices per address and store without an account; each stays for months. */
+const newDevices: RateLimit = { name: "devices", most: 20, windowMs: 3_600_000 };
 
 // The token may have been revoked meanwhile, which detached the user's devices.
 const isLive = sql`(${param("userId")} is null or exists (select 1 from ${userTokens}
   where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id = ${param("tokenId")} and ended_at is null))`;
 const isSame = sql`proof_key is excluded.proof_key`;
+const hasRoom = sql`(${param("isStored")} or not exists (select 1 from ${pushCounts}
+  where tenant_id = ${param("tenantId")} and registrations >= ${sql.raw(String(maxOfStore))}))`;
 // The same keys prove that it is the same browser; other keys require the current secret.
 const upsert = statement<{ id: string }>(sql`
   insert into ${pushRegistrations} (id, tenant_id, platform, target_key, proof_key, target, user_id, lang, secret_hash,
     created_at, updated_at)
   select ${param("id")}, ${param("tenantId")}, ${param("platform")}, ${param("targetKey")}, ${param("proofKey")},
     ${param("target")}, ${param("userId")}, ${param("lang")}, ${param("secretHash")}, ${param("now")}, ${param("now")}
-  where ${isLive}
+  where ${isLive} and ${hasRoom}
   on conflict (tenant_id, target_key) do update set
     target = case when ${isSame} then target else excluded.target end,
     is_proven = case when ${isSame} then is_proven else 0 end, proof_key = excluded.proof_key,
@@ -99,9 +107,10 @@ export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
  * Registers a browser or device. If its endpoint or token is registered already, that registration gets a new secret,
  * and its user, language and topics are replaced. `subject`, the `user_id` that an app key sent, is refused.
  * @returns the registration with its secret, which is shown only here, and whether it is new.
- * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests, tokenExpired when
- * the token has ended meanwhile, conflict when the endpoint is registered with other keys and `management_secret` is not
- * that registration's.
+ * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests (also after 20 new
+ * devices of an address within an hour), tokenExpired when the token has ended meanwhile, wrongState when the store has
+ * the maximum of devices, conflict when the endpoint is registered with other keys and `management_secret` is not that
+ * registration's.
  */
 export async function registerDevice(
   ctx: Ctx,
@@ -119,43 +128,51 @@ export async function registerDevice(
   const target = parseTarget(platform, given, allowPrivate);
   const keys = keysOf(ctx, platform, target);
   await countDeviceWrite(ctx, keys.targetKey);
-  const known = knownSecret === undefined ? undefined : await findOwn(ctx, keys.targetKey, knownSecret);
-  const id = known?.id ?? newId("reg");
+  const freshId = newId("reg");
   const secret = newSecret("rsec_");
   const { userId = null, tokenId = null } = ctx.actor.kind === "user" ? ctx.actor : {};
-  const values = {
-    ...keys,
-    id,
-    tenantId: ctx.tenant.id,
-    platform,
-    target: sealTarget(ctx.vault, id, target),
-    userId,
-    tokenId,
-    lang: lang ?? null,
-    topics: JSON.stringify([...new Set(topics)]),
-    secretHash: hashSecret(secret),
-    knownHash: known?.secretHash ?? null,
-    now: toTimestamp(ctx.now()),
-  };
-  const [, , , found, live] = await ctx.db.batch([
-    bind(upsert, values),
-    bind(clearTopics, values),
-    bind(writeTopics, values),
-    bind(selectOwn, values),
-    bind(selectLive, values),
-    ...(userId === null ? [] : [bind(removeOldest, values)]),
-  ]);
-  const row = found?.rows[0] as unknown as RegistrationRow | undefined;
-  if (row) return { ...toRegistration(ctx, row), management_secret: secret, isNew: !known && row.id === id };
-  const token = live?.rows[0] as unknown as { isLive: number };
-  if (token.isLive === 0) throw tokenExpired();
-  throw conflict("This endpoint is registered with other keys. Send the `management_secret` of that registration.");
+  return inTransaction(ctx, async (tx) => {
+    const stored = await get(tx.db, selectKnown, { tenantId: tx.tenant.id, targetKey: keys.targetKey });
+    if (!stored) await countNewDevice(tx);
+    const known = knownSecret !== undefined && isManagementSecret(knownSecret, stored?.secretHash) ? stored : undefined;
+    const id = known?.id ?? freshId;
+    const values = {
+      ...keys,
+      id,
+      tenantId: tx.tenant.id,
+      platform,
+      target: sealTarget(tx.vault, id, target),
+      userId,
+      tokenId,
+      lang: lang ?? null,
+      topics: JSON.stringify([...new Set(topics)]),
+      secretHash: hashSecret(secret),
+      knownHash: known?.secretHash ?? null,
+      isStored: stored ? 1 : 0,
+      now: toTimestamp(tx.now()),
+    };
+    const [, , , found, live] = await tx.db.batch([
+      bind(upsert, values),
+      bind(clearTopics, values),
+      bind(writeTopics, values),
+      bind(selectOwn, values),
+      bind(selectLive, values),
+      ...(userId === null ? [] : [bind(removeOldest, values)]),
+    ]);
+    const row = found?.rows[0] as unknown as RegistrationRow | undefined;
+    if (row) return { ...toRegistration(tx, row), management_secret: secret, isNew: !stored };
+    const token = live?.rows[0] as unknown as { isLive: number };
+    if (token.isLive === 0) throw tokenExpired();
+    if (!stored) throw wrongState(`The store has ${maxOfStore} registered devices, the maximum.`);
+    throw conflict("This endpoint is registered with other keys. Send the `management_secret` of that registration.");
+  });
 }
 
-/** The registration of a target, if the secret matches. */
-async function findOwn(ctx: Ctx, targetKey: string, secret: string) {
-  const row = await get(ctx.db, selectKnown, { tenantId: ctx.tenant.id, targetKey });
-  return isManagementSecret(secret, row?.secretHash) ? row : undefined;
+/** Users are not counted, since each has a maximum of devices. */
+async function countNewDevice(ctx: Ctx): Promise<void> {
+  if (ctx.actor.kind === "user" || ctx.tenant.addressWrites === 0) return;
+  const subject = addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
+  await requireHit(ctx, newDevices, subject, "Too many new devices from this address.");
 }
 
 /**

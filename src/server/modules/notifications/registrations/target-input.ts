@@ -6,10 +6,13 @@ import type { Subscription, Target } from "../providers/provider.ts";
 import type { RegistrationPatch } from "./registration-model.ts";
 
 const maxEndpoint = 2000;
+const maxToken = 512;
+/** As URLs state them: 443 is the default. Elsewhere are no push services, but servers of others. */
+const ports: readonly string[] = ["", "8443"];
 
 /**
  * The target of a platform in canonical form. No name is resolved: its addresses are checked when a message is sent.
- * @param allowPrivate permits http and addresses of this machine and private networks.
+ * @param allowPrivate permits http, any port, and addresses of this machine and private networks.
  * @throws validationFailed naming the field.
  */
 export function parseTarget(
@@ -45,6 +48,7 @@ function parseEndpoint(given: string, allowPrivate: boolean): string {
   const url = isPlain && given.length <= maxEndpoint && URL.canParse(given) ? new URL(given) : undefined;
   if (!url) throw refuse(`must be an https address of at most ${maxEndpoint} characters`);
   if (url.protocol === "http:" && !allowPrivate) throw refuse("must be an https address");
+  if (!ports.includes(url.port) && !allowPrivate) throw refuse("must use port 443 or 8443");
   if (url.username !== "" || url.password !== "") throw refuse("must not contain a user name or password");
   if (given.includes("#")) throw refuse("must not contain #");
   if (!allowPrivate && !isPublicHost(hostOf(url))) throw refuse("must be an address on the public internet");
@@ -67,8 +71,8 @@ function parseAppleToken(token: string): string {
 
 /** FCM tokens are the id of an installation, a colon, and more than a hundred characters. */
 function parseGoogleToken(token: string): string {
-  if (token.length < 100 || token.length > 4096 || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
-    throw invalidField("token", "must be an FCM registration token, such as c1Zb…:APA91b…");
+  if (token.length < 100 || token.length > maxToken || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
+    throw invalidField("token", "must be an FCM registration token of at most 512 characters, such as c1Zb…:APA91b…");
   }
   return token;
 }

@@ -125,8 +125,10 @@ const read = statement<Omit<PushTask, "attempts" | "lease">>(sql`
   left join ${users} u on u.id = r.user_id and u.tenant_id = d.tenant_id
   where d.id in (select value from json_each(${param("ids")}))`);
 const markProven = statement(sql`
-  update ${pushRegistrations} set is_proven = ${param("isProven")}
-  where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and is_proven <> ${param("isProven")}`);
+  update ${pushRegistrations} set is_proven = ${param("isProven")},
+    delivered_at = case when ${param("isProven")} then ${param("now")} else delivered_at end
+  where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and (is_proven <> ${param("isProven")}
+    or (${param("isProven")} and coalesce(delivered_at, '') <= ${param("dayBefore")}))`);
 const onPostpone = sql`, priority = priority + iif(${param("status")} is null and priority < ${sql.raw(`${lowest[0]}`)}, 2, 0)`;
 export const pushClaims = claimStatements(pushDeliveries, { delivered: "sent", onPostpone });
 // A device that registered again meanwhile has a newly sealed target, and is not removed.
@@ -134,7 +136,10 @@ const removeGone = statement(sql`
   delete from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);
 
-const keptMs = 30 * 86_400_000;
+const dayMs = 86_400_000;
+const keptMs = 30 * dayMs;
+/** How long a registration stays that is neither renewed nor receives a message. */
+const unusedMs = 180 * dayMs;
 
 const isOld = (status: string) => sql`status = ${sql.raw(`'${status}'`)} and finished_at <= ${param("before")}`;
 const oldFailures = sql`select registration_id from ${pushDeliveries}
@@ -184,9 +189,16 @@ export function claimPushes(ctx: WorkCtx, { tenantId, pool }: Source, max: numbe
 
 /** Records that a message has arrived, and that its registration receives messages. */
 export function recordSent(ctx: WorkCtx, task: PushTask, answer: Answer): Promise<unknown> {
-  const { tenant_id: tenantId, registration_id: registrationId } = task;
-  const proven = bind(markProven, { tenantId, registrationId, isProven: 1 });
-  return ctx.db.batch([pushClaims.delivered(ctx, task, answer), proven]);
+  return ctx.db.batch([pushClaims.delivered(ctx, task, answer), bindProven(ctx, task, 1)]);
+}
+
+function bindProven(
+  { now }: WorkCtx,
+  { tenant_id: tenantId, registration_id: registrationId }: PushTask,
+  isProven: 0 | 1,
+) {
+  const times = { now: toTimestamp(now()), dayBefore: toTimestamp(now() - dayMs) };
+  return bind(markProven, { tenantId, registrationId, isProven, ...times });
 }
 
 /**
@@ -194,10 +206,9 @@ export function recordSent(ctx: WorkCtx, task: PushTask, answer: Answer): Promis
  * it receives a message: a customer's devices that hang must not hold up the others' orders again and again.
  */
 export function recordPostponed(ctx: WorkCtx, task: PushTask, next: number, answer: Answer): Promise<unknown> {
-  const { tenant_id: tenantId, registration_id: registrationId } = task;
   const postponed = pushClaims.postponed(task, next, answer);
   if (answer.status !== null) return ctx.db.execute(postponed);
-  return ctx.db.batch([postponed, bind(markProven, { tenantId, registrationId, isProven: 0 })]);
+  return ctx.db.batch([postponed, bindProven(ctx, task, 0)]);
 }
 
 /** Ends a delivery to a target that does not exist any more, and removes its registration. */
@@ -220,6 +231,8 @@ export async function purgePushes(ctx: WorkCtx): Promise<number> {
   const [, finished] = await ctx.db.batch([bind(removeSilent, { before }), bind(removeFinished, { before })]);
   return finished?.rowsAffected ?? 0;
 }
+
+export const purgeRegistrations = createPurge(pushRegistrations, sql`used_at <= ${param("before")}`, unusedMs);
 
 export const purgeMessages = createPurge(
   pushMessages,
