@@ -804,7 +804,7 @@ export interface components {
              * @description Instead of `total`, if there are more products than were counted, usually 10,000.
              */
             total_is_at_least?: number;
-            /** @description How many products have each value; with `facets`. Tags and categories are at most 100, most frequent first. */
+            /** @description How many products have each value; with `facets`. Tags, categories and options are at most 100, most frequent first. */
             facets?: {
                 tags?: {
                     values: {
@@ -819,6 +819,17 @@ export interface components {
                     values: {
                         id: string;
                         slug: string;
+                        title: string;
+                        /** Format: int64 */
+                        count: number;
+                    }[];
+                    /** @description False if there are more products than were counted. */
+                    is_complete: boolean;
+                };
+                options?: {
+                    values: {
+                        name: string;
+                        value: string;
                         /** Format: int64 */
                         count: number;
                     }[];
@@ -4087,23 +4098,25 @@ export interface operations {
                 fields?: components["parameters"]["fields_3"];
                 /** @description At most 100 comma-separated ids; unknown ids are ignored. */
                 ids?: components["parameters"]["ids"];
-                /** @description `popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`. With `q`, only `relevance`, `created_at` and `-created_at` are accepted. */
+                /** @description `popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`. */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "price" | "-price" | "title" | "-title" | "views_count" | "-views_count" | "popular" | "relevance";
                 /** @description Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first. */
                 q?: string;
-                /** @description Only products with this tag. May be repeated: a product must have all of them. */
+                /** @description Only products with this tag. May be repeated: a product must have all of them. `a,b` is one tag with a comma; if no product has it, the error is 5102. */
                 tag?: string[];
-                /** @description Id or slug of a category: only products in it or below it. */
+                /** @description Id or slug of a category: only products in it or below it. An unknown one is 5102. */
                 category?: string;
-                /** @description Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. */
+                /** @description Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. A value that no product has is 5102. */
                 option?: {
                     [key: string]: string;
                 };
+                /** @description Only the product with this SKU, or with a variant that has it, in any case. */
+                sku?: string;
                 /** @description If true, only products that can be ordered now. */
                 available?: boolean;
                 /** @description If true, only products, or products with a variant, whose former price is higher. */
                 on_sale?: boolean;
-                /** @description Comma-separated: `tags`, `categories`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave. */
+                /** @description Comma-separated: `tags`, `categories`, `options`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave. */
                 facets?: string;
                 /** @description Only the product with this slug. */
                 slug?: string;

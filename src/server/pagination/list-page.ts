@@ -37,12 +37,13 @@ const facetOf = (value: TProperties) =>
 const productFacets = Type.Object(
   {
     tags: facetOf({ value: Type.String() }),
-    categories: facetOf({ id: Type.String(), slug: Type.String() }),
+    categories: facetOf({ id: Type.String(), slug: Type.String(), title: Type.String() }),
+    options: facetOf({ name: Type.String(), value: Type.String() }),
     price: facetOf({ gte: Type.Number(), lt: Type.Number() }),
   },
   {
     description:
-      "How many products have each value; with `facets`. Tags and categories are at most 100, most frequent first.",
+      "How many products have each value; with `facets`. Tags, categories and options are at most 100, most frequent first.",
   },
 );
 

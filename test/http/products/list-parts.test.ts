@@ -242,6 +242,7 @@ onDatabase("file", (suite) => {
       [{ status: "draft", sort: "price" }, 9],
       [{ q: "title", "price[lt]": 1.5, sort: "created_at" }, 150],
       [{ q: "title", status: "draft", sort: "-created_at" }, 9],
+      [{ q: "title", status: "draft", sort: "-price" }, 9],
       [{ q: "title", "created_at[lt]": "2030-01-01T01:00:00Z", sort: "-created_at" }, 3599],
       // Several filters: one with few matches, one with none, and some with many matches each but few or none together.
       [{ "price[lt]": 1.5, "created_at[gt]": "2030-01-01", status: "published", sort: "title" }, 150],
@@ -285,6 +286,10 @@ onDatabase("file", (suite) => {
     const rare =
       "case when i <= 21000 then iif(i % 1000 = 1, 'archived', 'draft') else iif(i % 2, 'archived', 'published') end";
     await fill(suite, await idOf(suite, shop.namespace), 25_200, rare);
+    // Ten products without the word, of which five are archived.
+    const wordless =
+      "delete from product_search where rowid in (select row_number from products where slug like 'p2510_')";
+    await suite.app.db.execute(wordless);
     const { id, token } = await openAccount(shop);
     const asCustomer: Call = (call, { query, ...send } = {}) =>
       shop.callAnonymously(call, { ...send, query: { ...(query as Query), user_id: id, token } });
@@ -294,6 +299,12 @@ onDatabase("file", (suite) => {
       ["published ones behind all drafts", asCustomer, { sort: "updated_at" }, 2100],
       ["few and far between", shop.call, { status: "archived", sort: "updated_at", limit: 30 }, 2121],
       ["pages that end with a stretch", shop.call, { status: "archived", sort: "updated_at", limit: 10 }, 2121],
+      [
+        "pages of a search that another index sorts",
+        shop.call,
+        { q: "title", status: "archived", sort: "price" },
+        2116,
+      ],
       ["nothing", asCustomer, { "created_at[lt]": old, sort: "-title" }, 0],
       ["published ones, none of which is found", asCustomer, { q: "title", "created_at[lt]": old }, 0],
       ["what is found at the far end", shop.call, { q: "title", "created_at[lt]": old }, 3000],

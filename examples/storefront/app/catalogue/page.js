@@ -42,7 +42,9 @@ async function draw(content, filters, signal) {
   results.ariaBusy = null;
   drawHead(content, filters, categories);
   slot(content, "summary").textContent = t("catalogue.count", { count: page.total ?? page.total_is_at_least });
-  const known = { facets: page.facets, categories, currency: data[0]?.currency };
+  const { currency } = data[0] ?? (await shop.store());
+  signal.throwIfAborted();
+  const known = { facets: page.facets, categories, currency };
   keepFocus(slot(content, "form"), (form) => form.querySelector("form").replaceWith(drawFilters(filters, known)));
   if (data.length === 0) {
     const others = await suggestions("catalogue.others");
@@ -74,7 +76,7 @@ function drawHead(content, { q, category: slug, sort: chosen }, categories) {
   slot(content, "title").textContent = q ? t("catalogue.found", { q }) : (category?.title ?? t("catalogue.title"));
   slot(content, "lead").textContent = q || category ? (category?.description ?? "") : t("catalogue.lead");
   const sort = slot(content, "sort");
-  const offered = q ? ["relevance", "new"] : sorts;
+  const offered = q ? ["relevance", ...sorts] : sorts;
   sort.replaceChildren(...offered.map((value) => h("option", { value }, t(`sort.${value}`))));
   sort.value = offered.includes(chosen) ? chosen : offered[0];
 }

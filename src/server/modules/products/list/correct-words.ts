@@ -19,21 +19,25 @@ const isKnown = sql`exists (select 1 from
 const select = statement<{ place: number }>(sql`
   select key as place from json_each(${param("asked")}) as asked where ${isKnown} = ${param("known")} limit ${param("max")}`);
 
+/** The places of expressions that some visible product has (`known` 1), or none (0). */
+export async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, max: number): Promise<number[]> {
+  const asked = JSON.stringify(expressions);
+  const values = { tenantId: ctx.tenant.id, isOpen: isCatalogOnly(ctx) ? 0 : 1, asked, known, max };
+  return (await all(ctx.db, select, values)).map(({ place }) => place);
+}
+
 /** The words of a search. One that no visible product has is also searched as the known words that are one slip away. */
 export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   const words = searchWords(ctx.tenant.id, q);
-  const shared = { tenantId: ctx.tenant.id, isOpen: isCatalogOnly(ctx) ? 0 : 1 };
-  const find = async (asked: string[], known: 0 | 1, max: number) =>
-    (await all(ctx.db, select, { ...shared, asked: JSON.stringify(asked), known, max })).map(({ place }) => place);
   const anywhere = words.map((word) => word.anywhere);
-  for (const place of await find(anywhere, 0, isTurnOver() ? 1 : maxCorrected)) {
+  for (const place of await findPlaces(ctx, anywhere, 0, isTurnOver() ? 1 : maxCorrected)) {
     await nextTurn();
     const { word, ...given } = words[place] as SearchWord;
     const near = word === undefined ? [] : stemsNear(word);
     if (near.length === 0) continue;
     const tokens = (kind: "stem" | "title") => near.map((stem) => `"${stemToken(ctx.tenant.id, kind, stem)}"`);
     const [stems, titles] = [tokens("stem"), tokens("title")];
-    const known = await find(stems, 1, maxNear);
+    const known = await findPlaces(ctx, stems, 1, maxNear);
     const withNear = (one: string, others: string[]) => `(${[one, ...known.map((at) => others[at])].join(" OR ")})`;
     words[place] = { anywhere: withNear(given.anywhere, stems), inTitle: withNear(given.inTitle, titles) };
   }

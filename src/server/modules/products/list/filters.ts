@@ -1,15 +1,17 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
-import { forbidden } from "../../../errors.ts";
+import { forbidden, invalidField } from "../../../errors.ts";
 import { parseIds, type RangeBound, readRange, readTimeRange } from "../../../pagination/list-query.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { categories, isVisible } from "../../categories/table.ts";
 import { currencyDigits } from "../../tenants/input.ts";
+import { unknownCategory } from "../product-errors.ts";
 import { isSlug } from "../slug.ts";
+import { findPlaces } from "./correct-words.ts";
 import type { ProductListQuery } from "./model.ts";
-import { optionKey } from "./search.ts";
+import { optionKey, skuToken } from "./search.ts";
 import { type SearchWord, type TermKind, termToken } from "./search-words.ts";
 
 /** Filters of a list, as values of parameters. Ranges include both ends. Those with several values are JSON arrays. */
@@ -30,14 +32,14 @@ export interface ProductFilters {
   /** Pairs of name and value. */
   options?: string;
   onSale?: 1;
-  /** FTS5 expressions for the words of a search, and for the words in titles. */
+  /** FTS5 expressions for the words of a search and a SKU, and for the words in titles. */
   words?: string;
   titles?: string;
   /** FTS5 expressions for what else the search index knows: tags, categories, options, sale and status. */
   terms?: string;
 }
 
-/** The filters of a query whose `q` has these words; null if nothing can match. Errors: validationFailed, forbidden for drafts that the caller may not see. */
+/** The filters of a query whose `q` has these words; null if nothing can match. Errors: validationFailed, also for an unknown category; forbidden for drafts that the caller may not see. */
 export async function readFilters(
   ctx: Ctx,
   query: ProductListQuery,
@@ -56,19 +58,19 @@ export async function readFilters(
   if (query.ids !== undefined) filters.ids = JSON.stringify(parseIds(query.ids));
   if (query.available) filters.available = 1;
   if (filters.ids === "[]" || (filters.slug !== undefined && !isSlug(filters.slug)) || words?.length === 0) return null;
-  if (words !== undefined) {
-    filters.words = JSON.stringify(words.map(({ anywhere }) => anywhere));
-    filters.titles = JSON.stringify(words.map(({ inTitle }) => inTitle));
-  }
+  const found = words?.map(({ anywhere }) => anywhere) ?? [];
+  if (query.sku !== undefined) found.push(`"${skuToken(ctx.tenant.id, query.sku)}"`);
+  if (found.length > 0) filters.words = JSON.stringify(found);
+  if (words !== undefined) filters.titles = JSON.stringify(words.map(({ inTitle }) => inTitle));
   const terms = await readTerms(ctx, query, filters);
-  if (terms === null || (terms.length === 0 && words === undefined)) return terms && filters;
+  if (terms.length === 0 && filters.words === undefined) return filters;
   if (filters.status !== undefined) terms.push(`"${termToken(ctx.tenant.id, "status", filters.status)}"`);
   filters.terms = JSON.stringify(terms);
   return filters;
 }
 
-/** The terms of the filters that the search index knows, which are added to `filters`; null if nothing can match. */
-async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilters): Promise<string[] | null> {
+/** The terms of the filters that the search index knows, which are added to `filters`. */
+async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilters): Promise<string[]> {
   const { tag: tags, category, option, on_sale: onSale } = query;
   const terms: string[] = [];
   const term = (kind: TermKind, value: string) => `"${termToken(ctx.tenant.id, kind, value)}"`;
@@ -79,7 +81,7 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   if (category !== undefined) {
     const isOpen = isCatalogOnly(ctx) ? 0 : 1;
     const rows = await all(ctx.db, selectBelow, { tenantId: ctx.tenant.id, name: category.normalize("NFC"), isOpen });
-    if (rows.length === 0) return null;
+    if (rows.length === 0) throw invalidField("category", unknownCategory);
     filters.categories = JSON.stringify(rows.map(({ id }) => id));
     terms.push(`(${rows.map(({ id }) => term("category", id)).join(" OR ")})`);
   }
@@ -93,6 +95,36 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
     terms.push(term("sale", ""));
   }
   return terms;
+}
+
+const severalTags = "is a tag with a comma that no product has. Send several tags as tag=a&tag=b";
+
+/** Checks the filters of a list that found nothing. Errors: validationFailed for an option, or a tag with a comma, that no visible product has. */
+export async function requireKnownTerms(ctx: Ctx, { tag: tags = [], option = {} }: ProductListQuery): Promise<void> {
+  const token = (kind: TermKind, value: string) => `"${termToken(ctx.tenant.id, kind, value)}"`;
+  const asked = [
+    ...Object.entries(option).map((pair) => {
+      return [
+        `option.${pair[0]}`,
+        "no product has this value of the option",
+        token("option", optionKey(pair)),
+      ] as const;
+    }),
+    ...tags.flatMap((tag, index) =>
+      tag.includes(",") ? [[`tag.${index}`, severalTags, token("tag", tag)] as const] : [],
+    ),
+  ];
+  const [place] =
+    asked.length > 0
+      ? await findPlaces(
+          ctx,
+          asked.map(([, , term]) => term),
+          0,
+          1,
+        )
+      : [];
+  const [field, message] = asked[place ?? -1] ?? [];
+  if (field && message) throw invalidField(field, message);
 }
 
 const selectBelow = statement<{ id: string }>(sql`

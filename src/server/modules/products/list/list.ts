@@ -12,12 +12,13 @@ import { categories, isVisible } from "../../categories/table.ts";
 import { readCatalogueState } from "../../events/service.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import type { Product } from "../model.ts";
-import { languageChain } from "../translation.ts";
+import { languageChain, servedTitle } from "../translation.ts";
 import { correctWords } from "./correct-words.ts";
-import { readFilters } from "./filters.ts";
+import { readFilters, requireKnownTerms } from "./filters.ts";
 import { type ProductListQuery, type ProductSortKey, readableFields } from "./model.ts";
-import { type PageRow, sortColumns } from "./page-statement.ts";
+import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, namedBy, scanMatches } from "./plan.ts";
+import { optionKey } from "./search.ts";
 import type { SearchWord } from "./search-words.ts";
 
 /** Stores known to have products in several languages. The lists of others get a second query if a page needs it. */
@@ -26,7 +27,7 @@ const translated = new LruCache<true>(10_000);
 export type ProductDocument = Static<typeof Product>;
 
 /** Filters that take several statements. */
-const searches = ["q", "tag", "category", "option", "on_sale"] as const;
+const searches = ["q", "sku", "tag", "category", "option", "on_sale"] as const;
 
 /**
  * One page of the store's products by keyset. Catalogue readers see published products only. Texts prefer `lang`; `language`
@@ -66,11 +67,12 @@ export async function listProducts(
     translated.set(ctx.tenant.id, true);
     row = await find(true);
   }
+  if (row?.json == null) await requireKnownTerms(ctx, query);
   const counted = isTotalAsked && row?.total == null ? await countMatches(ctx, filters) : undefined;
   const list = toListPage(row, { asked, limit, fields });
   if (counted) list.page[counted.isWhole ? "total" : "total_is_at_least"] = counted.found;
   if (facets !== undefined) await freeTurn(ctx.tenant.id, ctx);
-  if (facets !== undefined) list.page.facets = await countFacets(ctx, facets, query, words);
+  if (facets !== undefined) list.page.facets = await countFacets(ctx, facets, { query, words, lang });
   return {
     ...list,
     state: early?.state ?? row?.state ?? "",
@@ -78,13 +80,11 @@ export async function listProducts(
   };
 }
 
-/** The order of a list. Errors: validationFailed for a search by another order than that of the search index. */
+/** The order of a list. Errors: validationFailed for relevance without a search. */
 function readSort({ q, sort = "-created_at" }: ProductListQuery) {
   const isReversed = sort.startsWith("-");
   const key = (isReversed ? sort.slice(1) : sort) as ProductSortKey;
-  if (q === undefined ? key === "relevance" : sortColumns[key] !== "created_at") {
-    throw invalidField("sort", "must be relevance, created_at or -created_at when q is sent, and relevance only then");
-  }
+  if (q === undefined && key === "relevance") throw invalidField("sort", "can be relevance only when q is sent");
   return { key, sort, descending: isReversed || key === "popular" || key === "relevance" };
 }
 
@@ -105,13 +105,20 @@ function languagesOf({ json, first_language: first, last_language: last }: PageR
 /** Values of one facet, those of most products. */
 const maxValues = 100;
 
-/** The columns of a match: tags, category ids, price in minor units. */
-type Match = [tags: string[], categoryIds: string[], price: number];
-type Count = (ctx: Ctx, matches: readonly Match[]) => Promise<object[]> | object[];
+/** The columns of a match: tags, category ids, price in minor units, and for the facet of options those of its variants. */
+type Match = [tags: string[], categoryIds: string[], price: number, options?: Record<string, string>[]];
+/** A list, of which facets are counted. */
+interface Counted {
+  query: ProductListQuery;
+  words: SearchWord[] | undefined;
+  lang: string | undefined;
+}
+type Count = (ctx: Ctx, matches: readonly Match[], counted: Counted) => Promise<object[]> | object[];
 
 const facets = {
   tags: { own: (name: string) => name === "tag", count: (_, matches) => rankValues(matches.map(([tags]) => tags)) },
   categories: { own: (name: string) => name === "category", count: countCategories },
+  options: { own: (name: string) => name === "option", count: countOptions },
   price: { own: (name: string) => name.startsWith("price["), count: countPrices },
 } satisfies Record<string, { own: (name: string) => boolean; count: Count }>;
 type Facet = keyof typeof facets;
@@ -122,12 +129,9 @@ function parseFacets(text: string): Facet[] {
 }
 
 /** How many products have each value of a facet, among those that the filters other than its own leave. */
-async function countFacets(
-  ctx: Ctx,
-  names: Facet[],
-  query: ProductListQuery,
-  words: SearchWord[] | undefined,
-): Promise<ProductFacets> {
+async function countFacets(ctx: Ctx, names: Facet[], counted: Counted): Promise<ProductFacets> {
+  const { query, words } = counted;
+  const part = names.includes("options") ? "options" : "facets";
   const scans = new Map<string, { matches: unknown[]; isWhole: boolean }>();
   const result: Record<string, object> = {};
   for (const name of names) {
@@ -135,10 +139,9 @@ async function countFacets(
     const rest = Object.fromEntries(Object.entries(query).filter(([filter]) => !own(filter))) as ProductListQuery;
     const key = JSON.stringify(rest);
     const filters = scans.has(key) ? null : await readFilters(ctx, rest, words);
-    const found =
-      scans.get(key) ?? (filters ? await scanMatches(ctx, filters, "facets") : { matches: [], isWhole: true });
+    const found = scans.get(key) ?? (filters ? await scanMatches(ctx, filters, part) : { matches: [], isWhole: true });
     scans.set(key, found);
-    result[name] = { values: await count(ctx, found.matches as Match[]), is_complete: found.isWhole };
+    result[name] = { values: await count(ctx, found.matches as Match[], counted), is_complete: found.isWhole };
   }
   return result;
 }
@@ -155,20 +158,41 @@ function rankValues(sets: string[][]): { value: string; count: number }[] {
   return ranked.map(([value, count]) => ({ value, count }));
 }
 
-const selectCategories = statement<{ id: string; slug: string; parent: string | null }>(sql`
-  select id, slug, parent_id as parent from ${categories}
+const selectCategories = statement<{ id: string; slug: string; title: string; parent: string | null }>(sql`
+  select id, slug, ${servedTitle} as title, parent_id as parent from ${categories}
   where tenant_id = ${param("tenantId")} and ${isVisible}`);
 
 /** A product counts once for each of its categories, and for each above them. */
-async function countCategories(ctx: Ctx, matches: readonly Match[]): Promise<object[]> {
-  const values = { tenantId: ctx.tenant.id, isOpen: isCatalogOnly(ctx) ? 0 : 1 };
+async function countCategories(ctx: Ctx, matches: readonly Match[], { lang }: Counted): Promise<object[]> {
+  const languages = languageChain(lang, ctx.tenant.language);
+  const values = { tenantId: ctx.tenant.id, isOpen: isCatalogOnly(ctx) ? 0 : 1, languages };
   const known = new Map((await all(ctx.db, selectCategories, values)).map((row) => [row.id, row]));
   const withAbove = (id: string | null): string[] => {
     const row = id === null ? undefined : known.get(id);
     return row ? [row.id, ...withAbove(row.parent)] : [];
   };
   const ranked = rankValues(matches.map(([, ids]) => [...new Set(ids.flatMap(withAbove))]));
-  return ranked.map(({ value, count }) => ({ id: value, slug: known.get(value)?.slug, count }));
+  return ranked.map(({ value, count }) => {
+    const { slug, title } = known.get(value) ?? {};
+    return { id: value, slug, title, count };
+  });
+}
+
+/** A product counts for each value of a variant that has the other options that the list asks for. */
+function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} } }: Counted): object[] {
+  const asked = Object.entries(option).map((pair) => pair.map((text) => text.normalize("NFC")));
+  const sets = matches.map(([, , , variants = []]) => {
+    const values = variants.flatMap((options) => {
+      const isLeft = ([name]: [string, string]) =>
+        asked.every(([other = "", value]) => other === name || options[other] === value);
+      return Object.entries(options).filter(isLeft);
+    });
+    return [...new Set(values.map(optionKey))];
+  });
+  return rankValues(sets).map(({ value: key, count }) => {
+    const [name, value] = JSON.parse(key) as string[];
+    return { name, value, count };
+  });
 }
 
 /** The bounds of price ranges: 0, and 1, 2 and 5 times each power of ten. */

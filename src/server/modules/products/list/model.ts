@@ -26,7 +26,7 @@ export const ProductListQuery = closed({
     oneOf([...productSortKeys.flatMap((key) => [key, `-${key}` as const]), ...bestFirst], {
       default: "-created_at",
       description:
-        "`popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`. With `q`, only `relevance`, `created_at` and `-created_at` are accepted.",
+        "`popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`.",
     }),
   ),
   q: Type.Optional(
@@ -38,17 +38,21 @@ export const ProductListQuery = closed({
   tag: Type.Optional(
     Type.Array(text(100), {
       maxItems: 10,
-      description: "Only products with this tag. May be repeated: a product must have all of them.",
+      description:
+        "Only products with this tag. May be repeated: a product must have all of them. `a,b` is one tag with a comma; if no product has it, the error is 5102.",
     }),
   ),
-  category: Type.Optional(textUpTo(200, "Id or slug of a category: only products in it or below it.")),
+  category: Type.Optional(
+    textUpTo(200, "Id or slug of a category: only products in it or below it. An unknown one is 5102."),
+  ),
   option: Type.Optional(
     Type.Record(textUpTo(50), text(100), {
       maxProperties: 10,
       description:
-        'Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options.',
+        'Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. A value that no product has is 5102.',
     }),
   ),
+  sku: Type.Optional(text(100, "Only the product with this SKU, or with a variant that has it, in any case.")),
   available: Type.Optional(Type.Boolean({ description: "If true, only products that can be ordered now." })),
   on_sale: Type.Optional(
     Type.Boolean({ description: "If true, only products, or products with a variant, whose former price is higher." }),
@@ -56,8 +60,8 @@ export const ProductListQuery = closed({
   facets: Type.Optional(
     textUpTo(
       100,
-      "Comma-separated: `tags`, `categories`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave.",
-      { form: namesForm(["tags", "categories", "price"]) },
+      "Comma-separated: `tags`, `categories`, `options`, `price`. How many products have each value, as `page.facets`. Each is counted among the products that the other filters leave.",
+      { form: namesForm(["tags", "categories", "options", "price"]) },
     ),
   ),
   slug: Type.Optional(textUpTo(200, "Only the product with this slug.")),

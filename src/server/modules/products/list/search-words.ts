@@ -44,13 +44,14 @@ const kinds = {
   tag: "·t",
   category: "·c",
   option: "·o",
+  sku: "·k",
   status: "·s",
   sale: "·z",
   block: "·b",
 } as const;
 export type TermKind = Exclude<keyof typeof kinds, "stem" | "title" | "block">;
 
-/** The token of a product with this tag, category, option, status, or on sale. Short, whatever the value. */
+/** The token of a product with this tag, category, option, SKU, status, or on sale. Short, whatever the value. */
 export function termToken(tenantId: string, kind: TermKind, value: string): string {
   return tagOf(tenantId) + kinds[kind] + Bun.SHA256.hash(value, "hex").slice(0, 20);
 }

@@ -2,6 +2,7 @@ import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, bind, bindMarked, type CompiledStatement, get, param, statement } from "../../../db/statement.ts";
+import { normalizeSku } from "../input.ts";
 import type { ProductInput } from "../model.ts";
 import { products, staleSummaries } from "../table.ts";
 import { blockOf, blockPrefix, indexTokens, termToken } from "./search-words.ts";
@@ -90,6 +91,8 @@ function tokensOf(tenantId: string, product: SearchedTexts): string {
     ...tags.map((tag) => termToken(tenantId, "tag", tag)),
     ...category_ids.map((id) => termToken(tenantId, "category", id)),
     ...options.map((option) => termToken(tenantId, "option", optionKey(option))),
+    // Variants hide the SKU of their product.
+    ...(variants.length > 0 ? variants : [product]).flatMap(({ sku }) => (sku ? skuToken(tenantId, sku) : [])),
     ...(isOnSale ? [termToken(tenantId, "sale", "")] : []),
   ]);
   const translated = Object.values(translations);
@@ -104,6 +107,11 @@ function tokensOf(tenantId: string, product: SearchedTexts): string {
 
 function texts(values: (string | null | undefined)[]): string[] {
   return values.filter((text) => typeof text === "string");
+}
+
+/** The token of a product with this SKU, in any case. */
+export function skuToken(tenantId: string, sku: string): string {
+  return termToken(tenantId, "sku", normalizeSku(sku).toLowerCase());
 }
 
 /** The value of an option's term. */
