@@ -144,7 +144,7 @@ CREATE TABLE `mail_codes` (
 	`used_at` text,
 	PRIMARY KEY(`tenant_id`, `purpose`, `subject`, `slot`),
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "mail_codes_purpose" CHECK("mail_codes"."purpose" in ('reset', 'sign_up', 'email')),
+	CONSTRAINT "mail_codes_purpose" CHECK("mail_codes"."purpose" in ('reset', 'login', 'sign_up', 'email')),
 	CONSTRAINT "mail_codes_tries" CHECK("mail_codes"."wrong_tries" between 0 and 5)
 );
 --> statement-breakpoint
@@ -683,11 +683,13 @@ CREATE TABLE `tenants` (
 	`orders_per_minute` integer DEFAULT 10 NOT NULL,
 	`media_quota` integer DEFAULT 1073741824 NOT NULL,
 	`sign_up` text DEFAULT 'verified' NOT NULL,
+	`sign_in_by_mail` text DEFAULT 'off' NOT NULL,
 	`status` text DEFAULT 'active' NOT NULL,
 	`created_at` text NOT NULL,
 	`updated_at` text NOT NULL,
 	CONSTRAINT "tenants_status" CHECK("tenants"."status" in ('active', 'suspended')),
-	CONSTRAINT "tenants_sign_up" CHECK("tenants"."sign_up" in ('off', 'open', 'verified'))
+	CONSTRAINT "tenants_sign_up" CHECK("tenants"."sign_up" in ('off', 'open', 'verified')),
+	CONSTRAINT "tenants_sign_in_by_mail" CHECK("tenants"."sign_in_by_mail" in ('off', 'on'))
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tenants_namespace_unique` ON `tenants` (`namespace`);--> statement-breakpoint

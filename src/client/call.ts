@@ -33,7 +33,7 @@ type Query = Record<string, unknown>;
 const unkept = /^\/(auth|users\/(me|sign-up|verify))\//;
 const catalog = /^\/(products|categories|store)\//;
 /** Operations that need no user, or must not have one. */
-const userless = /^\/(auth\/login|auth\/password|users\/sign-up|users\/verify)\//;
+const userless = /^\/(auth\/login|auth\/code|auth\/password|users\/sign-up|users\/verify)\//;
 const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;
 
 /** Sends requests with the client's credentials and retries. */

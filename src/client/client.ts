@@ -28,8 +28,13 @@ export { BodegaError, verifyWebhook };
 
 /** Signing users up, in and out. The client keeps the token, sends it, and refreshes it before it expires. */
 export interface Auth {
-  /** Signs a user in. Error 5211 asks for `otp`. The visitor's likes and bookmarks become the user's. */
+  /**
+   * Signs a user in with `password`, or with the `code` of `mailCode`. Error 5211 asks for `otp`: repeat the call with it.
+   * The visitor's likes and bookmarks become the user's.
+   */
   login: Method<"POST /auth/login/">;
+  /** Mails a customer a code to sign in with. The reply does not say whether the address has an account. */
+  mailCode: Method<"POST /auth/code/">;
   /** Signs the user out: here in any case, at the server if it can be reached. */
   logout(options?: SendOptions): Promise<void>;
   /** Replaces the token now; calls do so by themselves. Null if nobody is signed in. */
@@ -75,6 +80,7 @@ export function createClient(options: ClientOptions): Client {
     store: createMethod(send, "GET /store/"),
     auth: {
       login: keepSession("POST /auth/login/"),
+      mailCode: createMethod(send, "POST /auth/code/"),
       changePassword: keepSession("POST /users/me/password/"),
       async logout(options) {
         try {

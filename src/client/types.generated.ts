@@ -475,11 +475,20 @@ export interface paths {
          */
         post: operations["adjustRewards"];
     };
+    "/auth/code/": {
+        parameters: {
+        };
+        /**
+         * Mail a customer a code to log in with
+         * @description Allowed callers: app keys with `customers:sign-up`.
+         */
+        post: operations["requestLoginCode"];
+    };
     "/auth/login/": {
         parameters: {
         };
         /**
-         * Log in with email and password
+         * Log in with email and password, or with a mailed code
          * @description Allowed callers: anyone.
          */
         post: operations["login"];
@@ -2171,6 +2180,9 @@ export interface components {
             /** @description User whose account it is; for app keys and staff. */
             customer_id?: string;
         };
+        LoginCodeRequest: {
+            email: string;
+        };
         Store: {
             namespace: string;
             title: string;
@@ -2197,7 +2209,10 @@ export interface components {
         LoginInput: {
             /** @description Upper and lower case are not distinguished. */
             email: string;
-            password: string;
+            /** @description Required without `code`. */
+            password?: string;
+            /** @description Instead of `password`: the six digits that `POST /auth/code/` mailed, as a string. */
+            code?: string;
             /** @description One-time code of six digits, or a recovery code; required if two-factor authentication is enabled. Empty is the same as missing. */
             otp?: string;
             /** @description Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid. */
@@ -2283,6 +2298,8 @@ export interface components {
              * @enum {string}
              */
             sign_up: "off" | "open" | "verified";
+            /** @description Whether customers can sign in with a mailed code (`POST /auth/code/`). */
+            sign_in_by_mail: boolean;
         };
         StoreProfileReply: {
             request_id: string;
@@ -4919,6 +4936,30 @@ export interface operations {
              *     5307: This idempotency key was used for another request.
              */
             409: components["responses"]["AnyError"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    requestLoginCode: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                "X-Client-Address"?: components["parameters"]["X_Client_Address"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginCodeRequest"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AcceptedReply"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };

@@ -87,7 +87,6 @@ export const commandCalls: Record<string, CommandCall> = {
   }),
   init: record(() => [...newShop, "--owner-email", "eve@example.com", "--owner-name", "Eve"], {
     asks: () => [
-      ["Owner password", "\r"],
       ...passwordTwice,
       ...confirmed("Publish the key now?"),
       // The second choice: print it on the screen.

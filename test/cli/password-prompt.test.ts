@@ -67,12 +67,20 @@ test("a weak password is refused before it is repeated, with its faults, and the
   ]);
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
   const needs = "at least 16 characters, a lowercase letter, an uppercase letter, a digit and a special character";
-  expect(outcome.screen.replace("\n", " ")).toStartWith(`A password needs ${needs}.\n`);
+  expect(outcome.screen.replace("\n", " ")).toStartWith(`A password needs ${needs}. Leave it`);
   const line = ["user", "create", "-n", "demo", "--email", newEmail()];
   const { screen } = await runAtTerminal(line, [["New password", ctrlC]], { env, columns: 40 });
   expect(stripEscapes(screen)).toStartWith(
     "A password needs at least 16 characters,\na lowercase letter, an uppercase letter,\n",
   );
+});
+
+test("an empty password generates one, which is shown once", async () => {
+  const outcome = await createAtTerminal([["New password", "\r"]]);
+  expect([outcome.code, outcome.exists]).toEqual([0, true]);
+  expect(outcome.screen.replaceAll("\n", " ")).toContain("Leave it empty to generate one and show it once.");
+  expect(outcome.screen.match(/\b[a-zA-Z2-9]{5}(?:-[a-zA-Z2-9]{5}){4}\b/g)).toHaveLength(1);
+  expect(outcome.screen).toContain("Save this secret now. It won't be shown again.");
 });
 
 describe("leaving is exit code 130, and nothing is done", () => {

@@ -28,6 +28,7 @@ const details = {
   orders_per_minute: 10,
   media_quota: 1_073_741_824,
   sign_up: "verified",
+  sign_in_by_mail: "off",
   updated_at: timestamp,
 };
 

@@ -404,6 +404,10 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     body: { current_password: goodPassword, password: otherPassword },
     by: await openAccount(shop),
   }),
+  requestLoginCode: async ({ shop, customer }) => {
+    await updateTenant(shop.app.system, shop.namespace, { signInByMail: "on" });
+    return { request: "POST /auth/code/", body: { email: customer.email } };
+  },
   login: async ({ shop }) => ({
     request: "POST /auth/login/",
     body: { email: (await openAccount(shop)).email, password: goodPassword },

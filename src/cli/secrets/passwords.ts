@@ -12,6 +12,11 @@ const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const groups = 5;
 const groupLength = 5;
 
+/** A note of the commands that take a new password. */
+export const passwordNote =
+  "A password needs at least 16 characters with a lowercase letter, an uppercase letter, a digit and a special character, " +
+  "and must not be a common one. At a terminal it is hidden, and one is generated if you type none.";
+
 /** The flags for a new password; a terminal asks for it when none is given. */
 export const passwordFlags = {
   "password-stdin": {
@@ -34,16 +39,28 @@ export const passwordGroups = [
 type PasswordChoice = ArgValues<typeof passwordFlags>;
 
 /** Whether a password is generated: a flag asks for that, or names a file for it. */
-export function wantsPassword(args: Pick<PasswordChoice, "random-password" | "save-password-to">): boolean {
+function wantsPassword(args: Pick<PasswordChoice, "random-password" | "save-password-to">): boolean {
   return args["random-password"] || args["save-password-to"] !== undefined;
 }
 
+/** A new password, and whether it was generated, so that it must be shown. */
+export interface NewPassword {
+  password: string;
+  isRandom: boolean;
+}
+
 /** Reads, generates or asks for a new password. `others` are flags that the error about a missing one names too. */
-export async function takePassword(args: PasswordChoice, console: Console, others: readonly string[] = []) {
-  if (wantsPassword(args)) return makePassword();
+export async function takePassword(
+  args: PasswordChoice,
+  console: Console,
+  others: readonly string[] = [],
+): Promise<NewPassword> {
+  if (wantsPassword(args)) return { password: makePassword(), isRandom: true };
   const file = args["password-file"];
-  if (file !== undefined) return readSecretFile(file, "--password-file");
-  if (args["password-stdin"]) return readSecretLine(console, "--password-stdin");
+  if (file !== undefined) return { password: readSecretFile(file, "--password-file"), isRandom: false };
+  if (args["password-stdin"]) {
+    return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
+  }
   if (console.canAsk) return askStrongPassword();
   const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
   throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
@@ -82,11 +99,12 @@ function withoutBreak(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
-/** Asks for a new password, and again until it satisfies the policy. */
-export async function askStrongPassword(): Promise<string> {
+/** Asks for a new password, and again until it satisfies the policy, or generates one. */
+export async function askStrongPassword(): Promise<NewPassword> {
   const { passwordNeeds, requireStrongPassword } = await import("../../server/modules/passwords/password-policy.ts");
   const { askNewPassword } = await import("../terminal/prompt.ts");
-  return askNewPassword(passwordNeeds, (password) => requireStrongPassword("password", password));
+  const typed = await askNewPassword(passwordNeeds, (password) => requireStrongPassword("password", password));
+  return { password: typed ?? makePassword(), isRandom: typed === null };
 }
 
 /** A password that satisfies the policy (specification, section 8): 145 random bits, in groups that can be read. */

@@ -107,11 +107,12 @@ export async function introduce(console: Console, text: string): Promise<void> {
   await info(console, text);
 }
 
-/** Asks for a new password, twice, after saying what it needs. `check` throws AppError before the second time. */
-export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string> {
-  hint(`A password needs ${needs}.`);
+/** Asks for a new password, twice, after saying what it needs; null to generate one. `check` throws AppError before the second time. */
+export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string | null> {
+  hint(`A password needs ${needs}. Leave it empty to generate one and show it once.`);
   for (;;) {
-    const first = await askHidden("New password", (text) => judgeAnswer(() => check(text)));
+    const first = await askHidden("New password", (text) => judgeAnswer(() => text === "" || check(text)));
+    if (first === "") return null;
     if ((await askHidden("Repeat the password")) === first) return first;
     hint("The passwords differ.");
   }
@@ -120,12 +121,12 @@ export async function askNewPassword(needs: string, check: (password: string) =>
 /** Asks for a line that is shown as asterisks. A wrong one is typed again from the start: it cannot be edited. */
 export async function askHidden(
   message: string,
-  validate: (text: string) => Promise<true | string> = async () => true,
+  validate: (text: string) => Promise<true | string> = async (text) => text !== "" || "A value is required.",
 ): Promise<string> {
   for (;;) {
     // A key that shows the text would leave it in the scrollback.
     const text = await ask(({ password }, streams) => password({ message, mask: true, toggleMask: false }, streams));
-    const verdict = text === "" ? "A value is required." : await validate(text);
+    const verdict = await validate(text);
     if (verdict === true) return text;
     hint(verdict);
   }

@@ -63,7 +63,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
     if (!isOurs && tenants.length > 0) {
       throw conflict(`${dataDir} contains other stores. Choose another --data-dir for the demo.`);
     }
-    if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR" });
+    if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR", signInByMail: "on" });
     const { appId, appSecret, pageId, pageSecret } = isNew ? {} : before;
     const key =
       (await findKey(tx, appId, appSecret)) ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));

@@ -19,7 +19,7 @@ const allowed = [
   "GET /store/",
 ];
 /** Those that write: they answer nothing about the store. */
-const signUps = ["POST /users/sign-up/", "POST /users/verify/", "POST /users/verify/resend/"];
+const signUps = ["POST /auth/code/", "POST /users/sign-up/", "POST /users/verify/", "POST /users/verify/resend/"];
 const isPublic = (route: (typeof routes)[number]) => route.access.some(({ kind }) => kind === "public");
 
 onDatabase("file", (suite) => {

@@ -8,13 +8,25 @@ onEachDatabase((suite) => {
   test("the store has what the login reply says of it, its languages, and how customers sign up", async () => {
     const shop = await suite.shop();
     const logo = "https://shop.example.com/logo.svg";
-    await updateTenant(suite.app.system, shop.namespace, { title: "Lamps", logo, signUp: "open", language: "en" });
+    await updateTenant(suite.app.system, shop.namespace, {
+      title: "Lamps",
+      logo,
+      signUp: "open",
+      signInByMail: "on",
+      language: "en",
+    });
     const account = await openAccount(shop);
     const login = await shop.callAnonymously<{ store: object }>("POST /auth/login/", {
       body: { email: account.email, password: goodPassword },
     });
     const { data } = await shop.call("GET /store/");
-    expect(data).toEqual({ ...login.data.store, language: "en", languages: ["en"], sign_up: "open" });
+    expect(data).toEqual({
+      ...login.data.store,
+      language: "en",
+      languages: ["en"],
+      sign_up: "open",
+      sign_in_by_mail: true,
+    });
     expect(data).toMatchObject({
       namespace: shop.namespace,
       title: "Lamps",

@@ -4,7 +4,13 @@ import { attempt } from "../../../server/errors.ts";
 import { slugFrom } from "../../../server/modules/products/slug.ts";
 import { readCertificate, readChain } from "../../../server/tls/certificate.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";
-import { askStrongPassword, makePassword, readSecretFile, readSecretLine } from "../../secrets/passwords.ts";
+import {
+  askStrongPassword,
+  makePassword,
+  type NewPassword,
+  readSecretFile,
+  readSecretLine,
+} from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
 import { askChoice, askText, askYesNo, introduce } from "../../terminal/prompt.ts";
 import { askOrigins } from "../key/args.ts";
@@ -25,19 +31,13 @@ export async function takeOwner(args: InitArgs, console: Console) {
   return { email, name: name === "" ? null : name, password, isRandom };
 }
 
-async function takePassword(args: InitArgs, console: Console): Promise<{ password: string; isRandom: boolean }> {
+async function takePassword(args: InitArgs, console: Console): Promise<NewPassword> {
   if (args["owner-password-stdin"]) {
     return { password: await readSecretLine(console, "--owner-password-stdin"), isRandom: false };
   }
   const file = args["owner-password-file"];
   if (file !== undefined) return { password: readSecretFile(file, "--owner-password-file"), isRandom: false };
-  const isRandom =
-    wantsRandomPassword(args) ||
-    (await askChoice("Owner password", [
-      { value: false, name: "type a password" },
-      { value: true, name: "generate one and show it once" },
-    ]));
-  return { password: isRandom ? makePassword() : await askStrongPassword(), isRandom };
+  return wantsRandomPassword(args) ? { password: makePassword(), isRandom: true } : askStrongPassword();
 }
 
 const pages = "Sites whose pages may use the key, such as shop.example.com; it is then a storefront key (optional)";

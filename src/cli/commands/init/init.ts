@@ -1,4 +1,5 @@
 import { defineCommand } from "../../framework/command.ts";
+import { passwordNote } from "../../secrets/passwords.ts";
 import { CancelledError } from "../../terminal/usage-error.ts";
 import { describeServerProcess } from "../serve/server-process.ts";
 import { initFlags } from "./flags.ts";
@@ -17,6 +18,7 @@ export default defineCommand({
     "At a terminal it asks for everything that the flags leave open, and writes nothing before the last answer. " +
       "Elsewhere it needs --title or --namespace, and --owner-email with a password, or --no-owner. " +
       "The key stays unpublished without --publish, and no browser can use it without --origin.",
+    passwordNote,
     "It can be repeated: it adds what is missing, changes nothing that exists, creates no second key, and lists every " +
       "flag whose value differs from the existing one.",
     "It sends a test mail to the owner before it writes anything. The mail server and the flags of the server are saved " +

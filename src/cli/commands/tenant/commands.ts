@@ -83,6 +83,7 @@ const tenantFlags = {
     ["off", "open", "verified"],
     "Whether customers create accounts, at once or once they entered a mailed code (default: verified)",
   ),
+  "sign-in-by-mail": choiceArg(["off", "on"], "Whether customers can sign in with a mailed code (default: off)"),
 } as const satisfies CommandArgs;
 
 const updateFlags = {

@@ -3,7 +3,7 @@ import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand, waysToChange } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
-import { passwordFlags, passwordGroups, readSecretLine, takePassword } from "../../secrets/passwords.ts";
+import { passwordFlags, passwordGroups, passwordNote, readSecretLine, takePassword } from "../../secrets/passwords.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { newUserArgs, readUserFlags, userArgs, userFlags } from "./args.ts";
@@ -27,10 +27,7 @@ const create = defineCommand({
     "bodega user create -n demo --email ada@example.com --role staff --password-stdin --json",
     "bodega user create -n demo --email ada@example.com --save-password-to ada.password",
   ],
-  notes: [
-    "At a terminal it asks for the password and hides it. A password needs at least 16 characters with a lowercase " +
-      "letter, an uppercase letter, a digit and a special character, and must not be a common one.",
-  ],
+  notes: [passwordNote],
   done: "Created user {email}.",
   async run(args, console) {
     const { email, "password-hash-stdin": isHash } = args;
@@ -43,7 +40,7 @@ const create = defineCommand({
       return printUser(console, await create(hash));
     }
     const password = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
-    await deliverPassword(args, console, password, () => create({ password }));
+    await deliverPassword(args, console, password, () => create({ password: password.password }));
   },
 });
 
@@ -53,7 +50,7 @@ const invite = defineCommand({
   examples: ["bodega user invite -n demo --email ada@example.com --name Ada --role staff"],
   notes: [
     "Creates the user unless they exist without a password; their fields then stay as they are. The code is valid for " +
-      "three days and is entered where passwords are reset (POST /auth/password/reset/).",
+      "three days and is entered where passwords are reset (POST /auth/password/reset/). The mail says what a password needs.",
   ],
   done: "Invited {email}.",
   async run(args, console) {
@@ -136,7 +133,7 @@ const setPassword = defineCommand({
     "bodega user set-password -n demo ada@example.com --random-password",
     "bodega user set-password -n demo ada@example.com --password-stdin < password.txt",
   ],
-  notes: ["At a terminal it asks for the password and hides it. Two-factor sign-in stays enabled."],
+  notes: [passwordNote, "Two-factor sign-in stays enabled."],
   done: "Set the password of user {email}.",
   async run(args, console) {
     refuseTogether(args, passwordGroups);
@@ -144,7 +141,7 @@ const setPassword = defineCommand({
     const password = await takePassword(args, console);
     await deliverPassword(args, console, password, () =>
       withUser(args, console, async (ctx, id) => {
-        await setPassword(ctx, id, password);
+        await setPassword(ctx, id, password.password);
         return getUser(ctx, id);
       }),
     );

@@ -4,7 +4,7 @@ import type { getUser } from "../../../server/modules/users/service.ts";
 import { withTenant } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
-import { wantsPassword } from "../../secrets/passwords.ts";
+import type { NewPassword } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
@@ -47,12 +47,12 @@ export function printUser(console: Console, user: User): Promise<void> {
 
 /** Sets a password and prints the user. A generated password is delivered once: to a file, or on standard output. */
 export async function deliverPassword(
-  args: { namespace: string; "random-password": boolean; "save-password-to": string | undefined },
+  args: { namespace: string; "save-password-to": string | undefined },
   console: Console,
-  password: string,
+  { password, isRandom }: NewPassword,
   change: () => Promise<User>,
 ): Promise<void> {
-  if (!wantsPassword(args)) return printUser(console, await change());
+  if (!isRandom) return printUser(console, await change());
   const shape = {
     flag: "--save-password-to",
     idField: "user_id",

@@ -121,7 +121,7 @@ function actorId(actor: SystemCtx["actor"]): string | null {
 }
 
 const acts = {
-  login: ["succeeded", "failed", "code_required"],
+  login: ["succeeded", "failed", "code_required", "mail_code_requested"],
   attempts: ["refused"],
   token: ["refreshed", "revoked"],
   user: [

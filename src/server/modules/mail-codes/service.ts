@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { createPurge } from "../../db/purge.ts";
-import { get, param, run, statement } from "../../db/statement.ts";
+import { bindMarked, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, resetCodeInvalid } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -14,7 +14,7 @@ import { mailCodes } from "./table.ts";
 
 /** The purpose and the subject of a code (`mailCodes`). */
 export interface CodeKey {
-  purpose: "reset" | "sign_up" | "email";
+  purpose: "reset" | "login" | "sign_up" | "email";
   subject: string;
 }
 /** A code to issue: it replaces the one in the subject's slot, 0 unless given, and is valid for 15 minutes unless given. */
@@ -59,7 +59,9 @@ const useCode = statement(sql`
 const addWrongTry = statement(sql`
   update ${mailCodes} set wrong_tries = wrong_tries + 1
   where ${ofSubject} and hash <> ${param("hash")} and ${isLive}`);
-const removeCode = statement(sql`delete from ${mailCodes} where ${ofSubject}`);
+const removeCodes = statement(sql`
+  delete from ${mailCodes}
+  where tenant_id = ${param("tenantId")} and purpose in ('reset', 'login') and subject = ${param("emailKey")}`);
 
 /**
  * Mails a new code, in a transaction; the previous one in its slot ends. A fourth within 20 minutes is not sent, nor a second
@@ -157,9 +159,14 @@ async function isSlowed(ctx: Ctx, key: CodeKey): Promise<boolean> {
   return many > 0 || (few > 0 && (await peekLimit(ctx, triesFrom(key.purpose), address)) > 0);
 }
 
-/** Deletes a subject's codes, in the transaction of the change that makes it invalid. */
-export async function endCode(tx: Ctx, key: CodeKey): Promise<void> {
-  await run(tx.db, removeCode, { ...key, tenantId: tx.tenant.id });
+/** The statement that uses a code; with another one, its batch fails. */
+export function bindUse(tx: Ctx, codeTry: CodeTry) {
+  return bindMarked(useCode, valuesOf(tx, codeTry), { mustChange: 1 });
+}
+
+/** Deletes the codes that reset an account's password or log in to it, in the transaction of the change that makes them invalid. */
+export async function endCodes(tx: Ctx, emailKey: string): Promise<void> {
+  await run(tx.db, removeCodes, { tenantId: tx.tenant.id, emailKey });
 }
 
 export const purgeMailCodes = createPurge(mailCodes, sql`expires_at <= ${param("before")}`, keptMs);

@@ -10,7 +10,7 @@ export const mailCodes = sqliteTable(
   "mail_codes",
   {
     tenantId: tenantIdColumn(),
-    purpose: text("purpose", { enum: ["reset", "sign_up", "email"] }).notNull(),
+    purpose: text("purpose", { enum: ["reset", "login", "sign_up", "email"] }).notNull(),
     /** The address in its comparable form; for a change of email, the user's id comes first. */
     subject: text("subject").notNull(),
     /** The slot of the sign-up that the code belongs to; 0 for other codes, which replace each other. */
@@ -25,7 +25,7 @@ export const mailCodes = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.tenantId, t.purpose, t.subject, t.slot] }),
     index("mail_codes_by_expiry").on(t.expiresAt),
-    check("mail_codes_purpose", sql`${t.purpose} in ('reset', 'sign_up', 'email')`),
+    check("mail_codes_purpose", sql`${t.purpose} in ('reset', 'login', 'sign_up', 'email')`),
     check("mail_codes_tries", sql`${t.wrongTries} between 0 and 5`),
   ],
 );

@@ -11,10 +11,10 @@ import type { MailRecipient } from "./outbox.ts";
 import { greetingName, type MailStore, oneLine, type RenderedMail } from "./render.ts";
 
 type Found = MailStore &
-  Record<"email" | "name" | "lang" | "status" | "newEmail" | "newName" | "newLang", string | null>;
+  Record<"email" | "name" | "lang" | "role" | "status" | "newEmail" | "newName" | "newLang", string | null>;
 
 const selectStore = statement<Found>(sql`
-  select t.title, t.domain, t.url, t.logo, t.language, u.email, u.name, u.lang, u.status,
+  select t.title, t.domain, t.url, t.logo, t.language, u.email, u.name, u.lang, u.role, u.status,
     s.email as newEmail, s.name as newName, s.lang as newLang
   from ${tenants} t left join ${users} u on u.tenant_id = t.id and u.email_key = ${param("emailKey")}
     left join ${signUps} s on s.tenant_id = t.id and s.email_key = ${param("signUpKey")}
@@ -69,9 +69,10 @@ export async function findRecipient(db: Executor, tenantId: string, to: MailReci
   const emailKey = "emailKey" in to ? to.emailKey : signUpKey;
   const row = await get(db, selectStore, { tenantId, signUpKey, slot, emailKey });
   if (!row) return undefined;
-  const { email, name, lang, status, newEmail, newName, newLang, ...store } = row;
+  const { email, name, lang, role, status, newEmail, newName, newLang, ...store } = row;
   if ("email" in to) return { store, to: { email: to.email, name: to.name ?? null, lang: to.lang ?? null } };
-  const user = email === null || status !== "active" ? null : { email, name, lang };
+  const isOther = "role" in to && role !== to.role;
+  const user = email === null || status !== "active" || isOther ? null : { email, name, lang };
   if (signUpKey === null) return { store, to: user };
   if (email !== null) return { store, to: user, kind: "account_exists" };
   return { store, to: newEmail === null ? null : { email: newEmail, name: newName, lang: newLang } };

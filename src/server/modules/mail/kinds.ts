@@ -1,6 +1,7 @@
 /** The values that each kind of mail needs: the placeholders of its templates besides those of the store. */
 export const mailKinds = {
   reset_code: ["code"],
+  login_code: ["code"],
   invitation: ["code"],
   sign_up_code: ["code"],
   account_exists: [],

@@ -36,11 +36,11 @@ const expireReplaced = statement(sql`
   where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'queued'`);
 
 /**
- * The active user who has this address when the mail is sent, if there is one; a sign-up that waits for it, or a user
+ * The active user, of a role, who has this address when the mail is sent, if there is one; a sign-up that waits for it, or a user
  * who has it then and gets an `account_exists` mail instead; or a fixed address.
  */
 export type MailRecipient =
-  | { emailKey: string }
+  | { emailKey: string; role?: "customer" }
   | { signUpKey: string; slot?: number }
   | { email: string; name?: string | null | undefined; lang?: string | null | undefined };
 

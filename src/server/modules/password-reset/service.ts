@@ -7,12 +7,12 @@ import { emailKey } from "../../values/email.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { endCode, mailCode, redeemCode } from "../mail-codes/service.ts";
+import { endCodes, mailCode, redeemCode } from "../mail-codes/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { parseLanguage } from "../tenants/input.ts";
-import { endTokens } from "../tokens/service.ts";
+import { detachDevices, endTokens } from "../tokens/service.ts";
 import { removeTwoFactor } from "../two-factor/service.ts";
 import { recordUserEvent } from "../users/change.ts";
 import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
@@ -60,14 +60,14 @@ export async function resetPassword(ctx: Ctx, input: { email: string; code: stri
 
 async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<AppError | undefined> {
   const user = await findSignInUser(tx.db, tx.tenant.id, key);
+  if (user?.status === "active" && user.isUnproven) await claimAccount(tx, user.id);
   const isChanged = user?.status === "active" && (await changePasswordHash(tx, user.id, { to: passwordHash }));
   if (!isChanged) {
     await recordRefusal(tx, key);
     return resetCodeInvalid();
   }
-  if (user.isUnproven) await claimAccount(tx, user.id);
   // An invitation has a code of its own.
-  await endCode(tx, { purpose: "reset", subject: key });
+  await endCodes(tx, key);
   const sessionsEnded = await endTokens(tx, user.id, "revoked");
   // Access to the mailbox allows a login at once, but no further guesses at a second factor.
   if (!user.hasTwoFactor) await clearFailures(tx, key);
@@ -78,14 +78,15 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
 }
 
 const proveUser = statement(sql`
-  update ${users} set is_unproven = 0, email_verified = 1, addresses = '[]', phone = null, pending_email = null,
-    version = version + 1, updated_at = ${param("now")}
-  where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
+  update ${users} set is_unproven = 0, email_verified = 1, password_hash = null, addresses = '[]', phone = null,
+    pending_email = null, version = version + 1, updated_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and id = ${param("id")} and is_unproven`);
 
-/** Gives an account that a stranger may have signed up for to the owner of its address, without what the stranger entered. */
-async function claimAccount(tx: Ctx, id: string): Promise<void> {
+/** Gives an account that a stranger may have signed up for to the owner of its address, without what the stranger entered and the password. */
+export async function claimAccount(tx: Ctx, id: string): Promise<void> {
   await run(tx.db, proveUser, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
   await removeTwoFactor(tx, id);
+  await detachDevices(tx, id);
   await recordUserEvent(tx, "user.updated", await getUser(tx, id));
 }
 

@@ -6,6 +6,8 @@ import { AppError, type ErrorKind, invalidLogin, twoFactorRequired } from "../..
 import { emailKey } from "../../values/email.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindAudit, recordAudit } from "../audit/service.ts";
+import { bindUse, type CodeTry, countWrongTry } from "../mail-codes/service.ts";
+import { claimAccount } from "../password-reset/service.ts";
 import {
   attemptsExhausted,
   failureSubject,
@@ -25,6 +27,7 @@ import { loadTotp } from "../two-factor/totp.ts";
 import { changePasswordHash, findImportedKinds, findSignInUser, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
+import { readProof, requireRightCode } from "./login-code.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
 
 /** Login calls per address and store (specification, section 8). */
@@ -38,23 +41,26 @@ const auditedKinds: ReadonlySet<ErrorKind> = new Set(["twoFactorRequired", "inva
  */
 const equalizedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "tooManyAttempts"] as const);
 
-// Matches only the verified hash, so that a password that was changed meanwhile no longer logs in.
+// Matches only the verified hash, so that a password that was changed meanwhile no longer logs in, and only the role that
+// was read, because staff cannot log in with a mailed code.
 const noteLogin = statement(sql`
   update ${users} set last_login_at = ${param("at")}
   where tenant_id = ${param("tenantId")} and id = ${param("id")} and email_key = ${param("emailKey")}
-    and status = 'active' and password_hash = ${param("passwordHash")} and ${hasTwoFactor} = ${param("hasTwoFactor")}
+    and status = 'active' and role = ${param("role")} and password_hash is ${param("passwordHash")} and ${hasTwoFactor} = ${param("hasTwoFactor")}
     and ${hasHitsLeft}`);
 
 /**
  * Logs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code get the same
  * answer, count alike, and cost the same hashes. The likes and bookmarks of `visitor` become the user's; an invalid
- * `visitor` is ignored.
- * @throws twoFactorRequired when two-factor is on and `otp` is missing or empty (counts as no failure), invalidLogin, tooManyAttempts with
+ * `visitor` is ignored. With `code`, which was mailed, instead of a password, only customers can log in, in a store whose
+ * setting `sign_in_by_mail` is on; no hash is verified then. A code that is used or expired does not count as a failure.
+ * @throws validationFailed for a code in other stores, and for both or neither; twoFactorRequired when two-factor is on and `otp` is missing or empty (counts as no failure), invalidLogin, tooManyAttempts with
  * `retryAfter` after three failures for the email or 30 calls from the address, unavailable when too many passwords wait.
  */
 export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> {
   // An invalid address is treated like an unknown one.
   const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
+  const { codeTry, password } = readProof(ctx, input, key);
   let subject: string | undefined;
   let isRecorded = false;
   const verified: (string | null)[] = [];
@@ -74,16 +80,22 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       if (tries > 1) await findUser();
       subject = user?.id;
       const hash = user?.status === "active" ? user.passwordHash : null;
-      verified.push(hash);
-      const isCorrect = await verifyPassword(input.password, hash, ctx.tenant.id, user?.id);
-      if (!user || hash === null || !isCorrect) throw invalidLogin();
-      const issued = await signIn(ctx, { ...user, passwordHash: hash }, input.otp?.trim() ?? "").catch((error) => {
+      if (codeTry) {
+        await requireRightCode(ctx, codeTry);
+        if (user?.status !== "active" || user.role !== "customer") throw invalidLogin();
+      } else {
+        verified.push(hash);
+        const isCorrect = await verifyPassword(password, hash, ctx.tenant.id, user?.id);
+        if (!user || hash === null || !isCorrect) throw invalidLogin();
+      }
+      const proof = { otp: input.otp?.trim() ?? "", codeTry };
+      const issued = await signIn(ctx, { ...user, passwordHash: hash }, proof).catch((error) => {
         if (error !== hashChanged) throw error;
       });
       if (issued) {
         const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
         if (visitorId !== null) await claimReactions(ctx, visitorId, user.id);
-        if (needsRehash(hash)) await renewHash(ctx, user, hash, input.password);
+        if (!codeTry && hash !== null && needsRehash(hash)) await renewHash(ctx, user, hash, password);
         return { user_id: user.id, token: issued.token, expires_at: issued.expiresAt, store };
       }
       if (tries === maxTries) throw invalidLogin();
@@ -93,15 +105,16 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
     try {
       return await verify();
     } catch (error) {
-      if (error instanceof AppError && equalizedKinds.has(error.kind))
-        await equalizeLoginTime(ctx, input.password, verified);
+      if (!codeTry && error instanceof AppError && equalizedKinds.has(error.kind))
+        await equalizeLoginTime(ctx, password, verified);
       throw error;
     }
   };
   const record = (tx: Ctx, refusal: AppError) => recordRefusal(tx, refusal, { key, subject });
   try {
-    const note = (tx: Ctx, refusal: AppError) => {
+    const note = async (tx: Ctx, refusal: AppError) => {
       isRecorded = true;
+      if (codeTry) await countWrongTry(tx, codeTry);
       return record(tx, refusal);
     };
     return await limitFailures(ctx, key, attempt, { admit, note });
@@ -143,31 +156,41 @@ async function recordRefusal(
 const hashChanged = new Error("The password was changed meanwhile.");
 
 /** Creates the session of a user as it was read before the password was verified. Throws `hashChanged` for another hash. */
-async function signIn(ctx: Ctx, user: SignInUser, otp: string): Promise<IssuedToken> {
+async function signIn(
+  ctx: Ctx,
+  user: SignInUser,
+  { otp, codeTry }: { otp: string; codeTry: CodeTry | undefined },
+): Promise<IssuedToken> {
   // The library for codes is loaded before the transaction, which should not wait for it.
   if (otp !== "") await loadTotp();
   /** Whether the last statements alone check what was read before. If they fail, or a code is needed, it is read again. */
   let isChecked = user.hasTwoFactor === 0;
   return inTransaction(ctx, async (tx) => {
-    const { id, emailKey, passwordHash } = user;
-    let { hasTwoFactor } = user;
+    const { id, emailKey, role } = user;
+    let { hasTwoFactor, isUnproven, passwordHash } = user;
     if (!isChecked) {
       const find = findSignInUser(tx.db, tx.tenant.id, emailKey);
       const [found] = await Promise.all([find, requireFailuresLeft(tx, emailKey), requireCallsLeft(tx)]);
       if (found?.id !== id || found.status !== "active" || found.passwordHash !== passwordHash) throw hashChanged;
-      hasTwoFactor = found.hasTwoFactor;
+      if (codeTry) await requireRightCode(tx, codeTry);
+      ({ hasTwoFactor, isUnproven } = found);
     }
     isChecked = false;
     if (hasTwoFactor) {
       if (otp === "") throw twoFactorRequired();
       if (!(await spendCode(tx, id, otp))) throw invalidLogin();
     }
+    if (codeTry && isUnproven) {
+      await claimAccount(tx, id);
+      passwordHash = null;
+    }
     const { issued, statements } = bindToken(tx, id);
-    const note = { tenantId: tx.tenant.id, id, emailKey, passwordHash, hasTwoFactor, at: toTimestamp(tx.now()) };
+    const note = { tenantId: tx.tenant.id, id, emailKey, role, passwordHash, hasTwoFactor, at: toTimestamp(tx.now()) };
     const failures = bindLimit(tx, loginFailures, failureSubject(tx, emailKey));
-    const details = { token_id: issued.tokenId };
-    const actor = { kind: "user", userId: id, role: user.role } as const;
+    const details = { token_id: issued.tokenId, ...(codeTry && { by: "mailed code" }) };
+    const actor = { kind: "user", userId: id, role } as const;
     const last = [
+      ...(codeTry ? [bindUse(tx, codeTry)] : []),
       bindMarked(noteLogin, { ...note, ...failures.values }, { mustChange: 1 }),
       bindLimit(tx, loginCalls, callerOf(tx)).hit,
       failures.clear,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, input, output, timestamp } from "../../values/schema.ts";
+import { closed, input, output, text, timestamp } from "../../values/schema.ts";
 import { Store } from "../tenants/model.ts";
 import { newPassword } from "../users/model.ts";
 
@@ -7,7 +7,12 @@ const password = Type.String({ minLength: 1, maxLength: 1024 });
 
 export const LoginInput = input("LoginInput", {
   email: Type.String({ minLength: 1, maxLength: 320, description: "Upper and lower case are not distinguished." }),
-  password,
+  password: Type.Optional(Type.String({ ...password, description: "Required without `code`." })),
+  code: Type.Optional(
+    text(64, "Instead of `password`: the six digits that `POST /auth/code/` mailed, as a string.", {
+      examples: ["012345"],
+    }),
+  ),
   otp: Type.Optional(
     Type.String({
       maxLength: 64,
@@ -22,6 +27,8 @@ export const LoginInput = input("LoginInput", {
   ),
 });
 export type LoginInput = Static<typeof LoginInput>;
+
+export const LoginCodeRequest = input("LoginCodeRequest", { email: text(320) });
 
 export const PasswordChange = input("PasswordChange", {
   current_password: password,

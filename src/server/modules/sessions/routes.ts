@@ -1,8 +1,11 @@
-import { ownToken, token, unsigned } from "../../http/access.ts";
+import { app, ownToken, token, unsigned } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
+import { Accepted } from "../sign-up/model.ts";
 import { login } from "./login.ts";
+import { mailLoginCode } from "./login-code.ts";
 import {
+  LoginCodeRequest,
   LoginInput,
   LoginQuery,
   LoginSession,
@@ -17,9 +20,22 @@ const own = { tag: "Authentication", access: [ownToken], body: OwnTokenInput, er
 
 /** Login, refresh, logout (specification, section 4), and the user's own password. */
 export const sessionRoutes = [
+  defineRoute("POST", "/auth/code/", "requestLoginCode", {
+    tag: "Authentication",
+    summary: "Mail a customer a code to log in with",
+    access: [app("customers:sign-up")],
+    secret: true,
+    body: LoginCodeRequest,
+    reply: { data: Accepted },
+    errors: ["forbidden"],
+    handle: async ({ ctx, body, lang }) => {
+      await mailLoginCode(ctx, { ...body, lang });
+      return reply({ accepted: true });
+    },
+  }),
   defineRoute("POST", "/auth/login/", "login", {
     tag: "Authentication",
-    summary: "Log in with email and password",
+    summary: "Log in with email and password, or with a mailed code",
     access: [unsigned],
     query: LoginQuery,
     body: LoginInput,

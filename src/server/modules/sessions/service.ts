@@ -3,7 +3,7 @@ import { inTransaction } from "../../db/transaction.ts";
 import { forbidden, invalidLogin, tokenExpired } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { endCode } from "../mail-codes/service.ts";
+import { endCodes } from "../mail-codes/service.ts";
 import { clearFailures, requireFailuresLeft } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -48,7 +48,7 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
       if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
       // Otherwise a thief with token and password could reset the limit again and again while guessing the second factor.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
-      await endCode(tx, { purpose: "reset", subject: user.emailKey });
+      await endCodes(tx, user.emailKey);
       const { token, expiresAt } = await issueToken(tx, user.id);
       await queueMail(tx, { kind: "password_changed", to: { emailKey: user.emailKey }, values: {} });
       await recordAudit(tx, { event: "password.changed", subject: user.id });

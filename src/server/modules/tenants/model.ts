@@ -25,4 +25,7 @@ export const StoreProfile = output("StoreProfile", {
   sign_up: oneOf(["off", "open", "verified"], {
     description: "`off`: customers cannot sign up. `open`: they may sign in before they have entered the mailed code.",
   }),
+  sign_in_by_mail: Type.Boolean({
+    description: "Whether customers can sign in with a mailed code (`POST /auth/code/`).",
+  }),
 });

@@ -15,7 +15,8 @@ const selectProfile = statement<{ json: string }>(sql`
   with newest as materialized (${newest})
   select json_object('namespace', namespace, 'title', title, 'domain', domain, 'url', url, 'currency', currency,
     'currency_sign', currency_sign, 'logo', logo, 'language', language,
-    'languages', (select json_group_array(tag) from (${languages})), 'sign_up', sign_up) as json
+    'languages', (select json_group_array(tag) from (${languages})), 'sign_up', sign_up,
+    'sign_in_by_mail', json(iif(sign_in_by_mail = 'on', 'true', 'false'))) as json
   from ${tenants} where id = ${param("id")}`);
 
 /** The store as its front ends see it, which is its own state. Errors: storeNotFound if it was just deleted. */

@@ -22,6 +22,7 @@ export interface TenantDetails extends TenantRecord, Record<LimitColumn, number>
   /** Types of resources besides products that can be liked, bookmarked and viewed. */
   resource_types: string[];
   sign_up: "off" | "open" | "verified";
+  sign_in_by_mail: "off" | "on";
   updated_at: string;
 }
 
@@ -31,7 +32,7 @@ export type TenantRow = Omit<TenantDetails, "resource_types"> & { resource_types
 export const shown = sql.raw(
   "namespace, title, domain, url, currency, currency_sign, logo, status, created_at, language, token_lifetime, " +
     "points_rate, point_value, points_days, address_writes, visitor_writes, pending_orders, stock_share, " +
-    "orders_per_minute, media_quota, sign_up, updated_at, (select json_group_array(name) from resource_types r " +
+    "orders_per_minute, media_quota, sign_up, sign_in_by_mail, updated_at, (select json_group_array(name) from resource_types r " +
     "where r.tenant_id = tenants.id) as resource_types",
 );
 

@@ -43,6 +43,10 @@ export const tenants = sqliteTable(
     signUp: text("sign_up", { enum: ["off", "open", "verified"] })
       .notNull()
       .default("verified"),
+    /** Whether customers can log in with a mailed code instead of their password. */
+    signInByMail: text("sign_in_by_mail", { enum: ["off", "on"] })
+      .notNull()
+      .default("off"),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
       .default("active"),
@@ -52,6 +56,7 @@ export const tenants = sqliteTable(
   (t) => [
     check("tenants_status", sql`${t.status} in ('active', 'suspended')`),
     check("tenants_sign_up", sql`${t.signUp} in ('off', 'open', 'verified')`),
+    check("tenants_sign_in_by_mail", sql`${t.signInByMail} in ('off', 'on')`),
   ],
 );
 
@@ -71,7 +76,7 @@ export const revision = sqliteTable(
 const workFields = [
   ...(["id", "namespace", "title", "currency", "language", "tokenLifetime", "pointsRate"] as const),
   ...(["pointValue", "pointsDays", "addressWrites", "visitorWrites"] as const),
-  ...(["pendingOrders", "stockShare", "ordersPerMinute", "signUp"] as const),
+  ...(["pendingOrders", "stockShare", "ordersPerMinute", "signUp", "signInByMail"] as const),
 ];
 
 declare module "../../context.ts" {

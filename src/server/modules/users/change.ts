@@ -8,7 +8,7 @@ import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { recordEvent } from "../events/service.ts";
-import { endCode } from "../mail-codes/service.ts";
+import { endCodes } from "../mail-codes/service.ts";
 import { detachDevices, endTokens } from "../tokens/service.ts";
 import { twoFactor } from "../two-factor/table.ts";
 import type { SignInUser } from "./credentials.ts";
@@ -114,11 +114,11 @@ export async function recordChanges(tx: Ctx, before: SignInUser, columns: UserCo
   if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
 }
 
-/** Deletes the reset codes that a change makes invalid, in its transaction: of an old or new address, or a disabled user. */
+/** Deletes the codes that a change makes invalid, in its transaction: of an old or new address, or a disabled user. */
 export async function endVoidCodes(tx: Ctx, before: SignInUser, { emailKey, status }: UserColumns): Promise<void> {
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
-  if (isMoved || status === "disabled") await endCode(tx, { purpose: "reset", subject: before.emailKey });
-  if (isMoved) await endCode(tx, { purpose: "reset", subject: emailKey });
+  if (isMoved || status === "disabled") await endCodes(tx, before.emailKey);
+  if (isMoved) await endCodes(tx, emailKey);
 }
 
 /** Turns a database error of a write to the users table into the public error. */

@@ -6,7 +6,7 @@ import { forbidden, invalidField, notFound } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { endCode } from "../mail-codes/service.ts";
+import { endCodes } from "../mail-codes/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, parsePasswordHash, requireAffordableKind } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -136,7 +136,7 @@ export async function removeUser(
   const { id, emailKey, role } = stored;
   // Tokens first: their rows are kept, so that a revoked token still differs from an unknown one.
   await endTokens(tx, id, "revoked");
-  await endCode(tx, { purpose: "reset", subject: emailKey });
+  await endCodes(tx, emailKey);
   const values = { ...guardValues(tx, id, ifMatch, true), roles: JSON.stringify([role]) };
   if ((await run(tx.db, deleteRow, values)) === 0) throw explainRefusal(stored, ifMatch);
   await recordAudit(tx, { event, subject: id, details: { role } });
@@ -153,7 +153,7 @@ export async function setPassword(ctx: Ctx, id: string, password: string): Promi
     const { emailKey } = await requireStoredUser(tx, id);
     await changePasswordHash(tx, id, { to });
     await endTokens(tx, id, "revoked");
-    await endCode(tx, { purpose: "reset", subject: emailKey });
+    await endCodes(tx, emailKey);
     await clearFailures(tx, emailKey);
     await recordAudit(tx, { event: "password.changed", subject: id });
   });

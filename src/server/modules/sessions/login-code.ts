@@ -1,0 +1,44 @@
+import type { Ctx } from "../../context.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, forbidden, invalidField, invalidLogin } from "../../errors.ts";
+import { emailKey } from "../../values/email.ts";
+import { recordAudit } from "../audit/service.ts";
+import { type CodeTry, checkTry, mailCode } from "../mail-codes/service.ts";
+import { codeUsedUp } from "../passwords/failures.ts";
+import type { LoginInput } from "./model.ts";
+
+/**
+ * Mails a code to log in with to an address, if a customer has it, as `requestReset` does: with the same statements for
+ * every address. Staff and owners get none.
+ * @param input `lang` of the mail; the user's own without it.
+ * @throws forbidden unless customers of the store can log in with a mailed code.
+ */
+export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: string | undefined }): Promise<void> {
+  if (ctx.tenant.signInByMail === "off") throw forbidden("Customers cannot sign in by mail in this store.");
+  const key = emailKey(input.email);
+  if (key === null) return;
+  await inTransaction(ctx, async (tx) => {
+    const to = { emailKey: key, role: "customer" } as const;
+    const mail = { kind: "login_code", to, language: input.lang } as const;
+    if (!(await mailCode(tx, { purpose: "login", subject: key }, mail))) return;
+    await recordAudit(tx, { event: "login.mail_code_requested" });
+  });
+}
+
+/** What proves who logs in: a password, or the try of a mailed code, with an unused password. */
+export function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string) {
+  if (code === undefined) {
+    if (password === undefined) throw invalidField("password", "is required");
+    return { password, codeTry: undefined };
+  }
+  if (password !== undefined) throw invalidField("code", "must not be sent with a password");
+  if (tenant.signInByMail === "off") throw invalidField("code", "cannot be used: this store mails no codes to sign in");
+  return { password: "", codeTry: { purpose: "login", subject: key, code: code.trim() } satisfies CodeTry };
+}
+
+/** Errors: invalidLogin, not counted as a failure unless a code waits; tooManyAttempts once its tries are used up. */
+export async function requireRightCode(ctx: Ctx, codeTry: CodeTry): Promise<void> {
+  const verdict = await checkTry(ctx, codeTry);
+  if (verdict === "wrong") throw invalidLogin();
+  if (verdict instanceof AppError) throw verdict.kind === "tooManyAttempts" ? verdict : codeUsedUp();
+}

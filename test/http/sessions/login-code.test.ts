@@ -1,0 +1,355 @@
+import { expect, test } from "bun:test";
+import { issueCode } from "../../../src/server/modules/mail-codes/service.ts";
+import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { type ApiReply, newAddress } from "../../support/client.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
+import { readOutbox } from "../../support/mail.ts";
+import { hasPassword, otherCode, requestCode, reset } from "../../support/password-reset.ts";
+import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { codeIn, deliverMail, readCode, signUp } from "../../support/sign-up.ts";
+import { onDatabase, onEachDatabase, type Suite } from "../../support/suite.ts";
+import { makeUser, readUsers } from "../../support/users.ts";
+
+const minute = 60_000;
+const email = "ada@example.com";
+const switchOn = (shop: Shop) => updateTenant(shop.app.system, shop.namespace, { signInByMail: "on" });
+
+/** A new store in which customers can log in with a mailed code. */
+async function openShop(suite: Suite): Promise<Shop> {
+  const shop = await suite.shop();
+  await switchOn(shop);
+  return shop;
+}
+
+/** Requests a code with the shop's own key, each time from a new address. */
+const ask = (shop: Shop, to: string, more = {}) =>
+  shop.call("POST /auth/code/", { body: { email: to }, address: newAddress(), ...more });
+/** Logs in without credentials, each time from a new address. */
+const login = (shop: Shop, body: Record<string, unknown>, address = newAddress()) =>
+  shop.callAnonymously("POST /auth/login/", { body, address });
+
+/** Requests a code and reads it in the waiting mail. */
+async function mailedCode(shop: Shop, to: string): Promise<string> {
+  await ask(shop, to);
+  return readCode(shop, "login_code");
+}
+
+const codeOf = ({ code }: ApiReply) => code;
+const bytesOf = ({ status, text, requestId }: ApiReply) => [status, text.replace(requestId, "")];
+const send = (body: unknown, more = {}) => ({ body, address: newAddress(), ...more });
+const on =
+  (body: unknown, more = {}) =>
+  async (shop: Shop) => {
+    await switchOn(shop);
+    return send(body, more);
+  };
+const loginRequest = "POST /auth/login/";
+const codeRequest = "POST /auth/code/";
+
+const scenarios: ApiScenario[] = [
+  {
+    name: "a code is mailed in a store that has it switched on",
+    request: codeRequest,
+    send: on({ email }),
+    expect: 200,
+    check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true }),
+  },
+  { name: "any text is accepted as an address", request: codeRequest, send: on({ email: "nobody" }), expect: 200 },
+  { name: "a code without an email is 5102", request: codeRequest, send: on({}), expect: 5102, fields: ["email"] },
+  {
+    name: "a code with an unknown field is 5102",
+    request: codeRequest,
+    send: on({ email, role: "owner" }),
+    expect: 5102,
+    fields: ["role"],
+  },
+  { name: "a code without a key is 5206", request: codeRequest, send: on({ email }, { auth: null }), expect: 5206 },
+  {
+    name: "a code with a key that lacks the scope is 5300",
+    request: codeRequest,
+    send: async (shop) => {
+      const { app_id, app_secret } = await shop.issueKey({ scopes: ["users:write"] });
+      return send({ email }, { auth: `Bearer ${app_id}:${app_secret}` });
+    },
+    expect: 5300,
+    has: ["customers:sign-up"],
+  },
+  {
+    name: "a login with neither password nor code is 5102",
+    request: loginRequest,
+    send: on({ email }),
+    expect: 5102,
+    fields: ["password"],
+  },
+  {
+    name: "a login with both password and code is 5102",
+    request: loginRequest,
+    send: on({ email, password: goodPassword, code: "012345" }),
+    expect: 5102,
+    fields: ["code"],
+    lacks: [goodPassword],
+  },
+  ...[123456, "", null, "1".repeat(65)].map(
+    (code): ApiScenario => ({
+      name: `a login with the code ${JSON.stringify(code).slice(0, 9)} is 5102`,
+      request: loginRequest,
+      send: on({ email, code }),
+      expect: 5102,
+      fields: ["code"],
+    }),
+  ),
+  {
+    name: "a code that was never mailed is 5212",
+    request: loginRequest,
+    send: on({ email, code: "012345" }),
+    expect: 5212,
+  },
+  {
+    name: "a code for what is no address is 5212",
+    request: loginRequest,
+    send: on({ email: "nobody", code: "012345" }),
+    expect: 5212,
+  },
+];
+
+onDatabase("file", (suite) => {
+  runScenarios(suite, scenarios);
+
+  test("a store that has it switched off refuses both calls, whether or not the address has an account", async () => {
+    const shop = await suite.shop();
+    await openAccount(shop, { email });
+    for (const to of [email, "none@example.com"]) {
+      const asked = await ask(shop, to);
+      expect([asked.code, asked.text]).toEqual([5300, expect.stringContaining("cannot sign in by mail")]);
+      const tried = await login(shop, { email: to, code: "012345" });
+      expect([tried.code, tried.fields]).toEqual([5102, ["code"]]);
+    }
+    expect(await readOutbox(suite.app, shop.namespace)).toEqual([]);
+  });
+
+  test("a code that was mailed is refused once the store has it switched off", async () => {
+    const shop = await openShop(suite);
+    await openAccount(shop, { email });
+    const code = await mailedCode(shop, email);
+    await updateTenant(suite.app.system, shop.namespace, { signInByMail: "off" });
+    expect((await login(shop, { email, code })).code).toBe(5102);
+  });
+
+  test("the mailed code logs in once, replaces the token, and keeps the password", async () => {
+    const shop = await openShop(suite);
+    const account = await openAccount(shop, { email });
+    await ask(shop, ` ${email.toUpperCase()} `, { query: { lang: "de" } });
+    const [mail] = await deliverMail(shop);
+    expect(mail).toMatchObject({ to: email, subject: "Ihr Anmeldecode" });
+    const code = codeIn(mail?.text);
+    const { status, data } = await login(shop, { email, code: ` ${code} ` });
+    expect([status, Object.keys(data)]).toEqual([200, ["user_id", "token", "expires_at", "store"]]);
+    expect(data.user_id).toBe(account.id);
+    expect((await account.call("GET /users/me/")).code).toBe(5207);
+    const query = { user_id: account.id, token: data.token as string };
+    expect((await shop.callAnonymously("GET /users/me/", { query, address: newAddress() })).status).toBe(200);
+    expect((await login(shop, { email, code })).code).toBe(5212);
+    expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
+  });
+
+  test("a customer without a password can log in with a code", async () => {
+    const shop = await openShop(suite);
+    await makeUser(shop, { email });
+    expect((await login(shop, { email, code: await mailedCode(shop, email) })).status).toBe(200);
+  });
+
+  test("a code expires after 15 minutes, and is replaced by the next one", async () => {
+    const shop = await openShop(suite);
+    await openAccount(shop, { email });
+    const first = await mailedCode(shop, email);
+    const second = await mailedCode(shop, email);
+    if (first !== second) expect((await login(shop, { email, code: first })).code).toBe(5212);
+    suite.app.clock.advance(15 * minute - 1);
+    expect((await login(shop, { email, code: second })).status).toBe(200);
+    const third = await mailedCode(shop, email);
+    suite.app.clock.advance(15 * minute);
+    expect((await login(shop, { email, code: third })).code).toBe(5212);
+  });
+
+  test("a fourth code within 20 minutes is accepted and not mailed", async () => {
+    const shop = await openShop(suite);
+    for (let n = 0; n < 4; n++) expect((await ask(shop, email)).status).toBe(200);
+    expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);
+  });
+
+  test("staff, owners, disabled users and strangers get the same bytes as a customer, and no mail", async () => {
+    const shop = await openShop(suite);
+    await openAccount(shop, { email });
+    await openAccount(shop, { email: "staff@example.com", role: "staff" });
+    await openAccount(shop, { email: "owner@example.com", role: "owner" });
+    const { id } = await openAccount(shop, { email: "gone@example.com" });
+    await shop.call(`PATCH /users/${id}/`, { body: { status: "disabled" } });
+    const others = ["staff@example.com", "owner@example.com", "gone@example.com", "none@example.com"];
+    const asked = await ask(shop, email);
+    const tried = await login(shop, { email, code: "a wrong one" });
+    for (const to of others) {
+      expect(bytesOf(await ask(shop, to))).toEqual(bytesOf(asked));
+      expect(bytesOf(await login(shop, { email: to, code: "a wrong one" }))).toEqual(bytesOf(tried));
+      // Nobody reads this code, as no mail has it.
+      const { code } = await issueCode(await tenantContext(shop), { purpose: "login", subject: to });
+      expect(bytesOf(await login(shop, { email: to, code }))).toEqual(bytesOf(tried));
+    }
+    expect((await deliverMail(shop)).map(({ to }) => to)).toEqual([email]);
+    const mails = await readOutbox(suite.app, shop.namespace);
+    expect(mails.map(({ status }) => status)).toEqual(["sent", "dropped", "dropped", "dropped", "dropped"]);
+  });
+
+  test("a customer who is made staff meanwhile cannot log in with the code", async () => {
+    const shop = await openShop(suite);
+    const { id } = await openAccount(shop, { email });
+    const code = await mailedCode(shop, email);
+    await shop.call(`PATCH /users/${id}/`, { body: { role: "staff" } });
+    expect((await login(shop, { email, code })).code).toBe(5212);
+  });
+
+  test("a code of another store, or for a reset, does not log in", async () => {
+    const [shop, elsewhere] = [await openShop(suite), await openShop(suite)];
+    await openAccount(shop, { email });
+    await openAccount(elsewhere, { email });
+    await ask(shop, email);
+    const code = await mailedCode(elsewhere, email);
+    const own = await readCode(shop, "login_code");
+    if (code !== own) expect((await login(shop, { email, code })).code).toBe(5212);
+    const resetCode = await requestCode(shop, email);
+    if (resetCode !== own) expect((await login(shop, { email, code: resetCode })).code).toBe(5212);
+    if (own !== resetCode) expect((await reset(shop, email, own)).code).toBe(5216);
+    expect((await login(shop, { email, code: own })).status).toBe(200);
+  });
+
+  test("the second factor is asked for, and asking does not use the code up", async () => {
+    const shop = await openShop(suite);
+    const account = await openAccount(shop, { email });
+    await account.enrol();
+    const code = await mailedCode(shop, email);
+    expect((await login(shop, { email, code: otherCode(code) })).code).toBe(5212);
+    expect((await login(shop, { email, code })).code).toBe(5211);
+    expect((await login(shop, { email, code, otp: "" })).code).toBe(5211);
+    expect((await login(shop, { email, code, otp: await account.wrongCode() })).code).toBe(5212);
+    expect((await login(shop, { email, code, otp: await account.code() })).status).toBe(200);
+    suite.app.clock.advance(minute);
+    expect((await login(shop, { email, code, otp: await account.code() })).code).toBe(5212);
+  });
+
+  test("wrong one-time codes after the right code count as failures: the fourth is 5213", async () => {
+    const shop = await openShop(suite);
+    const account = await openAccount(shop, { email });
+    await account.enrol();
+    const code = await mailedCode(shop, email);
+    const otp = await account.wrongCode();
+    for (let n = 0; n < 3; n++) expect((await login(shop, { email, code, otp })).code).toBe(5212);
+    expect((await login(shop, { email, code, otp: await account.code() })).code).toBe(5213);
+  });
+
+  test("wrong codes count as failed logins, of any address: the fourth is 5213, for the password too", async () => {
+    const shop = await openShop(suite);
+    await openAccount(shop, { email });
+    const trace: unknown[] = [];
+    for (const to of [email, "none@example.com"]) {
+      const wrong = otherCode(await mailedCode(shop, to));
+      const codes = [];
+      for (let n = 0; n < 4; n++) codes.push(codeOf(await login(shop, { email: to, code: wrong })));
+      trace.push([...codes, codeOf(await login(shop, { email: to, password: goodPassword }))]);
+    }
+    expect(trace).toEqual([
+      [5212, 5212, 5212, 5213, 5213],
+      [5212, 5212, 5212, 5213, 5213],
+    ]);
+  });
+
+  test("five wrong tries lock the code, also between logins with the password: 5213 until it expires", async () => {
+    const shop = await openShop(suite);
+    await openAccount(shop, { email });
+    const code = await mailedCode(shop, email);
+    for (const tries of [2, 2, 1]) {
+      for (let n = 0; n < tries; n++) expect((await login(shop, { email, code: otherCode(code) })).code).toBe(5212);
+      expect((await login(shop, { email, password: goodPassword })).status).toBe(200);
+    }
+    const locked = await login(shop, { email, code });
+    expect([locked.code, Number(locked.headers.get("retry-after"))]).toEqual([5213, 15 * 60]);
+    const next = await mailedCode(shop, email);
+    expect((await login(shop, { email, code: next })).status).toBe(200);
+  });
+
+  test("a code that is used up or was never mailed does not count as a failed login", async () => {
+    const shop = await openShop(suite);
+    await openAccount(shop, { email });
+    const code = await mailedCode(shop, email);
+    expect((await login(shop, { email, code })).status).toBe(200);
+    for (let n = 0; n < 5; n++) expect((await login(shop, { email, code })).code).toBe(5212);
+    expect((await login(shop, { email, password: goodPassword })).status).toBe(200);
+  });
+
+  test("a 31st login with a code from one address within 20 minutes is 5213, and an 11th a minute 5209", async () => {
+    const shop = await openShop(suite);
+    const address = newAddress();
+    for (let n = 0; n < 30; n++) {
+      expect((await login(shop, { email, code: "012345" }, address)).code).toBe(5212);
+      if (n % 10 === 9) suite.app.clock.advance(minute);
+    }
+    expect((await login(shop, { email, code: "012345" }, address)).code).toBe(5213);
+    for (let n = 0; n < 9; n++) await login(shop, { email, code: "012345" }, address);
+    expect((await login(shop, { email, code: "012345" }, address)).code).toBe(5209);
+    expect((await ask(shop, email, { address })).code).toBe(5209);
+  });
+
+  test("no password is hashed for a login with a code, whether or not the address has an account", async () => {
+    const shop = await openShop(suite);
+    await openAccount(shop, { email });
+    const verify = Bun.password.verify;
+    let hashed = 0;
+    Bun.password.verify = ((...args: Parameters<typeof verify>) => {
+      hashed += 1;
+      return verify(...args);
+    }) as typeof verify;
+    for (const to of [email, "none@example.com"]) await login(shop, { email: to, code: "012345" });
+    Bun.password.verify = verify;
+    expect(hashed).toBe(0);
+  });
+
+  test("a code ends with a new password and with the account", async () => {
+    const shop = await openShop(suite);
+    const account = await openAccount(shop, { email });
+    const first = await mailedCode(shop, email);
+    const body = { current_password: goodPassword, password: otherPassword };
+    expect((await account.call("POST /users/me/password/", { body })).status).toBe(200);
+    expect((await login(shop, { email, code: first })).code).toBe(5212);
+    const second = await mailedCode(shop, email);
+    await shop.call(`DELETE /users/${account.id}/`);
+    await openAccount(shop, { email });
+    expect((await login(shop, { email, code: second })).code).toBe(5212);
+  });
+
+  test("the code takes an account of an open sign-up from a stranger who knows its password", async () => {
+    const shop = await openShop(suite);
+    await updateTenant(suite.app.system, shop.namespace, { signUp: "open" });
+    await signUp(shop, email);
+    const { data: strangers } = await login(shop, { email, password: goodPassword });
+    expect((await login(shop, { email, code: await mailedCode(shop, email) })).status).toBe(200);
+    expect(await readUsers(shop)).toMatchObject([{ email, email_verified: true }]);
+    expect((await login(shop, { email, password: goodPassword })).code).toBe(5212);
+    const query = { user_id: strangers.user_id as string, token: strangers.token as string };
+    expect((await shop.callAnonymously("GET /users/me/", { query, address: newAddress() })).code).toBe(5207);
+  });
+});
+
+onEachDatabase((suite) => {
+  test("of 16 concurrent logins with one code, one gets a token, and the account is not locked", async () => {
+    const shop = await openShop(suite);
+    const { id } = await openAccount(shop, { email });
+    const code = await mailedCode(shop, email);
+    const replies = await Promise.all(Array.from({ length: 16 }, () => login(shop, { email, code })));
+    expect(replies.map((reply) => reply.code ?? reply.status).toSorted()).toEqual([200, ...Array(15).fill(5212)]);
+    const { rows } = await suite.app.db.execute({
+      sql: "select count(*) as n from user_tokens where user_id = ? and ended_at is null",
+      args: [id],
+    });
+    expect(Number(rows[0]?.n)).toBe(1);
+    expect((await login(shop, { email, password: goodPassword })).status).toBe(200);
+  });
+});
