@@ -78,6 +78,33 @@ test.skipIf(!ownMounts)(
 );
 
 test.skipIf(!ownMounts)(
+  "a server that was killed on a full disk starts again, reads at once, and writes once there is space",
+  async () => {
+    const binary = installBinary();
+    const { auth: authorization } = await openShop(binary);
+    const script =
+      "mkdir small && mount -t tmpfs -o size=16m none small && cp bodega-data/* small/ && " +
+      "{ ./bodega serve --port 0 --data-dir small > first & } && until grep -q listens first; do sleep 0.1; done; " +
+      "until test -s small/bodega.db-reserve; do sleep 0.1; done; kill -9 $!; wait; cat /dev/zero > small/filler; " +
+      "exec ./bodega serve --port 0 --data-dir small";
+    const server = await binary.serveBy([...(ownMounts ?? []), "sh", "-c", script]);
+    const filler = join("/proc", String(server.pid), "root", binary.dir, "small", "filler");
+    const headers = { authorization };
+    const connection = server.connect();
+    const create = () => call(connection, { path, headers, body: { title: "Lamp", price: 1 } });
+    expect(await call(connection, { path, headers })).toMatchObject({ status: 200, body: { data: [] } });
+    await until("a write to be refused", async () => {
+      fillDisk(filler);
+      return (await create()).code === 5001;
+    });
+    rmSync(filler);
+    expect(await create()).toMatchObject({ status: 201 });
+    expect(await server.end()).toBe(0);
+  },
+  30_000,
+);
+
+test.skipIf(!ownMounts)(
   "an upgrade on a full disk asks for space, and on a read-only one for root, with all flags of the command",
   async () => {
     const binary = installBinary();

@@ -250,8 +250,12 @@ describe("the reserve of the disk", () => {
     await reserve.fill();
     expect(statSync(reserve.path).mtimeMs).toBe(made.mtimeMs);
     expect(reserve.release()).toBe(true);
-    expect(reserve.bytes).toBe(0);
+    // The part for the next start.
+    expect(reserve.bytes).toBe(1024 * 1024);
+    expect(reserve.release()).toBe(false);
     await reserve.fill();
+    expect(reserve.bytes).toBe(made.size);
+    reserve.makeRoomToStart();
     expect(reserve.bytes).toBe(made.size);
   });
 });

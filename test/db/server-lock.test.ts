@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { acquireServerLock, isServerRunning } from "../../src/server/db/local/file-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
@@ -20,6 +20,8 @@ test("a data directory has one server, until it releases the lock", async () => 
   const lock = await acquireServerLock(dir);
   expect(await isServerRunning(dir)).toBe(true);
   expect(await acquireServerLock(dir)).toBeNull();
+  // Nothing that a full disk could refuse.
+  expect(readdirSync(dir)).toEqual(["server.lock"]);
   lock?.close();
   expect(await isServerRunning(dir)).toBe(false);
   (await acquireServerLock(dir))?.close();

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
-import { refuseStandby, standbyFile } from "../config/data-dir.ts";
+import { databaseFile, refuseStandby, standbyFile } from "../config/data-dir.ts";
 import { findUnknownSettings } from "../config/env-file.ts";
 import { locateFailure } from "../db/failure.ts";
+import { DiskReserve } from "../db/local/disk-reserve.ts";
 import { acquireServerLock } from "../db/local/file-lock.ts";
 import { openConfiguredDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
@@ -97,6 +98,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
   // Several listeners share the port: those of workers, or of successive certificates.
   const isShared = config.workers > 1 || certificate !== null;
   const portConfig = isShared ? { ...config, port: await reservePort(config) } : config;
+  if (config.databaseUrl === undefined) new DiskReserve(databaseFile(config.dataDir)).makeRoomToStart();
   const db = await openServedDatabase(config);
   try {
     const { vault, hasKey } = await prepareDatabase(config, db, log);

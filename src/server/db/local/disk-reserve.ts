@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { constants, rmSync, statfsSync, statSync } from "node:fs";
+import { closeSync, constants, ftruncateSync, openSync, statfsSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { giveToOwner } from "../../config/data-dir.ts";
+import { attempt } from "../../errors.ts";
 import { MiB } from "../../values/bytes.ts";
 
 /** The WAL is emptied at a quarter of this, or all of it while writes wait; so much the database may grow by then. */
@@ -10,6 +11,8 @@ const wantedBytes = 16 * MiB;
 /** On a small disk, the part of the free space that is held. */
 const maxShare = 1 / 4;
 const chunkBytes = 64 * 1024;
+/** The part that a running server keeps: the next start needs some of it for the index of the WAL. */
+const startBytes = MiB;
 
 /**
  * A file beside the database that holds room on its disk. Emptying the WAL lets the database grow, so on a full disk a
@@ -24,6 +27,11 @@ export class DiskReserve {
 
   get bytes(): number {
     return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /** Bytes that `release` would free. */
+  get spareBytes(): number {
+    return Math.max(0, this.bytes - startBytes);
   }
 
   /** Bytes that are free on the disk, without those of the file. */
@@ -51,10 +59,25 @@ export class DiskReserve {
     }
   }
 
-  /** Gives the room up; false where there was none. */
+  /** Gives up all but the part for the next start; false where there was no more. */
   release(): boolean {
-    const held = this.bytes;
-    rmSync(this.path, { force: true });
-    return held > 0;
+    return this.spareBytes > 0 && this.#shrinkTo(startBytes);
+  }
+
+  /** On a full disk, gives up half of the file before a server opens the database. The rest is for later starts. */
+  makeRoomToStart(): void {
+    if (this.freeBytes < startBytes) this.#shrinkTo(Math.floor(this.bytes / 2));
+  }
+
+  /** Returns false if the file cannot be changed. */
+  #shrinkTo(bytes: number): boolean {
+    const file = attempt(() => openSync(this.path, constants.O_WRONLY | constants.O_NOFOLLOW));
+    if (file === undefined) return false;
+    try {
+      ftruncateSync(file, bytes);
+      return true;
+    } finally {
+      closeSync(file);
+    }
   }
 }

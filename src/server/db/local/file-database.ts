@@ -208,7 +208,7 @@ export class FileDatabase implements Database {
   }
 
   #isOverDisk(size: number): boolean {
-    return size > this.reserve.bytes + this.reserve.freeBytes;
+    return size > this.reserve.spareBytes + this.reserve.freeBytes;
   }
 
   #assertOpen(): void {

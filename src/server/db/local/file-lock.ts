@@ -29,7 +29,8 @@ export class FileLock {
 
   /** Takes the exclusive lock; false when another holder has it in either form. */
   tryExclusive(): boolean {
-    return this.#try("BEGIN EXCLUSIVE");
+    // A journal on disk would need room that a full disk does not have.
+    return this.#try("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   }
 
   /** Takes the lock together with other sharers; false when one holder has it exclusively. */
