@@ -5,40 +5,28 @@ import { bind, param, run, statement } from "../../db/statement.ts";
 import { publicHits } from "./table.ts";
 import { addHits, type HitBucket, windowMs } from "./write-counts.ts";
 
-/** Hits are pushed within this time and pulled by others within this time: together a second. */
+/** Hits are pushed within this time, and pulled before a decision after this time: others know them within a second. */
 const intervalMs = 500;
-/** After this many syncs without a hit of this process, syncing pauses until its next hit. */
-const maxIdle = 6;
-/** A process that pulled within this time knows the hits that others counted up to a second ago. */
-const currentMs = 1000;
-/** Rows pulled within this time of the last pull are new; after a longer pause only their own times show their age. */
-const followingMs = 3000;
-/** Tolerated difference between the clocks of machines. */
-const clockSlackMs = 5000;
-/** Maximum number of subjects in one row. Those with several hits come first; the rest waits for the next row. */
-const maxPushed = 2000;
-/** Maximum number of subjects that wait to be pushed; more are not pushed. */
-const maxUnsent = 20_000;
+/** Maximum number of subjects in one row, so that a row stays small; hits of more are counted by this process alone. */
+const maxSubjects = 5000;
 /** Rows are kept for twice the time that they count, for machines whose clocks differ. */
 const keptMs = 2 * windowMs;
 
 const push = statement(sql`
   insert or replace into ${publicHits} (process, written_at, hits)
   values (${param("process")}, ${param("writtenAt")}, ${param("hits")})`);
+const pull = statement<PulledRow>(sql`
+  select rowid as position, hits from ${publicHits}
+  where rowid > ${param("position")} and process <> ${param("process")} order by rowid`);
 // The newest row is always kept, so that the next one gets a higher rowid.
 const removeOld = statement(sql`
   delete from ${publicHits} where written_at <= ${param("before")}
     and rowid < (select max(rowid) from ${publicHits})`);
-const pull = statement<PulledRow>(sql`
-  select rowid as position, written_at, case when process = ${param("process")} then null else hits end as hits
-  from ${publicHits} where rowid > ${param("position")} and written_at > ${param("since")} order by rowid`);
 
 interface PulledRow {
   position: number;
-  /** Epoch milliseconds by the clock of the machine that wrote it. */
-  written_at: number;
-  /** JSON: `{"<subject>": [at, hits, at, hits, …]}`; null for a row of this process. */
-  hits: string | null;
+  /** JSON: `{"<subject>": [at, hits, at, hits, …]}`. */
+  hits: string;
 }
 
 interface SyncDeps {
@@ -53,44 +41,43 @@ interface SyncDeps {
 export class CounterSync {
   readonly #deps: SyncDeps;
   readonly #process = randomBytes(9).toString("base64url");
-  readonly #unsent = new Map<string, HitBucket[]>();
+  #unsent = new Map<string, HitBucket[]>();
   /** Rowid of the last pulled row. */
   #position = 0;
   #pulledAt = Number.NEGATIVE_INFINITY;
   #pushedAt = 0;
   #last: Promise<void> = Promise.resolve();
+  #catchingUp: Promise<void> | undefined;
   #timer: Timer | undefined;
-  #idle = 0;
   #isFailing = false;
   #isStopped = false;
-  #catchingUp: Promise<void> | undefined;
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
   }
 
-  /** True when the hits of others are known up to the last second, or cannot be read now. */
+  /** True when the hits of others were pulled just now, or cannot be read. */
   get isCurrent(): boolean {
-    return this.#isFailing || this.#deps.now() - this.#pulledAt <= currentMs;
+    return this.#isFailing || Math.abs(this.#deps.now() - this.#pulledAt) <= intervalMs;
   }
 
   add(subject: string, at: number): void {
-    const buckets = this.#unsent.get(subject);
-    if (buckets) addHits(buckets, at, 1);
-    else if (this.#unsent.size < maxUnsent) this.#unsent.set(subject, [{ at, hits: 1 }]);
-  }
-
-  /** Starts regular syncs, or continues them. */
-  keepGoing(): void {
-    this.#idle = 0;
-    if (this.#timer === undefined && !this.#isStopped) this.#schedule(0);
+    if (this.#unsent.size < maxSubjects || this.#unsent.has(subject)) addHits(this.#unsent, subject, at, 1);
+    this.#schedule();
   }
 
   /** Runs one sync for all callers that wait for it. A failure is reported to `notice` and not thrown. */
   catchUp(): Promise<void> {
-    this.#catchingUp ??= this.#trySync().finally(() => {
-      this.#catchingUp = undefined;
-    });
+    this.#catchingUp ??= this.sync()
+      .catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : String(error);
+        if (!this.#isFailing) this.#deps.notice(`processes cannot share their rate limits for now: ${why}`);
+        this.#isFailing = true;
+      })
+      .finally(() => {
+        this.#catchingUp = undefined;
+        this.#schedule();
+      });
     return this.#catchingUp;
   }
 
@@ -108,91 +95,58 @@ export class CounterSync {
     await (this.#unsent.size > 0 ? this.sync() : this.#last).catch(() => {});
   }
 
-  /** Drops the hits that wait to be pushed. */
-  clear(): void {
-    this.#unsent.clear();
-  }
-
-  #schedule(ms: number): void {
-    this.#timer = setTimeout(async () => {
-      this.#idle += 1;
-      await this.#trySync();
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#unsent.size === 0 || this.#isStopped) return;
+    this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (!this.#isStopped && (this.#idle < maxIdle || this.#unsent.size > 0)) this.#schedule(intervalMs);
-    }, ms);
+      void this.catchUp();
+    }, intervalMs);
     this.#timer.unref();
   }
 
-  async #trySync(): Promise<void> {
+  async #syncOnce(): Promise<void> {
+    const { db, now, onPulled } = this.#deps;
+    const unsent = this.#unsent;
+    this.#unsent = new Map();
     try {
-      await this.sync();
+      const pullNew = bind(pull, { process: this.#process, position: this.#position });
+      const isPushing = unsent.size > 0;
+      const results = await db.batch(
+        isPushing ? [this.#bindPush(unsent), pullNew] : [pullNew],
+        isPushing ? "write" : "read",
+      );
+      for (const { position, hits } of (results.at(-1)?.rows ?? []) as unknown as PulledRow[]) {
+        this.#position = position;
+        for (const [subject, numbers] of Object.entries(JSON.parse(hits) as Record<string, number[]>)) {
+          for (let i = 0; i < numbers.length; i += 2) {
+            // The clock of another machine may be ahead.
+            onPulled(subject, Math.min(numbers[i] as number, now()), numbers[i + 1] as number);
+          }
+        }
+      }
+      this.#pulledAt = now();
       this.#isFailing = false;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      if (!this.#isFailing) this.#deps.notice(`processes cannot share their rate limits for now: ${why}`);
-      this.#isFailing = true;
-    }
-  }
-
-  async #syncOnce(): Promise<void> {
-    const { db, now } = this.#deps;
-    const isFollowing = now() - this.#pulledAt <= followingMs;
-    const since = isFollowing ? 0 : now() - windowMs;
-    const pullNew = bind(pull, { process: this.#process, position: this.#position, since });
-    const unsent = this.#takeUnsent();
-    try {
-      const results =
-        unsent.length === 0
-          ? await db.batch([pullNew], "read")
-          : await db.batch([...this.#bindPush(unsent), pullNew], "write");
-      const rows = (results.at(-1)?.rows ?? []) as unknown as PulledRow[];
-      for (const row of rows) this.#receive(row, isFollowing);
-      this.#position = rows.at(-1)?.position ?? this.#position;
-      this.#pulledAt = now();
-    } catch (error) {
-      this.#putBack(unsent);
+      for (const [subject, buckets] of unsent) {
+        for (const { at, hits } of buckets) if (at > now() - windowMs) addHits(this.#unsent, subject, at, hits);
+      }
       throw error;
     }
   }
 
-  #bindPush(unsent: [string, HitBucket[]][]) {
+  #bindPush(unsent: Map<string, HitBucket[]>) {
     const at = this.#deps.now();
-    // No two rows of one process have the same time, unless its clock was set back.
-    const isOrdered = at > this.#pushedAt || this.#pushedAt - at > clockSlackMs;
-    this.#pushedAt = isOrdered ? at : this.#pushedAt + 1;
-    const hits = unsent.map(([subject, buckets]) => [subject, buckets.flatMap((bucket) => [bucket.at, bucket.hits])]);
-    const row = { process: this.#process, writtenAt: this.#pushedAt, hits: JSON.stringify(Object.fromEntries(hits)) };
-    return [bind(push, row), bind(removeOld, { before: this.#pushedAt - keptMs })];
-  }
-
-  /** Counts a row. A new row whose time differs was written just now, on a machine with another clock. */
-  #receive({ written_at, hits }: PulledRow, isFollowing: boolean): void {
-    if (hits === null) return;
-    const { now, onPulled } = this.#deps;
-    const at = now();
-    const ahead = written_at - at;
-    const shift = isFollowing && Math.abs(ahead) > clockSlackMs ? ahead : 0;
-    for (const [subject, numbers] of Object.entries(JSON.parse(hits) as Record<string, number[]>)) {
-      for (let i = 0; i < numbers.length; i += 2) {
-        onPulled(subject, Math.min((numbers[i] as number) - shift, at), numbers[i + 1] as number);
-      }
-    }
-  }
-
-  #takeUnsent(): [string, HitBucket[]][] {
-    const isSeveral = ([, buckets]: [string, HitBucket[]]) => Number(buckets.length > 1 || (buckets[0]?.hits ?? 0) > 1);
-    const taken = [...this.#unsent].sort((a, b) => isSeveral(b) - isSeveral(a)).slice(0, maxPushed);
-    for (const [subject] of taken) this.#unsent.delete(subject);
-    return taken;
-  }
-
-  #putBack(unsent: [string, HitBucket[]][]): void {
-    const at = this.#deps.now();
-    for (const [subject, buckets] of unsent) {
-      const still = buckets.filter((bucket) => bucket.at + windowMs > at);
-      for (const newer of this.#unsent.get(subject) ?? []) addHits(still, newer.at, newer.hits);
-      if (still.length > 0) this.#unsent.set(subject, still);
-    }
+    // The rows of one process have different times, unless its clock was set back by more than a minute.
+    this.#pushedAt = Math.abs(at - this.#pushedAt) > windowMs ? at : Math.max(at, this.#pushedAt + 1);
+    const hits = [...unsent].map(([subject, buckets]) => [
+      subject,
+      buckets.flatMap((bucket) => [bucket.at, bucket.hits]),
+    ]);
+    return bind(push, {
+      process: this.#process,
+      writtenAt: this.#pushedAt,
+      hits: JSON.stringify(Object.fromEntries(hits)),
+    });
   }
 }
 

@@ -6,12 +6,12 @@ import { addressGroup } from "../../values/ip-prefix.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { CounterSync } from "./counter-sync.ts";
 import { hideSubject } from "./service.ts";
-import { createWriteCounts, windowMs } from "./write-counts.ts";
+import { addHits, type HitBucket, waitOf } from "./write-counts.ts";
 
 /** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently seen are dropped. */
-const leastSubjects = 50_000;
+const minSubjects = 50_000;
 /** Subjects whose hash is cached, because hashing takes microseconds. */
-const leastHashes = 10_000;
+const minHashes = 10_000;
 
 export type WriteLimiter = ReturnType<typeof createWriteLimiter>;
 
@@ -31,7 +31,7 @@ interface LimiterDeps {
 /** One limit that a write counts towards; error messages name its owner by `of`. */
 interface Limit {
   subject: string;
-  most: number;
+  max: number;
   of: string;
 }
 
@@ -52,64 +52,47 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void
  * Without the database or its key, each process limits by its own counts.
  */
 export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps) {
-  const counts = createWriteCounts(leastSubjects);
-  const subjects = new LruCache<string>(leastHashes);
-  const sync = new CounterSync({ db, now: present, onPulled: counts.add, notice });
-  let latest = 0;
-  let hasKey = false;
+  const counts = new LruCache<HitBucket[]>(minSubjects);
+  const subjects = new LruCache<string>(minHashes);
+  const isShared = hideSubject(vault, "") !== null;
+  const sync = new CounterSync({ db, now, onPulled: (...hits) => addHits(counts, ...hits), notice });
 
-  /** The current time. Drops all counts when the clock was set back by more than the window. */
-  function present(): number {
-    const at = now();
-    if (at < latest - windowMs) {
-      counts.clear();
-      sync.clear();
-      latest = at;
-    }
-    latest = Math.max(latest, at);
-    return at;
-  }
-
-  /** The name under which a caller is counted: the same in every process with the server's key. */
-  function subjectOf(tenant: Tenant, name: string, toGroup: (name: string) => string): string {
-    const known = subjects.get(`${tenant.id} ${name}`);
-    if (known !== undefined) return known;
-    const whole = `${tenant.id} ${toGroup(name)}`;
-    const hidden = hideSubject(vault, `write ${whole}`);
-    hasKey = hidden !== null;
-    const subject = hidden ?? whole;
-    subjects.set(`${tenant.id} ${name}`, subject);
-    return subject;
+  /** The limit of an address or actor: its subject is the same in every process with the server's key. */
+  function limitOf(tenant: Tenant, name: string, max: number, of: string): Limit {
+    const subject = subjects.getOrMake(`${tenant.id} ${name}`, () => {
+      const text = `${tenant.id} ${addressGroup(name)}`;
+      return hideSubject(vault, `write ${text}`) ?? text;
+    });
+    return { subject, max, of };
   }
 
   function limitsOf(tenant: Tenant, address: string | null, actor: string | null): Limit[] {
+    const { addressWrites, visitorWrites } = tenant;
     const limits: Limit[] = [];
-    if (address !== null && tenant.addressWrites > 0) {
-      const subject = subjectOf(tenant, address, addressGroup);
-      limits.push({ subject, most: tenant.addressWrites, of: "from this address" });
+    if (address !== null && addressWrites > 0) {
+      limits.push(limitOf(tenant, address, addressWrites, "from this address"));
     }
-    if (actor !== null && tenant.visitorWrites > 0) {
+    if (actor !== null && visitorWrites > 0) {
       const of = actor.startsWith("usr_") ? "by this user" : "by this visitor";
-      limits.push({ subject: subjectOf(tenant, actor, (id) => id), most: tenant.visitorWrites, of });
+      limits.push(limitOf(tenant, actor, visitorWrites, of));
     }
     return limits;
   }
 
   function check(limits: readonly Limit[]): void {
-    const at = present();
+    const at = now();
     let longest = { waitMs: 0, of: "" };
-    for (const { subject, most, of } of limits) {
-      const waitMs = counts.waitMs(subject, most, at);
+    for (const { subject, max, of } of limits) {
+      const waitMs = waitOf(counts, subject, max, at);
       if (waitMs > longest.waitMs) longest = { waitMs, of };
     }
-    if (hasKey) sync.keepGoing();
     if (longest.waitMs > 0) {
       const retryAfter = Math.ceil(longest.waitMs / 1000);
       throw tooManyRequests(`Too many writes ${longest.of}.`, { retryAfter });
     }
     for (const { subject } of limits) {
-      counts.add(subject, at, 1);
-      if (hasKey) sync.add(subject, at);
+      addHits(counts, subject, at, 1);
+      if (isShared) sync.add(subject, at);
     }
   }
 
@@ -119,7 +102,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps) {
       const limits = limitsOf(tenant, address, actor);
       if (limits.length === 0) return undefined;
       // Other processes may have admitted whole limits during a pause or before the start.
-      if (hasKey && !sync.isCurrent) return sync.catchUp().then(() => check(limits));
+      if (isShared && !sync.isCurrent) return sync.catchUp().then(() => check(limits));
       check(limits);
       return undefined;
     },

@@ -1,4 +1,4 @@
-import { LruCache } from "../../values/lru-cache.ts";
+import type { LruCache } from "../../values/lru-cache.ts";
 
 /** The window in which public writes are counted: a minute. */
 export const windowMs = 60_000;
@@ -10,52 +10,35 @@ export interface HitBucket {
   hits: number;
 }
 
-/**
- * Creates empty counts of the hits of a minute by subject, in memory: a window that slides by the second. A hit counts
- * for a minute, and up to a second longer if others followed within its second, so that no minute ever has more hits
- * than a limit allows. Between `minKept` and twice as many subjects are kept.
- */
-export function createWriteCounts(minKept: number) {
-  const subjects = new LruCache<HitBucket[]>(minKept);
-  return {
-    /** Counts hits of a subject, also when later hits are counted already. */
-    add(subject: string, at: number, hits: number): void {
-      const buckets = subjects.get(subject);
-      if (buckets) addHits(buckets, at, hits);
-      else subjects.set(subject, [{ at, hits }]);
-    },
-    /** Milliseconds until a subject has fewer than `most` hits within a minute, 0 when it has now. Counts nothing. */
-    waitMs(subject: string, most: number, now: number): number {
-      const buckets = subjects.get(subject);
-      if (!buckets) return 0;
-      const gone = buckets.findIndex(({ at }) => at + windowMs > now);
-      if (gone !== 0) buckets.splice(0, gone < 0 ? buckets.length : gone);
-      let left = buckets.reduce((sum, { hits }) => sum + hits, 0);
-      let freeAt = now;
-      for (const { at, hits } of buckets) {
-        if (left < most) break;
-        left -= hits;
-        freeAt = at + windowMs;
-      }
-      return freeAt - now;
-    },
-    clear: () => subjects.clear(),
-  };
-}
+/** Counts by subject. */
+export type WriteCounts = Map<string, HitBucket[]> | LruCache<HitBucket[]>;
 
-/** Adds hits to buckets that are in the order of their seconds. */
-export function addHits(buckets: HitBucket[], at: number, hits: number): void {
-  const second = secondOf(at);
-  const place = buckets.findLastIndex((bucket) => secondOf(bucket.at) <= second);
-  const bucket = buckets[place];
-  if (bucket !== undefined && secondOf(bucket.at) === second) {
+/** Counts hits of a subject. Those of one second share a bucket, so that a subject has about sixty at most. */
+export function addHits(counts: WriteCounts, subject: string, at: number, hits: number): void {
+  const buckets = counts.get(subject);
+  const bucket = buckets?.find((one) => Math.floor(one.at / 1000) === Math.floor(at / 1000));
+  if (bucket !== undefined) {
     bucket.hits += hits;
     bucket.at = Math.max(bucket.at, at);
-  } else {
-    buckets.splice(place + 1, 0, { at, hits });
-  }
+  } else if (buckets) buckets.push({ at, hits });
+  else counts.set(subject, [{ at, hits }]);
 }
 
-function secondOf(ms: number): number {
-  return Math.floor(ms / 1000);
+/**
+ * Milliseconds until a subject has fewer than `max` hits within a minute, 0 when it has now. A hit counts for a minute,
+ * and up to a second longer if others followed within its second, so that no minute ever has more hits than allowed. One
+ * further ahead than a minute comes from before the clock was set back, and does not count.
+ */
+export function waitOf(counts: WriteCounts, subject: string, max: number, now: number): number {
+  const buckets = counts.get(subject);
+  if (!buckets) return 0;
+  const isCounted = ({ at }: HitBucket) => at > now - windowMs && at <= now + windowMs;
+  if (!buckets.every(isCounted)) buckets.splice(0, buckets.length, ...buckets.filter(isCounted));
+  let left = buckets.reduce((sum, { hits }) => sum + hits, 0);
+  if (left < max) return 0;
+  for (const { at, hits } of buckets.sort((one, other) => one.at - other.at)) {
+    left -= hits;
+    if (left < max) return at + windowMs - now;
+  }
+  return 0;
 }
