@@ -1,10 +1,7 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { keptMs } from "../../src/server/modules/idempotency/service.ts";
 import { purgeAll } from "../../src/server/runtime/background-jobs.ts";
-import { createClockWatch, keepOffset } from "../../src/server/runtime/clock-watch.ts";
+import { createClockWatch } from "../../src/server/runtime/clock-watch.ts";
 import { createClock } from "../support/clock.ts";
 import { makeOrder, type OrderReply } from "../support/orders.ts";
 import { givePoints } from "../support/rewards.ts";
@@ -12,35 +9,18 @@ import { onDatabase } from "../support/suite.ts";
 import { makeUser } from "../support/users.ts";
 
 const minute = 60_000;
-const hour = 60 * minute;
 
-/** A system with a data directory; `start` watches its clock, as a server does that starts then. */
-function openSystem() {
+function openWatch() {
   const wall = createClock();
   const passing = createClock(0);
-  const dir = mkdtempSync(join(tmpdir(), "bodega-clock-"));
-  dirs.push(dir);
   const pass = (ms: number) => {
     wall.advance(ms);
     passing.advance(ms);
   };
-  const start = (boot = "boot-1") => {
-    const notices: string[] = [];
-    const notice = (level: string, message: string) => notices.push(`${level} ${message}`);
-    return { notices, isSteady: createClockWatch(wall.now, passing.now, notice, keepOffset(dir, boot)) };
-  };
-  return { wall, passing, dir, pass, start };
+  const notices: string[] = [];
+  const notice = (level: string, message: string) => notices.push(`${level} ${message}`);
+  return { wall, pass, notices, isSteady: createClockWatch(wall.now, passing.now, notice) };
 }
-
-function openWatch() {
-  const system = openSystem();
-  return { ...system, ...system.start() };
-}
-
-const dirs: string[] = [];
-afterAll(() => {
-  for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
-});
 
 for (const [way, jump, length] of [
   ["ahead", 40 * 24 * 60 * minute, "40 days"],
@@ -82,58 +62,6 @@ test("another jump begins the ten minutes again, and smaller changes are no jump
   pass(minute);
   expect(isSteady()).toBe(true);
   expect(notices).toHaveLength(2);
-});
-
-test("a server that is restarted during the pause, or starts after a jump, waits ten minutes and logs the jump", () => {
-  const { wall, pass, start, isSteady } = openWatch();
-  wall.advance(26 * hour);
-  expect(isSteady()).toBe(false);
-  pass(5 * minute);
-  const { isSteady: isSteadyAgain, notices } = start();
-  const message =
-    "warn the clock jumped ahead by 1 day; nothing expires and no old rows are deleted until it has been steady for ten minutes";
-  expect(notices).toEqual([message]);
-  pass(9 * minute);
-  expect(isSteadyAgain()).toBe(false);
-  pass(minute);
-  expect(isSteadyAgain()).toBe(true);
-  const third = start();
-  expect([third.isSteady(), third.notices]).toEqual([true, []]);
-  pass(hour);
-  wall.advance(-2 * hour);
-  expect(start().isSteady()).toBe(false);
-  wall.advance(2 * hour);
-  expect(start().isSteady()).toBe(true);
-});
-
-test("a server that was stopped for long, also in another boot, or that cannot keep the offset is not paused", () => {
-  const { wall, passing, pass, dir, start } = openWatch();
-  pass(26 * hour);
-  const next = start();
-  expect([next.isSteady(), next.notices]).toEqual([true, []]);
-  passing.advance(-hour);
-  const rebooted = start("boot-2");
-  expect([rebooted.isSteady(), rebooted.notices]).toEqual([true, []]);
-  for (const text of ["", "null", "{", '{"boot":"boot-3"}', '{"boot":"boot-3","offset_ms":"?"}']) {
-    writeFileSync(join(dir, "clock.json"), text);
-    const { isSteady, notices } = start("boot-3");
-    expect([text, isSteady(), notices]).toEqual([text, true, []]);
-    wall.advance(26 * hour);
-    expect([text, isSteady()]).toEqual([text, false]);
-  }
-  rmSync(join(dir, "clock.json"));
-  mkdirSync(join(dir, "clock.json"));
-  expect(start().isSteady()).toBe(true);
-});
-
-test("the offset is kept again when small changes have added up", () => {
-  const { wall, pass, start, isSteady } = openWatch();
-  for (let i = 0; i < 10; i++) {
-    pass(minute);
-    wall.advance(20_000);
-    expect(isSteady()).toBe(true);
-  }
-  expect(start().isSteady()).toBe(true);
 });
 
 onDatabase("file", (suite) => {

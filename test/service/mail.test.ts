@@ -1,19 +1,20 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Session } from "../../src/server/db/session.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
+import { pullBack } from "../../src/server/delivery/claim.ts";
 import {
   type ClaimedMail,
   claimMail,
   endClaim,
   expireMail,
   leaseMs,
-  pullMailBack,
   purgeMail,
   queueMail,
   recordSent,
 } from "../../src/server/modules/mail/outbox.ts";
 import { listMail, retryMail } from "../../src/server/modules/mail/service.ts";
 import { maxConnections } from "../../src/server/modules/mail/smtp.ts";
+import { mailOutbox } from "../../src/server/modules/mail/table.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { createClock } from "../support/clock.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -437,7 +438,7 @@ onEachDatabase((suite) => {
         passing.advance(minuteMs);
         await queue();
         expect(await sender.runUntilIdle()).toBe(1);
-        await pullMailBack(ctx);
+        await pullBack(ctx, mailOutbox);
         expect(await sender.runUntilIdle()).toBe(1);
         expect(smtp.received).toHaveLength(2);
       },

@@ -32,12 +32,11 @@ export interface Claim {
 /** No delivery is postponed for longer; one that seems to be was postponed by a clock that was ahead. */
 const maxDelayMs = 2 * 86_400_000;
 
-/** Creates a function that makes deliveries due which a clock that was ahead has postponed for days. */
-export function createPullBack(table: SQLiteTable, isWaiting: SQL) {
-  const pull = statement(sql`update ${table} set next_attempt_at = ${param("now")}
-    where ${isWaiting} and next_attempt_at > ${param("latest")}`);
-  return ({ db, now }: Pick<WorkCtx, "db" | "now">): Promise<number> =>
-    run(db, pull, { now: toTimestamp(now()), latest: toTimestamp(now() + maxDelayMs) });
+/** Makes the deliveries of a table due that a clock that was ahead has postponed for days. */
+export function pullBack({ db, now }: Pick<WorkCtx, "db" | "now">, table: SQLiteTable): Promise<number> {
+  const pull = statement(sql`update ${table} set next_attempt_at = ${toTimestamp(now())}
+    where status in ('waiting', 'queued') and next_attempt_at > ${toTimestamp(now() + maxDelayMs)}`);
+  return run(db, pull);
 }
 
 export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;

@@ -1,3 +1,4 @@
+import { uptime } from "node:os";
 import type { BackupRun } from "../backup/run-backup.ts";
 import type { Config } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
@@ -8,6 +9,7 @@ import { readBirth } from "../db/migrate.ts";
 import { purgeBatch } from "../db/purge.ts";
 import { ServerDatabase } from "../db/server/server-database.ts";
 import type { Database } from "../db/session.ts";
+import { pullBack } from "../delivery/claim.ts";
 import { type AppError, wrongState } from "../errors.ts";
 import { notDurable } from "../health/environment/server.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -15,17 +17,14 @@ import { purgeRejections } from "../modules/app-keys/rejections.ts";
 import { eraseOldAddresses } from "../modules/audit/service.ts";
 import { purgeEvents } from "../modules/events/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
-import { expireMail, pullMailBack, purgeMail } from "../modules/mail/outbox.ts";
+import { expireMail, purgeMail } from "../modules/mail/outbox.ts";
 import { startMailDelivery } from "../modules/mail/start-delivery.ts";
+import { mailOutbox } from "../modules/mail/table.ts";
 import { purgeMailCodes } from "../modules/mail-codes/service.ts";
 import { purgePictures, purgeTrash } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
-import {
-  pullPushesBack,
-  purgeMessages,
-  purgePushes,
-  purgeRegistrations,
-} from "../modules/notifications/sending/queue.ts";
+import { purgeMessages, purgePushes, purgeRegistrations } from "../modules/notifications/sending/queue.ts";
+import { pushDeliveries } from "../modules/notifications/table.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
 import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
@@ -34,10 +33,11 @@ import { expireDuePoints } from "../modules/rewards/entries.ts";
 import { purgeSignUps } from "../modules/sign-up/service.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/service.ts";
-import { pullDeliveriesBack, purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
+import { purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
+import { webhookDeliveries } from "../modules/webhooks/table.ts";
 import { openMedia, openPlace } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
-import { watchSystemClock } from "./clock-watch.ts";
+import { createClockWatch } from "./clock-watch.ts";
 import { startRehearsals } from "./rehearsals.ts";
 
 const purgeMs = 60_000;
@@ -61,7 +61,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const { notice } = log;
   // Before anything is sent or answered.
   const replicator = await startReplication(config, db, options);
-  const isClockSteady = watchSystemClock(config.dataDir, notice);
+  const isClockSteady = createClockWatch(Date.now, () => uptime() * 1000, notice);
   const monotonic = () => performance.now();
   const deps = vault && { db, vault, now: Date.now, monotonic, isClockSteady, notice };
   const mail = deps && (await startMailDelivery({ ...config, ...deps }));
@@ -172,9 +172,6 @@ const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
   ].map((purge) => ({ purge, fullBatch: purgeBatch })),
 ];
 
-/** After a clock was ahead, and is set back, what it postponed is due. */
-const pullBackJobs: PurgeJob[] = [pullMailBack, pullDeliveriesBack, pullPushesBack];
-
 interface PurgeOptions extends Pick<Course, "isSteady" | "media" | "keepAddressesMs"> {
   notice: LogWriter["notice"];
 }
@@ -213,7 +210,8 @@ type Course = Record<"isStopping" | "isSteady", () => boolean> & {
 export async function purgeAll(db: Database, course: Course): Promise<void> {
   const { now, isStopping, isSteady, media, keepAddressesMs } = course;
   const failures: unknown[] = [];
-  if (!isSteady()) for (const pullBack of pullBackJobs) await pullBack({ db, now });
+  if (!isSteady())
+    for (const table of [mailOutbox, webhookDeliveries, pushDeliveries]) await pullBack({ db, now }, table);
   const eraseAddresses: PurgeJob = (ctx) => eraseOldAddresses(ctx, keepAddressesMs);
   for (const { purge, fullBatch } of [...purgeJobs, { purge: eraseAddresses, fullBatch: purgeBatch }]) {
     try {

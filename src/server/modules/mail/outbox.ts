@@ -5,7 +5,7 @@ import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import type { ChannelDeps } from "../../delivery/channel.ts";
-import { type Claim, createPullBack } from "../../delivery/claim.ts";
+import type { Claim } from "../../delivery/claim.ts";
 import type { Vault } from "../../security/vault.ts";
 import { emailKey } from "../../values/email.ts";
 import { newId } from "../../values/ids.ts";
@@ -173,8 +173,6 @@ export async function expireMail(ctx: WorkCtx): Promise<number> {
   const now = toTimestamp(ctx.now());
   return (await run(ctx.db, expireUseless, { now })) + (await run(ctx.db, eraseFailed, { now }));
 }
-
-export const pullMailBack = createPullBack(mailOutbox, sql`status = 'queued'`);
 
 export const purgeMail = createPurge(
   mailOutbox,

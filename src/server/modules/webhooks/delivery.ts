@@ -4,14 +4,7 @@ import type { Database } from "../../db/session.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
 import type { Answer, Channel, ChannelDeps, Source } from "../../delivery/channel.ts";
-import {
-  type Claim,
-  claimStatement,
-  claimStatements,
-  claimTasks,
-  createPullBack,
-  isDue,
-} from "../../delivery/claim.ts";
+import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
 import { DeliveryFailure, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
@@ -141,8 +134,6 @@ async function listReady(ctx: WorkCtx): Promise<Source[]> {
   const rows = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
   return rows.map(({ id, tenant_id }) => ({ key: id, tenantId: tenant_id, pool: 0, receiver: id }));
 }
-
-export const pullDeliveriesBack = createPullBack(webhookDeliveries, sql`status = 'waiting'`);
 
 /** Removes deliveries that arrived a week ago or failed thirty days ago, at most a thousand a call. Returns how many. */
 export function purgeDeliveries(ctx: WorkCtx): Promise<number> {

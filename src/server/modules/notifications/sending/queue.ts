@@ -5,14 +5,7 @@ import { createPurge } from "../../../db/purge.ts";
 import { all, bind, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import type { Answer, Source } from "../../../delivery/channel.ts";
-import {
-  type Claim,
-  claimStatement,
-  claimStatements,
-  claimTasks,
-  createPullBack,
-  isDue,
-} from "../../../delivery/claim.ts";
+import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../../delivery/claim.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { tenants } from "../../tenants/table.ts";
@@ -219,8 +212,6 @@ export function recordGone(ctx: WorkCtx, task: PushTask, answer: Answer): Promis
     bind(removeGone, { tenantId, registrationId, target }),
   ]);
 }
-
-export const pullPushesBack = createPullBack(pushDeliveries, sql`status = 'waiting'`);
 
 /**
  * Removes deliveries that ended thirty days ago, at most a thousand a call; with failed ones, also removes browsers
