@@ -113,10 +113,12 @@ CREATE TABLE `events` (
 	`subject` text NOT NULL,
 	`data` text NOT NULL,
 	`created_at` text NOT NULL,
+	`is_shown` integer DEFAULT false NOT NULL,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `events_by_tenant` ON `events` (`tenant_id`);--> statement-breakpoint
+CREATE INDEX `events_shown` ON `events` (`tenant_id`) WHERE is_shown;--> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`tenant_id` text NOT NULL,
 	`caller` text NOT NULL,
@@ -437,6 +439,7 @@ CREATE TABLE `product_variants` (
 	`images` text DEFAULT '[]' NOT NULL,
 	`position` integer DEFAULT 0 NOT NULL,
 	`version` integer DEFAULT 1 NOT NULL,
+	`hidden_versions` integer DEFAULT 0 NOT NULL,
 	`created_at` text NOT NULL,
 	`updated_at` text NOT NULL,
 	`deleted_at` text,
@@ -493,6 +496,7 @@ CREATE TABLE `products` (
 	`lang` text NOT NULL,
 	`is_indexed` integer DEFAULT false NOT NULL,
 	`version` integer DEFAULT 1 NOT NULL,
+	`hidden_versions` integer DEFAULT 0 NOT NULL,
 	`created_at` text NOT NULL,
 	`updated_at` text NOT NULL,
 	`published_at` text,
@@ -506,8 +510,8 @@ CREATE TABLE `products` (
   'sku', case when has_variants then null else sku end, 'images', json(images), 'tags', json(tags),
   'category_ids', json(category_ids),
   'translations', json(translations), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
-  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at,
-  'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),
+  'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at,
+  'allow_backorder', json(case when allow_backorder then 'true' else 'false' end), 'version', version,
   'available', case when has_variants then variants_available else case when stock is null then null else stock - reserved end end, 'variants', json(variants),
   'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))) STORED,
 	`catalog_bytes` integer GENERATED ALWAYS AS (instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1) STORED,
@@ -880,14 +884,19 @@ CREATE TRIGGER `audit_log_kept` BEFORE DELETE ON `audit_log` BEGIN SELECT raise(
 --> statement-breakpoint
 -- A product's row holds a summary of its variants, so that reading a product reads one row. It is computed when the
 -- product's row in `stale_summaries` is deleted: at once, or at the end of a batch, which is open while there is a row ''.
+-- What catalogue readers see of it changes the version that they see.
 CREATE TRIGGER `stale_summaries_ended` AFTER DELETE ON `stale_summaries` WHEN OLD.product_id <> '' BEGIN
-  UPDATE `products` SET (`variants`, `catalog_variants`, `has_variants`, `variants_stock`, `variants_available`) = (
-    SELECT json_group_array(json(rendered)), json_group_array(json(catalog)), count(*) > 0,
-      CASE WHEN count(*) = count(stock) THEN sum(stock) END,
-      CASE WHEN count(*) = count(stock) THEN sum(stock - reserved) END
-    FROM (SELECT rendered, stock, reserved, json_set(json_remove(rendered, '$.stock'), '$.available',
-        min(max(stock - reserved, 0), 10)) AS catalog FROM `product_variants`
-      WHERE product_id = OLD.product_id AND deleted_at IS NULL ORDER BY position, id))
+  UPDATE `products` SET (`variants`, `catalog_variants`, `has_variants`, `variants_stock`, `variants_available`,
+      `hidden_versions`, `updated_at`) = (
+    SELECT whole, catalog, pieces > 0, stock, available,
+      hidden_versions - (has_variants AND catalog_variants <> catalog),
+      iif(has_variants AND catalog_variants <> catalog, max(updated_at, coalesce(changed_at, '')), updated_at)
+    FROM (SELECT json_group_array(json(rendered)) AS whole, json_group_array(json(catalog)) AS catalog,
+        count(*) AS pieces, CASE WHEN count(*) = count(stock) THEN sum(stock) END AS stock,
+        CASE WHEN count(*) = count(stock) THEN sum(stock - reserved) END AS available, max(updated_at) AS changed_at
+      FROM (SELECT rendered, stock, reserved, updated_at, json_set(json_remove(rendered, '$.stock'), '$.available',
+          min(max(stock - reserved, 0), 10), '$.version', version - hidden_versions) AS catalog FROM `product_variants`
+        WHERE product_id = OLD.product_id AND deleted_at IS NULL ORDER BY position, id)))
   WHERE id = OLD.product_id;
 END;
 --> statement-breakpoint

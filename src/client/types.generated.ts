@@ -1438,7 +1438,7 @@ export interface components {
             available: number | null;
             /**
              * Format: int64
-             * @description Increases by one with every write; sent as `ETag`.
+             * @description Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.
              */
             version: number;
             /** Format: date-time */
@@ -1511,7 +1511,7 @@ export interface components {
             lang: string;
             /**
              * Format: int64
-             * @description Increases by one with every write; sent as `ETag`.
+             * @description Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.
              */
             version: number;
             /** Format: date-time */

@@ -48,7 +48,7 @@ export const reservedStock: RecordCheck = {
   async fix(tx, params) {
     await tx.db.execute(beginBatch);
     const items = [...(await all(tx.db, fixProducts, params)), ...(await all(tx.db, fixVariants, params))];
-    await tx.db.batch([endBatch, ...items.map((item) => stockChanged(tx, item, "repair"))]);
+    await tx.db.batch([endBatch, ...items.map((item) => stockChanged(tx, item, "repair", params.now))]);
     return items.length;
   },
 };

@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
-import type { Ctx, WorkCtx } from "../../context.ts";
+import { type Ctx, isCatalogOnly, type WorkCtx } from "../../context.ts";
 import { bind, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
 import { malformedRequest } from "../../errors.ts";
 import { type ListPage, type MeasuredRow, readWithinBytes } from "../../pagination/list-page.ts";
@@ -15,20 +15,23 @@ import { type EventType, eventTypes, matchTypes, parsePatterns } from "./types.t
  * A statement that records an event about the row it reads, with `eventId`, `now` and the parameters of its parts. The
  * last ten characters of the id become the sequence.
  * @param event `data` is SQL of a JSON text, `from` a table with a `where` that selects one row, which has a `tenant_id`.
+ * `isShown` is SQL for whether catalogue readers can see the change; by default they cannot.
  */
-export function compileEvent(event: { type: SQL; subject: SQL; data: SQL; from: SQL }): CompiledStatement<never> {
+export function compileEvent(
+  event: Record<"type" | "subject" | "data" | "from", SQL> & { isShown?: SQL },
+): CompiledStatement<never> {
   return statement<never>(sql`
-    insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at)
+    insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
     select next, substr(${param("eventId")}, 1, 20) || printf('%010d', next), tenant_id, ${event.type}, ${event.subject},
-      ${event.data}, ${param("now")} from (select coalesce(max(sequence), 0) + 1 as next from ${events}), ${event.from}`);
+      ${event.data}, ${param("now")}, ${event.isShown ?? sql`0`} from (select coalesce(max(sequence), 0) + 1 as next from ${events}), ${event.from}`);
 }
 
 const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
 // Not by `compileEvent`: for a select from the table itself, SQLite first makes a temporary one of its rows.
 const insertEvent = statement(sql`
-  insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at)
+  insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
   values (${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), ${param("tenantId")}, ${param("type")},
-    ${param("subject")}, ${param("data")}, ${param("now")})`);
+    ${param("subject")}, ${param("data")}, ${param("now")}, ${param("isShown")})`);
 
 /** SQL for the sequence of the event of the store `tenantId` with the id of a parameter; no row if there is none. */
 export function sequenceOf(name: string): SQL {
@@ -41,6 +44,8 @@ interface NewEvent {
   type: EventType;
   subject: string;
   data: Record<string, unknown>;
+  /** Whether catalogue readers can see the change. By default so are those of products and categories. */
+  isShown?: boolean;
 }
 
 /** Records an event for the feed and webhooks. Call it inside the transaction of the change. */
@@ -57,19 +62,31 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
     subject: event.subject,
     data: JSON.stringify(event.data),
     now: toTimestamp(ctx.now()),
+    isShown: (event.isShown ?? /^(product|category)\./.test(event.type)) ? 1 : 0,
   });
 }
 
-/** SQL for the id of the newest event of the store `tenantId`. */
-export const newestEvent = sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`;
-const selectNewest = statement<{ id: string }>(newestEvent);
+/**
+ * SQL for the id of the newest event of the store `tenantId`; for catalogue readers, of those that they can see, so that
+ * they cannot count orders.
+ */
+export const newestEvents = {
+  whole: sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`,
+  catalog: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown
+    order by sequence desc limit 1`,
+};
+const selectNewest = {
+  whole: statement<{ id: string }>(newestEvents.whole),
+  catalog: statement<{ id: string }>(newestEvents.catalog),
+};
 
 /**
- * The state of a store's catalogue for lists: `newestEvent`, because every change of a product has an event. Likes and
+ * The state of a store's catalogue for lists: the newest event, because every change of a product has one. Likes and
  * views have none.
  */
-export async function readCatalogueState({ db, tenant }: Ctx): Promise<{ state: string }> {
-  return { state: (await get(db, selectNewest, { tenantId: tenant.id }))?.id ?? "" };
+export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
+  const select = selectNewest[isCatalogOnly(ctx) ? "catalog" : "whole"];
+  return { state: (await get(ctx.db, select, { tenantId: ctx.tenant.id }))?.id ?? "" };
 }
 
 const dayMs = 86_400_000;

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
@@ -17,7 +18,9 @@ export const events = sqliteTable(
     /** JSON object, a summary of the change without personal data and secrets. */
     data: text("data").notNull(),
     createdAt: text("created_at").notNull(),
+    /** Whether catalogue readers can see the change. */
+    isShown: integer("is_shown", { mode: "boolean" }).notNull().default(false),
   },
   // In the order of the sequence, as each index is.
-  (t) => [index("events_by_tenant").on(t.tenantId)],
+  (t) => [index("events_by_tenant").on(t.tenantId), index("events_shown").on(t.tenantId).where(sql`is_shown`)],
 );

@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
+import { param } from "../../db/statement.ts";
 import { moneyJson } from "../../values/money.ts";
 
 /** Catalogue readers see at most this much stock, so that nobody can follow what a store sells. */
@@ -9,6 +10,17 @@ export const maxShownStock = 10;
 const ofRow = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ofRow} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
+
+/**
+ * SQL that changes the version of a product or variant whose stock becomes `available`, by `by`. Catalogue readers do not
+ * see a change of what is above the shown maximum, so that nobody can count sales.
+ */
+export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
+  const isShown = sql`(${sql.raw(shown("stock - reserved"))} is not min(max(${available}, 0), ${sql.raw(`${maxShownStock}`)}))`;
+  const more = sql.raw(`${by}`);
+  return sql`version = version + ${more}, hidden_versions = hidden_versions + ${more} - ${isShown},
+    updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
+}
 
 /**
  * SQL for a product as JSON text. It begins with what every caller sees as it is stored. The stock of a product with
@@ -21,8 +33,8 @@ export const productJson = sql.raw(`json_object(
   'sku', case when has_variants then null else sku end, 'images', json(images), 'tags', json(tags),
   'category_ids', json(category_ids),
   'translations', json(translations), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
-  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at,
-  'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),
+  'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at,
+  'allow_backorder', json(case when allow_backorder then 'true' else 'false' end), 'version', version,
   'available', ${ofProduct}, 'variants', json(variants),
   'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))`);
 
@@ -50,13 +62,19 @@ export function forEachView<T>(make: (view: View) => T): Record<View, T> {
   return { whole: make("whole"), catalog: make("catalog") };
 }
 
+/** SQL for the version that a view shows. */
+export const shownVersions: Record<View, SQL> = {
+  whole: sql`version`,
+  catalog: sql`version - hidden_versions`,
+};
+
 /** SQL for the JSON of a stored product. Of `metadata`, the catalogue has the member `public`. */
 export const productViews: Record<View, SQL> = {
   whole: sql`rendered`,
   // In this form it costs a tenth of `json_remove`. The long text is joined last, because each joint copies.
   catalog: sql.raw(`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
     ',"allow_backorder":' || case when allow_backorder then 'true' else 'false' end ||
-    ',"available":' || coalesce(${shown(ofProduct)}, 'null') || ',"variants":' || catalog_variants ||
+    ',"version":' || (version - hidden_versions) || ',"available":' || coalesce(${shown(ofProduct)}, 'null') || ',"variants":' || catalog_variants ||
     ',"metadata":' || case when metadata = '{}' or json_type(metadata, '$.public') is null then '{}'
       else json_object('public', json(metadata -> '$.public')) end || '}')`),
 };
@@ -64,7 +82,8 @@ export const productViews: Record<View, SQL> = {
 /** SQL for the JSON of a stored variant. */
 export const variantViews: Record<View, SQL> = {
   whole: sql`rendered`,
-  catalog: sql.raw(`json_set(json_remove(rendered, '$.stock'), '$.available', ${shown("stock - reserved")})`),
+  catalog: sql.raw(`json_set(json_remove(rendered, '$.stock'), '$.available', ${shown("stock - reserved")},
+    '$.version', version - hidden_versions)`),
 };
 
 /** SQL for a text that changes with all that a product's document shows in a view, except its version and its views. */
@@ -74,6 +93,9 @@ export const productStates: Record<View, SQL> = {
     `json_array(updated_at, ${shown(ofProduct)}, likes_count, case when has_variants then catalog_variants end)`,
   ),
 };
+
+/** SQL for whether catalogue readers see the change of a product or variant at the time `now`. */
+export const isChangeShown = sql`updated_at = ${param("now")}`;
 
 export interface Rendered {
   json: string;

@@ -13,7 +13,7 @@ import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts } from "./product-errors.ts";
-import { forEachView, productStates, productViews, type RenderedProduct, viewOf } from "./rendering.ts";
+import { forEachView, productStates, productViews, type RenderedProduct, shownVersions, viewOf } from "./rendering.ts";
 import { findProductId, resolveCategories } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
@@ -30,19 +30,19 @@ const seen = { whole: living, catalog: sql`${living} and status = 'published'` }
 /** The stored JSON, in the language of creation. */
 const selects = forEachView((view) =>
   statement<RenderedProduct & { is_translated: number }>(sql`
-    select ${productViews[view]} as json, version, lang as language, ${productStates[view]} as state,
+    select ${productViews[view]} as json, ${shownVersions[view]} as version, lang as language, ${productStates[view]} as state,
       translations <> '{}' as is_translated
     from ${products} where ${seen[view]}`),
 );
 const servedSelects = forEachView((view) =>
   statement<RenderedProduct>(sql`
-    select ${servedJson(productViews[view])} as json, version, ${servedLanguage} as language,
+    select ${servedJson(productViews[view])} as json, ${shownVersions[view]} as version, ${servedLanguage} as language,
       ${productStates[view]} as state
     from ${products} where ${seen[view]}`),
 );
 const states = forEachView((view) =>
   statement<ProductState>(sql`
-    select ${productStates[view]} as state, version from ${products} where ${seen[view]}`),
+    select ${productStates[view]} as state, ${shownVersions[view]} as version from ${products} where ${seen[view]}`),
 );
 const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
   select stock, has_variants from ${products} where ${living}`);
@@ -177,12 +177,14 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
   const { stock, priceMinor, compareAtMinor } = change.columns;
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id };
+    const now = toTimestamp(tx.now());
     const before = stock === undefined ? undefined : await get(tx.db, selectStock, values);
-    const updated = await updateProduct(tx, id, change);
+    const updated = await updateProduct(tx, id, change, now);
     let product: RenderedProduct = updated;
-    await recordEvent(tx, { type: "product.updated", subject: id, data: { version: product.version, fields } });
+    const data = { version: product.version, fields };
+    await recordEvent(tx, { type: "product.updated", subject: id, data, isShown: updated.is_shown === 1 });
     if (updated.has_variants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
-      const follow = bind(followPrice, { tenantId: tx.tenant.id, productId: id, now: toTimestamp(tx.now()) });
+      const follow = bind(followPrice, { tenantId: tx.tenant.id, productId: id, now });
       const [, followed] = await tx.db.batch(summarizedOnce([follow]));
       // The product's JSON shows the prices of its variants.
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
@@ -191,7 +193,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     const isSearched = searchedColumns.some((name) => change.columns[name] !== undefined);
     if (isSearched || (priceMinor !== undefined && updated.may_be_on_sale)) await indexProduct(tx, id);
     if (before && !before.has_variants && before.stock !== stock) {
-      await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit"));
+      await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit", now));
     }
     return product;
   });

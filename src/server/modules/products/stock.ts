@@ -7,7 +7,7 @@ import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
 import { notForSale } from "./product-errors.ts";
-import { maxShownStock } from "./rendering.ts";
+import { isChangeShown, maxShownStock, stockVersion } from "./rendering.ts";
 import { products, productVariants } from "./table.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
 import { maxStock } from "./variants/variant-model.ts";
@@ -74,7 +74,8 @@ const selectVariant = statement<ItemRow>(sql`
 
 // One statement checks the stock and reserves it, so that two buyers cannot both get the last one. It also checks that the
 // item is still for sale, at the price that was read.
-const reserving = sql`reserved = reserved + iif(stock is null, 0, ${param("quantity")})`;
+const reserving = sql`reserved = reserved + iif(stock is null, 0, ${param("quantity")}),
+  ${stockVersion(sql`stock - reserved - ${param("quantity")}`, 0)}`;
 const unchanged = sql`currency = ${param("currency")} and price_minor = ${param("priceMinor")}
     and (stock is not null) = ${param("isCounted")}`;
 const enough = sql`stock is null or stock - reserved >= ${param("quantity")}`;
@@ -125,27 +126,30 @@ function cannotOrder(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem): A
 
 /** Statements for the batch of an order that reserve its items and record it. */
 export function reserve(tx: StockCtx, items: readonly OrderedItem[]): InStatement[] {
+  const now = toTimestamp(tx.now());
   const reserved = items.map(({ productId, variantId, quantity, currency, priceMinor, isCounted }) => {
-    const values = { tenantId: tx.tenant.id, productId, variantId, quantity, currency, priceMinor, isCounted };
+    const values = { tenantId: tx.tenant.id, productId, variantId, quantity, currency, priceMinor, isCounted, now };
     return bindMarked(variantId === null ? reserveProduct : reserveVariant, values, { mustChange: 1 });
   });
   const isBatch = items.filter(({ variantId }) => variantId !== null).length > 1;
   const counted = items.filter(({ isCounted }) => isCounted);
   return [
     ...(isBatch ? summarizedOnce(reserved) : reserved),
-    ...counted.map((item) => stockChanged(tx, item, "order")),
+    ...counted.map((item) => stockChanged(tx, item, "order", now)),
   ];
 }
 
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;
 const ofVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}`;
 // An inconsistent count must not block payment or cancellation; `bodega doctor` finds and fixes it.
-const unreserve = sql`reserved = max(reserved - ${param("quantity")}, 0)`;
-const touched = sql`version = version + 1, updated_at = ${param("now")}`;
-const sell = sql`stock = stock - ${param("quantity")}, ${unreserve}, ${touched}`;
+const unreserved = sql`max(reserved - ${param("quantity")}, 0)`;
+const unreserve = sql`reserved = ${unreserved}, ${stockVersion(sql`stock - ${unreserved}`, 0)}`;
+const sold = sql`stock - ${param("quantity")}`;
+const sell = sql`stock = ${sold}, reserved = ${unreserved}, ${stockVersion(sql`${sold} - ${unreserved}`)}`;
 // A refund must not fail at the maximum stock; what exceeds it is not counted.
 const max = sql.raw(String(maxStock));
-const putBack = sql`stock = max(stock, min(stock + ${param("quantity")}, ${max})), ${touched}`;
+const more = sql`max(stock, min(stock + ${param("quantity")}, ${max}))`;
+const putBack = sql`stock = ${more}, ${stockVersion(sql`${more} - reserved`)}`;
 
 const move = (set: SQL) => ({
   product: statement(sql`update ${products} set ${set} where ${ofProduct}`),
@@ -153,11 +157,15 @@ const move = (set: SQL) => ({
 });
 const moves = { release: move(unreserve), commit: move(sell), restock: move(putBack) };
 /** Increases the version of the product `productId`. */
-export const touchProduct = statement(sql`update ${products} set ${touched} where ${ofProduct}`);
+export const touchProduct = statement(sql`
+  update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
+/** The same when the stock of a variant has changed: triggers show catalogue readers what they can see of it. */
+export const hideVersion = statement(sql`
+  update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 
 // The stock that unpaid orders reserve cannot be taken away. Without `isRelative`, the amount is the new stock.
 const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
-const edit = sql`stock = ${edited}, ${touched}`;
+const edit = sql`stock = ${edited}, ${stockVersion(sql`${edited} - reserved`)}`;
 const editable = sql`deleted_at is null and ${edited} <= ${max}
   and (not ${param("isRelative")} or ${param("amount")} > 0 or stock - reserved + ${param("amount")} >= 0)`;
 const editProduct = statement<{ id: string }>(sql`
@@ -174,8 +182,8 @@ const selectFree = statement<{ free: number | null; hasVariants: number }>(sql`
 export async function changeStock(tx: StockCtx, item: StockItem, change: { isRelative: boolean; amount: number }) {
   const values = { ...item, ...change, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
   if (await get(tx.db, item.variantId === null ? editProduct : editVariant, values)) {
-    if (item.variantId !== null) await run(tx.db, touchProduct, values);
-    return tx.db.execute(stockChanged(tx, item, "edit"));
+    if (item.variantId !== null) await run(tx.db, hideVersion, values);
+    return tx.db.execute(stockChanged(tx, item, "edit", values.now));
   }
   const found = await get(tx.db, selectFree, values);
   if (found?.hasVariants) throw invalidField("product", "has variants. Name one of them by its id or SKU");
@@ -192,15 +200,15 @@ const type = sql`'stock.changed'`;
 const remaining = sql`case when deleted_at is null or stock is null then stock else 0 end`;
 const data = sql`json_object('product_id', ${param("productId")}, 'variant_id', ${param("variantId")}, 'stock', ${remaining},
   'reserved', reserved, 'reason', ${param("reason")})`;
-const productEvent = compileEvent({ type, subject, data, from: sql`${products} where ${ofProduct}` });
-const variantEvent = compileEvent({ type, subject, data, from: sql`${productVariants} where ${ofVariant}` });
+const event = { type, subject, data, isShown: isChangeShown };
+const productEvent = compileEvent({ ...event, from: sql`${products} where ${ofProduct}` });
+const variantEvent = compileEvent({ ...event, from: sql`${productVariants} where ${ofVariant}` });
 
-/** The statement that records a stock change, for a batch. */
-export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason): InStatement {
+/** The statement that records a stock change, for a batch. `now` is the time of the change. */
+export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason, now: string): InStatement {
   const { productId, variantId } = item;
   const values = { tenantId: tx.tenant.id, productId, variantId, reason };
-  const event = { eventId: newId("evt"), now: toTimestamp(tx.now()) };
-  return bind(variantId === null ? productEvent : variantEvent, { ...values, ...event });
+  return bind(variantId === null ? productEvent : variantEvent, { ...values, eventId: newId("evt"), now });
 }
 
 /**
@@ -216,10 +224,10 @@ export function moveStock(
   const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
   const moved = items.flatMap((item) => {
     const { [item.variantId === null ? "product" : "variant"]: move } = moves[kind];
-    return [bind(move, { ...values, ...item }), stockChanged(tx, item, reason)];
+    return [bind(move, { ...values, ...item }), stockChanged(tx, item, reason, values.now)];
   });
   const parents = items.flatMap(({ productId, variantId }) => (variantId === null ? [] : [productId]));
-  const touched = kind === "release" ? [] : [...new Set(parents)];
-  const statements = [...moved, ...touched.map((productId) => bind(touchProduct, { ...values, productId }))];
+  const versioned = kind === "release" ? [] : [...new Set(parents)];
+  const statements = [...moved, ...versioned.map((productId) => bind(hideVersion, { ...values, productId }))];
   return parents.length > 1 ? summarizedOnce(statements) : statements;
 }

@@ -50,7 +50,10 @@ export const products = sqliteTable(
     /** Whether the search index is up to date with this row. */
     isIndexed: integer("is_indexed", { mode: "boolean" }).notNull().default(false),
     version: integer("version").notNull().default(1),
+    /** Catalogue readers see `version` without these: sales that leave the shown stock as it is. */
+    hiddenVersions: integer("hidden_versions").notNull().default(0),
     createdAt: text("created_at").notNull(),
+    /** Does not change with hidden versions. */
     updatedAt: text("updated_at").notNull(),
     publishedAt: text("published_at"),
     deletedAt: text("deleted_at"),
@@ -121,6 +124,7 @@ export const productVariants = sqliteTable(
     images: text("images").notNull().default("[]"),
     position: integer("position").notNull().default(0),
     version: integer("version").notNull().default(1),
+    hiddenVersions: integer("hidden_versions").notNull().default(0),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
     deletedAt: text("deleted_at"),

@@ -2,11 +2,10 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { type CompiledStatement, compiledOnce, get, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed } from "../../errors.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
 import { withSizes } from "./images.ts";
 import { columnName, columnsOf, maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";
 import { explainConflicts } from "./product-errors.ts";
-import { productViews, type RenderedProduct } from "./rendering.ts";
+import { isChangeShown, productViews, type RenderedProduct, stockVersion } from "./rendering.ts";
 import { products } from "./table.ts";
 import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
 
@@ -26,13 +25,14 @@ export interface ProductChange {
 interface UpdatedProduct extends RenderedProduct {
   has_variants: number;
   may_be_on_sale: number;
+  is_shown: number;
 }
 
 /**
  * Writes the columns of a product. All guards are in the one statement, so concurrent writes cannot pass between them.
  * @throws notFound, preconditionFailed, conflict, validationFailed.
  */
-export async function updateProduct(ctx: Ctx, id: string, change: ProductChange): Promise<UpdatedProduct> {
+export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = columnsOf(columns);
   // A replacement without SKU and stock keeps those of a product with variants, where they are not visible.
@@ -42,7 +42,7 @@ export async function updateProduct(ctx: Ctx, id: string, change: ProductChange)
     ...textValues(ctx, columns, lang),
     tenantId: ctx.tenant.id,
     id,
-    now: toTimestamp(ctx.now()),
+    now,
     ifMatch,
   };
   const name = `update product ${merge} ${own.join(" ")} ${names.join(" ")}`;
@@ -65,8 +65,10 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
     special.publishedAt = sql`published_at = case when ${param("status")} = 'published'
       then coalesce(published_at, ${param("now")}) else published_at end`;
   }
+  if (names.join() === "stock") special.version = stockVersion(sql`${param("stock")} - reserved`);
   const guards = own.length > 0 ? [sql`not has_variants`] : [];
-  const more = sql`, has_variants, has_variants or compare_at_minor is not null as may_be_on_sale`;
+  const more = sql`, has_variants, has_variants or compare_at_minor is not null as may_be_on_sale,
+    ${isChangeShown} as is_shown`;
   const form = { table: sql`${products}`, living, json: productViews.whole, merge, special, guards, more };
   return updateStatement<UpdatedProduct>(names, form);
 }
@@ -135,11 +137,10 @@ export function updateStatement<Row = RenderedProduct>(
   const changes = Object.values({
     ...Object.fromEntries(names.map((name) => [name, sql`${columnName(name)} = ${param(name)}`])),
     ...(merge && Object.fromEntries(textsOf(names).map((name) => [name, ownText(name)]))),
+    version: sql`version = version + 1, updated_at = ${param("now")}`,
     ...special,
     ...(merged && { translations: sql`translations = (select texts from merged)` }),
     ...(!merge && { lang: sql`lang = coalesce(${param("lang")}, lang)` }),
-    updatedAt: sql`updated_at = ${param("now")}`,
-    version: sql`version = version + 1`,
   });
   if (merged) all.push(sql`(select languages from merged) <= ${sql.raw(String(maxLanguages))}`);
   if (names.includes("translations")) {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
 import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
-import { newestEvent } from "../../events/service.ts";
+import { newestEvents } from "../../events/service.ts";
 import { productViews } from "../rendering.ts";
 import { servedJson, servedLanguage } from "../translation.ts";
 import type { ProductFilters } from "./filters.ts";
@@ -179,7 +179,8 @@ export function joinedFound(shape: ListShape): SQL {
 
 /** The JSON of rows, joined by commas, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
 function joinedRows({ isServed, isOpen }: ListShape, rows: SQL): SQL {
-  const document = productViews[isOpen ? "whole" : "catalog"];
+  const view = isOpen ? "whole" : "catalog";
+  const document = productViews[view];
   const json = isServed ? servedJson(document) : document;
   const [ofRow, ofPage] = isServed
     ? [sql`${servedLanguage} as tag`, sql`min(tag) as first_language, max(tag) as last_language, 0 as is_unserved`]
@@ -187,7 +188,7 @@ function joinedRows({ isServed, isOpen }: ListShape, rows: SQL): SQL {
   // Without the size first, SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut,
-    ${ofPage}, (${newestEvent}) as state
+    ${ofPage}, (${newestEvents[view]}) as state
     from (select ${bounded}, octet_length(rendered) as size, ${ofRow} ${rows})) as page`;
 }
 

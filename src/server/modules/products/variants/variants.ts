@@ -11,9 +11,17 @@ import { withSizes } from "../images.ts";
 import { columnName, columnsOf } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
 import { explainConflicts } from "../product-errors.ts";
-import { forEachView, type Rendered, variantViews, viewOf } from "../rendering.ts";
+import {
+  forEachView,
+  isChangeShown,
+  type Rendered,
+  shownVersions,
+  stockVersion,
+  variantViews,
+  viewOf,
+} from "../rendering.ts";
 import { findProductId } from "../resolve.ts";
-import { stockChanged, touchProduct } from "../stock.ts";
+import { hideVersion, stockChanged, touchProduct } from "../stock.ts";
 import { products, productVariants } from "../table.ts";
 import {
   completeVariant,
@@ -67,9 +75,12 @@ function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Ren
   // A compare-at price of null is harmless for a variant with the product's price.
   const isGuarded = price === "same" && names.includes("compareAtMinor");
   const guard = isGuarded ? sql`and (has_own_price or ${param("compareAtMinor")} is null)` : sql``;
+  const version =
+    names.join() === "stock"
+      ? stockVersion(sql`${param("stock")} - reserved`)
+      : sql`version = version + 1, updated_at = ${param("now")}`;
   return statement<Rendered>(sql`
-    update ${productVariants} set ${sql.join([...changes, sql`updated_at = ${param("now")}`], sql`, `)},
-      version = version + 1
+    update ${productVariants} set ${sql.join([...changes, version], sql`, `)}
     where ${livingVariant} and version = coalesce(${param("ifMatch")}, version)
       and exists (select 1 from ${products} where ${ofProduct}) ${guard}
     returning rendered as json, version`);
@@ -100,7 +111,7 @@ const selectVariants = forEachView((view) =>
 );
 const selectVariant = forEachView((view) =>
   statement<Rendered>(sql`
-    select ${variantViews[view]} as json, version from ${productVariants} where ${livingVariant}
+    select ${variantViews[view]} as json, ${shownVersions[view]} as version from ${productVariants} where ${livingVariant}
       and exists (select 1 from ${products} where ${ofProduct} and ${seen[view]})`),
 );
 const selectStock = statement<{ stock: number | null; version: number }>(sql`
@@ -117,6 +128,7 @@ export const productUpdated = compileEvent({
   subject: sql`id`,
   data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
   from: sql`${products} where ${ofProduct}`,
+  isShown: isChangeShown,
 });
 
 /** Names a variant by its id, and its product; `productId` may be a slug until `findIds`. */
@@ -149,7 +161,7 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
   return inTransaction(ctx, async (tx) => {
     const variant = await explainConflicts(() => insertVariant(tx, productId, row));
     if (variant) {
-      await finishWrite(tx, productId, row.stock === null ? undefined : { productId, variantId });
+      await finishWrite(tx, productId, { edited: row.stock === null ? undefined : { productId, variantId } });
       await indexProduct(tx, productId);
       return variant;
     }
@@ -182,7 +194,7 @@ export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number
     const values = { ...idsOf(tx, ids), now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteVariantRow, values);
     if (!deleted) throw await failedWriteError(tx, ids, ifMatch);
-    await finishWrite(tx, ids.productId, deleted.stock === null ? undefined : ids);
+    await finishWrite(tx, ids.productId, { ...values, edited: deleted.stock === null ? undefined : ids });
     await indexProduct(tx, ids.productId);
   });
 }
@@ -195,10 +207,12 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
     const key = idsOf(tx, ids);
     const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, key);
     const madeTitle = columns.options === undefined ? null : titleFrom(columns.options).slice(0, 300) || null;
-    const values = { ...columns, ...key, madeTitle, now: toTimestamp(tx.now()), ifMatch };
+    const now = toTimestamp(tx.now());
+    const values = { ...columns, ...key, madeTitle, now, ifMatch };
     const variant = await explainConflicts(() => get(tx.db, updateVariantStatement(names, price), values));
     if (!variant) throw await failedWriteError(tx, ids, ifMatch);
-    await finishWrite(tx, ids.productId, before && before.stock !== columns.stock ? ids : undefined);
+    const edited = before && before.stock !== columns.stock ? ids : undefined;
+    await finishWrite(tx, ids.productId, { now, edited, touch: names.join() === "stock" ? hideVersion : touchProduct });
     const isSearched = (["title", "sku", "options", "compareAtMinor"] as const).some(
       (name) => columns[name] !== undefined,
     );
@@ -207,14 +221,19 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
   });
 }
 
-/** Increases the product's version and records its event, and that of the variant whose stock was edited. */
-async function finishWrite(tx: Ctx, productId: string, edited?: VariantIds) {
-  const values = { ...idsOf(tx, { productId }), now: toTimestamp(tx.now()) };
-  const statements: InStatement[] = [
-    bind(touchProduct, values),
-    bind(productUpdated, { ...values, eventId: newId("evt") }),
-  ];
-  if (edited) statements.push(stockChanged(tx, edited, "edit"));
+/** Increases the product's version by `touch`, and records its event and that of the variant whose stock was edited. */
+async function finishWrite(
+  tx: Ctx,
+  productId: string,
+  {
+    now = toTimestamp(tx.now()),
+    edited,
+    touch = touchProduct,
+  }: { now?: string; edited: VariantIds | undefined; touch?: typeof touchProduct },
+) {
+  const values = { ...idsOf(tx, { productId }), now };
+  const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
+  if (edited) statements.push(stockChanged(tx, edited, "edit", now));
   await tx.db.batch(statements);
 }
 
