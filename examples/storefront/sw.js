@@ -13,7 +13,8 @@ addEventListener("fetch", (event) => {
   const { origin, pathname } = new URL(request.url);
   if (origin === location.origin) event.respondWith(freshOrKept(event, shellCache));
   // Replies about customers are never kept; browsers keep pictures by themselves.
-  else if (/^\/(client\.js$|products\/|categories\/|store\/)/.test(pathname)) event.respondWith(freshOrKept(event, goodsCache));
+  else if (/^\/(client\.js$|products\/|categories\/|store\/)/.test(pathname))
+    event.respondWith(freshOrKept(event, goodsCache));
 });
 
 /** Pages that nobody has opened yet must open offline, too. */

@@ -33,7 +33,7 @@ function readForm(form, submitter) {
   const values = {};
   for (const [name, value] of new FormData(form, submitter)) {
     const spaces = /^(otp|code)$/.test(name) ? /\s/g : /^\s+|\s+$/g;
-    const text = name === "password" ? value : value.replace(spaces, "");
+    const text = /password$/.test(name) ? value : value.replace(spaces, "");
     if (text) values[name] = text;
   }
   return values;
@@ -41,13 +41,15 @@ function readForm(form, submitter) {
 
 function checkFields(form) {
   const controls = [...form.elements].filter(({ id }) => id);
-  for (const control of controls) {
-    const { valid, valueMissing } = control.validity;
-    mark(control, valid ? null : valueMissing ? "form.missing" : "form.noEmail");
-  }
-  const wrong = controls.find(({ validity }) => !validity.valid);
+  const [wrong] = controls.filter((control) => !checkField(control));
   wrong?.focus();
   return !wrong;
+}
+
+export function checkField(control) {
+  const { valid, valueMissing } = control.validity;
+  mark(control, valid ? null : valueMissing ? "form.missing" : "form.noEmail");
+  return valid;
 }
 
 function mark(control, word) {
@@ -55,6 +57,27 @@ function mark(control, word) {
   if (!fault) return;
   fault.textContent = word ? t(word) : "";
   control.ariaInvalid = String(Boolean(word));
+}
+
+/** The field for a new password, which can suggest one. */
+export function newPassword() {
+  const field = take("password-field");
+  const input = field.querySelector("input");
+  slot(field, "suggest").onclick = () => {
+    Object.assign(input, { type: "text", value: makePassword() });
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    toast(t("form.suggested"));
+  };
+  return field;
+}
+
+/** Without characters that look alike. */
+const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+function makePassword() {
+  const random = [...crypto.getRandomValues(new Uint32Array(25))].map((number) => letters[number % letters.length]);
+  const text = random.join("").replace(/.{5}\B/g, "$&-");
+  return /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text) ? text : makePassword();
 }
 
 export function nextStep(old, step) {

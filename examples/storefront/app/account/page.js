@@ -1,5 +1,6 @@
 import { go } from "../address.js";
-import { take } from "../dom.js";
+import { take, toast } from "../dom.js";
+import { newPassword, nextStep, onSubmit } from "../form.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 import { drawPush } from "./push.js";
@@ -17,6 +18,16 @@ export async function show({ signal }) {
     title: me.name ? t("account.hello", { name: me.name }) : t("account.title"),
     email: me.email,
     "sign-out": { onclick: signOut },
-    panels: [drawTwoFactor(twoFactor), push],
+    panels: [drawTwoFactor(twoFactor), drawPassword(), push],
   });
+}
+
+function drawPassword() {
+  const panel = take("change-password", { password: newPassword() });
+  onSubmit(panel, async (values) => {
+    await shop.auth.changePassword(values);
+    nextStep(panel, drawPassword());
+    toast(t("password.done"));
+  });
+  return panel;
 }

@@ -1,6 +1,6 @@
 import { address, go } from "../address.js";
 import { take, toast } from "../dom.js";
-import { mailNote, nextStep, onSubmit, resendButton } from "../form.js";
+import { mailNote, newPassword, nextStep, onSubmit, resendButton } from "../form.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 
@@ -15,7 +15,12 @@ export async function show() {
 
 function codeStep(email) {
   const resend = resendButton(() => shop.auth.forgotPassword({ email }));
-  const content = take("reset-code", { lead: t("code.sent", { email }), mail: mailNote(), resend });
+  const content = take("reset-code", {
+    lead: t("code.sent", { email }),
+    mail: mailNote(),
+    password: newPassword(),
+    resend,
+  });
   onSubmit(content, async (values) => {
     await shop.auth.resetPassword({ email, ...values });
     go(address("sign-in", { email }), { replace: true });

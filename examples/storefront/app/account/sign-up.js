@@ -1,13 +1,13 @@
 import { address } from "../address.js";
 import { take, toast } from "../dom.js";
-import { mailNote, nextStep, onSubmit, resendButton } from "../form.js";
+import { mailNote, newPassword, nextStep, onSubmit, resendButton } from "../form.js";
 import { shop } from "../shop.js";
 import { t } from "../words.js";
 import { goOn } from "./sign-in.js";
 
 export async function show({ query }) {
   const next = query.get("next");
-  const content = take("sign-up", { known: { href: address("sign-in", { next }) } });
+  const content = take("sign-up", { known: { href: address("sign-in", { next }) }, password: newPassword() });
   onSubmit(content, async (account) => {
     const { next: then } = await shop.auth.signUp(account);
     if (then === "login") await enter(account, next);
@@ -17,7 +17,7 @@ export async function show({ query }) {
 }
 
 function codeStep({ email, password }, next) {
-  const content = take("sign-up-code", {
+  const content = take("code-step", {
     lead: t("code.sent", { email }),
     mail: mailNote(),
     resend: resendButton(() => shop.auth.resendCode({ email })),
