@@ -231,6 +231,7 @@ export const commandCalls: Record<string, CommandCall> = {
     asks: () => [["Type grace@example.com to continue:", "grace@example.com\r"]],
     instead: () => ["--confirm", "grace@example.com"],
   }),
+  "user two-factor": record(() => [ada, ...demo, "--print-secret"], { makesSecret: true, quiet: /^[A-Z2-7]{32}$/ }),
   "user reset-two-factor": record(() => [ada, ...demo], {
     asks: () => confirmed("Disable two-factor sign-in"),
     instead: yes,

@@ -84,7 +84,7 @@ const copyShop = usePreparedShop();
 test.each<[line: string, ...answers: [prompt: string, answer: string][]]>([
   [
     "product create --title Lamp",
-    ["(--price)", "12,50"],
+    ["(--price)", "12 50"],
     ["Must be a number such as 1.5.", "12.505"],
     ["Is ambiguous. Write 12505 or 12.5050.", "12.5055"],
     ["at most 2 decimals", "12.50"],

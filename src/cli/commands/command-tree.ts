@@ -74,7 +74,7 @@ export const commandTree: CommandTree = {
     description: "Manage users",
     commands: fromModule(
       () => import("./user/commands.ts"),
-      "create invite list show update set-password disable enable delete export erase reset-two-factor",
+      "create invite list show update set-password disable enable delete export erase two-factor reset-two-factor",
     ),
   },
   token: {

@@ -57,12 +57,13 @@ export async function deliverSecret<T extends object>(
   return made;
 }
 
-/** Refuses to make a secret that nobody would see. The error names the flag that writes it to a file. */
-export function requireReader(console: Console, flag: string): void {
+/** Refuses to make a secret that nobody would see. The error names the flag that writes it to a file, if there is one. */
+export function requireReader(console: Console, flag?: string): void {
   if (!console.leadsNowhere()) return;
+  const details = flag && [{ field: flag, message: "is required when standard output is closed or /dev/null" }];
   throw new UsageError("Standard output is closed or /dev/null, so nobody would see the secret.", {
-    hint: `Write it to a file with ${flag} <file>.`,
-    details: [{ field: flag, message: "is required when standard output is closed or /dev/null" }],
+    ...(flag && { hint: `Write it to a file with ${flag} <file>.` }),
+    ...(details && { details }),
   });
 }
 

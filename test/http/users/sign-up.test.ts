@@ -449,7 +449,7 @@ onDatabase("file", (suite) => {
     const query = { user_id: data.user_id as string, token: data.token as string };
     const own = (call: string, body?: object) => open.callAnonymously(call, { query, ...(body && { body }) });
     const begun = await own("POST /users/me/two-factor/", { password: goodPassword });
-    expect([begun.code, begun.error?.message]).toEqual([5306, "Verify your email first."]);
+    expect([begun.code, begun.error?.message]).toEqual([5306, "The email must be verified first."]);
     const home = { name: "Mallory", line1: "Road 1", postal_code: "1", city: "Town", country: "DE" };
     expect((await own("PATCH /users/me/", { phone: "+49 1", addresses: [home] })).status).toBe(200);
     const change = { email: "mallory@example.com", password: goodPassword };

@@ -9,6 +9,7 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { newUserArgs, readUserFlags, userArgs, userFlags } from "./args.ts";
 import { deleteUser, eraseUser, exportUser } from "./personal-data.ts";
 import { changeUser, deliverPassword, printUser, toUserRecord, type User, withUser } from "./print.ts";
+import { twoFactor } from "./two-factor.ts";
 
 const create = defineCommand({
   description: "Create a user of a store",
@@ -200,5 +201,6 @@ export default {
   delete: deleteUser,
   export: exportUser,
   erase: eraseUser,
+  "two-factor": twoFactor,
   "reset-two-factor": resetTwoFactor,
 };

@@ -71,8 +71,7 @@ export const accounts = {
   async run(subject) {
     const open = await findInStores(subject, selectWithoutTwoFactor, "users", ({ user_id, email, role, namespace }) => {
       const message = `${email} (${role} of store ${namespace}) signs in without two-factor authentication.`;
-      const remedy = "Ask them to turn on two-factor authentication: POST /users/me/two-factor/, then …/confirm/.";
-      return finding("warning", user_id, message, remedy);
+      return finding("warning", user_id, message, subject.command(`user two-factor -n ${namespace} ${email}`));
     });
     const ownerless = await findInStores(subject, selectOwnerless, "stores", ({ namespace }) => {
       const message = `Store ${namespace} has no owner. It can be managed only from this terminal.`;

@@ -9,7 +9,7 @@ import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { requireFailuresLeft } from "../passwords/failures.ts";
 import { reauthenticate } from "../passwords/reauthenticate.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
-import { ownIdOf } from "../users/guards.ts";
+import { ownIdOf, requireStoredUser } from "../users/guards.ts";
 import type { PasswordAndOtpProof, TwoFactorEnrolment } from "./model.ts";
 import { isTwoFactorOn, mailTwoFactorChange, removeTwoFactor, replaceRecoveryCodes, spendCode } from "./service.ts";
 import { twoFactor } from "./table.ts";
@@ -34,23 +34,27 @@ const confirmRow = statement(sql`
   where ${isBegun} and secret = ${param("sealed")}`);
 
 /**
- * Creates a secret for the calling user's authenticator. Logins ask for a code only once it is confirmed, within an hour;
- * until then, another call replaces the secret.
+ * Creates a secret for the authenticator of the calling user, or, at the terminal, of the one it names. Logins ask for a
+ * code only once it is confirmed, within an hour; until then, another call replaces the secret.
  * @throws wrongState when the second factor is on, or nobody has verified the address of an account from an open sign-up;
  * invalidLogin, tooManyAttempts, tokenExpired.
  */
-export async function beginTwoFactor(ctx: Ctx, { password }: { password: string }): Promise<TwoFactorEnrolment> {
-  const user = await requireSignedIn(ctx);
+export async function beginTwoFactor(
+  ctx: Ctx,
+  { password, userId }: { password: string; userId?: never } | { password?: never; userId: string },
+): Promise<TwoFactorEnrolment> {
+  const user = await requireEnrolling(ctx, userId);
   // Whoever signed up with a stranger's address could keep its owner out, whom a reset lets in.
   if (user.isUnproven) {
-    const remedy =
-      "Enter the code that was mailed: POST /users/me/email/verify/. Another one: POST /users/me/email/resend/.";
-    throw wrongState("Verify your email first.", { remedy });
+    const remedy = userId
+      ? `If it is the user's: bodega user update -n ${ctx.tenant.namespace} ${userId} --email-verified yes`
+      : "Enter the code that was mailed: POST /users/me/email/verify/. Another one: POST /users/me/email/resend/.";
+    throw wrongState("The email must be verified first.", { remedy });
   }
   if (await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id)) throw alreadyOn();
   const secret = await makeSecret();
   const uri = await otpauthUri(secret, ctx.tenant.title, user.email);
-  await verifyThenAct(ctx, user, { password }, async (tx) => {
+  await verifyThenAct(ctx, user, password === undefined ? {} : { password }, async (tx) => {
     const sealed = tx.vault.seal("two-factor", user.id, secret);
     const values = { userId: user.id, tenantId: tx.tenant.id, secret: sealed, now: toTimestamp(tx.now()) };
     if ((await run(tx.db, beginRow, values)) === 0) throw alreadyOn();
@@ -64,19 +68,19 @@ export async function beginTwoFactor(ctx: Ctx, { password }: { password: string 
  * @returns ten recovery codes, which are never shown again.
  * @throws wrongState when no enrolment was begun in the last hour; invalidLogin, tooManyAttempts, tokenExpired.
  */
-export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Promise<string[]> {
-  const user = await requireSignedIn(ctx);
+export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string; userId?: string }): Promise<string[]> {
+  const user = await requireEnrolling(ctx, userId);
   const makeKey = () => ({
     tenantId: ctx.tenant.id,
     userId: user.id,
     since: toTimestamp(ctx.now() - begunMs),
   });
-  if (!(await get(ctx.db, selectBegun, makeKey()))) throw nothingBegun();
+  if (!(await get(ctx.db, selectBegun, makeKey()))) throw nothingBegun(userId);
   await loadTotp();
   const spend = async (tx: Ctx) => {
     const key = makeKey();
     const begun = await get(tx.db, selectBegun, key);
-    if (!begun) throw nothingBegun();
+    if (!begun) throw nothingBegun(userId);
     const secret = tx.vault.open("two-factor", user.id, begun.secret);
     const step = secret === null ? null : await matchStep(secret, otp.replace(/[\s-]/g, ""), tx.now());
     if (step === null) return false;
@@ -94,8 +98,17 @@ function alreadyOn(): AppError {
   return wrongState("Two-factor authentication is already enabled. Disable it first.");
 }
 
-function nothingBegun(): AppError {
-  return wrongState("No two-factor setup is in progress. Begin one with POST /users/me/two-factor/.");
+function nothingBegun(userId: string | undefined): AppError {
+  const call = userId ? "bodega user two-factor <user>" : "POST /users/me/two-factor/";
+  return wrongState(`No two-factor setup is in progress. Begin one: ${call}`);
+}
+
+/** The calling user, or the one that the terminal names. Errors: those of `requireSignedIn`, notFound, wrongState. */
+async function requireEnrolling(ctx: Ctx, userId: string | undefined): Promise<SignInUser> {
+  if (userId === undefined || ctx.actor.kind !== "terminal") return requireSignedIn(ctx);
+  const user = await requireStoredUser(ctx, userId);
+  if (user.status !== "active") throw wrongState(`User ${user.email} is disabled.`);
+  return user;
 }
 
 /**

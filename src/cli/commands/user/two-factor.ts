@@ -1,0 +1,84 @@
+import { AppError } from "../../../server/errors.ts";
+import { valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { refuseTogether } from "../../framework/parse-values.ts";
+import { requireReader } from "../../secrets/deliver.ts";
+import type { Console } from "../../terminal/console.ts";
+import { printRecord, warn } from "../../terminal/output.ts";
+import { askText } from "../../terminal/prompt.ts";
+import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
+import { userArgs } from "./args.ts";
+import { withUser } from "./print.ts";
+
+/** Two modules of a QR code, one above the other: both light, the lower one dark, the upper one, both. */
+const halfBlocks = " ▄▀█";
+/** Parameters that authenticators need not be told; without them the code fits a screen of 24 lines. */
+const defaults = /&(?:algorithm=SHA1|digits=6|period=30)(?=&|$)/g;
+
+/** Shows a secret on the screen, also as a QR code if that is narrow enough: dark on white in every terminal. */
+async function showSecret(console: Console, { secret, otpauth_uri: uri }: { secret: string; otpauth_uri: string }) {
+  const { encodeQR } = await import("qr");
+  const rows = encodeQR(uri.replace(defaults, ""), "raw", { ecc: "low", border: 2 });
+  const draw = (upper: boolean[], lower: boolean[] = []) =>
+    upper.map((isDark, x) => halfBlocks[Number(isDark) * 2 + Number(lower[x] ?? false)]).join("");
+  const lines = rows.flatMap((row, y) => (y % 2 ? [] : `\u001b[30;107m${draw(row, rows[y + 1])}\u001b[0m\n`));
+  const code = rows.length <= (console.screen?.columns ?? 0) ? lines.join("") : `${uri}\n`;
+  await console.writeError(`In the authenticator, scan this or type ${secret.replace(/.{4}(?=.)/g, "$& ")}\n${code}`);
+}
+
+export const twoFactor = defineCommand({
+  description: "Enable two-factor sign-in for a user, with a QR code",
+  args: {
+    ...userArgs,
+    "print-secret": { type: "boolean", description: "Print the authenticator's secret; confirm it later with --code" },
+    code: { ...valueArg("digits", "Confirm with the code that the authenticator shows"), field: "otp" },
+  },
+  examples: [
+    "bodega user two-factor -n demo ada@example.com",
+    "bodega user two-factor -n demo ada@example.com --print-secret --json",
+    "bodega user two-factor -n demo ada@example.com --code 123456",
+  ],
+  notes: [
+    "At a terminal it shows a QR code for the user's authenticator, asks for the code that this shows, and prints ten recovery codes, once. " +
+      "Each of these can be used instead of a code. Elsewhere it takes two calls: --print-secret, and --code within an hour.",
+    "The user's password is not asked for. From then on, signing in needs a code.",
+  ],
+  done: "Enabled two-factor sign-in of user {email}.",
+  async run(args, console) {
+    const { "print-secret": isPrinted, code } = args;
+    refuseTogether(args, [["--print-secret", "--code"]]);
+    if (!isPrinted && code === undefined && !console.canAsk) {
+      const details = [{ field: "--print-secret", message: "is required without a terminal, or --code" }];
+      throw new UsageError("Missing --print-secret or --code.", { details });
+    }
+    requireReader(console);
+    const { beginTwoFactor, confirmTwoFactor } = await import("../../../server/modules/two-factor/enrolment.ts");
+    if (code === undefined) {
+      const { qr_svg: _, ...begun } = await withUser(args, console, async (ctx, userId) => ({
+        user_id: userId,
+        ...(await beginTwoFactor(ctx, { userId })),
+      }));
+      if (isPrinted) return printRecord({ ...console, done: undefined }, begun, "secret");
+      await showSecret(console, begun);
+    }
+    const confirm = (otp: string) =>
+      withUser(args, console, async (ctx, userId) => {
+        const recovery_codes = await confirmTwoFactor(ctx, { otp, userId });
+        const { getUser } = await import("../../../server/modules/users/service.ts");
+        return { user_id: userId, email: (await getUser(ctx, userId)).email, recovery_codes };
+      });
+    for (;;) {
+      try {
+        const enabled = await confirm(code ?? (await askText("Code that the authenticator shows")));
+        const lines = enabled.recovery_codes.map((line) => `${line}\n`).join("");
+        await (console.quiet && !console.json ? console.write(lines) : printRecord(console, enabled, "user_id"));
+        if (!console.json) await warn(console, "Save the recovery codes now. They won't be shown again.");
+        return;
+      } catch (error) {
+        if (!(error instanceof AppError) || error.kind !== "invalidLogin") throw error;
+        if (code !== undefined) throw invalidFlag("--code", "is not the present code of the authenticator");
+        await console.writeError("The code is wrong. Enter the one that is shown now.\n");
+      }
+    }
+  },
+});
