@@ -37,7 +37,7 @@ onDatabase("file", (suite) => {
     const cases: [string, string, string[]][] = [
       ["key", "store", ["storefront"]],
       ["key", ids.app as string, [ids.app as string]],
-      ["user", "ADA", ["Ada@example.com"]],
+      ["user", "ADA", ["ada@example.com"]],
       ["user", ids.user as string, [ids.user as string]],
       ["order", "1", ["1"]],
       ["order", ids.order as string, [ids.order as string]],

@@ -5,7 +5,6 @@ import { withDatabase } from "../context/context.ts";
 import { type DatabaseFlags, readDatabaseFlags } from "../context/read-config.ts";
 import { type Arg, type CommandArgs, flagsOf, formatFlag, leadingArgs, positionalsOf } from "../framework/args.ts";
 import { type CommandTree, commandsOf, loadCommand, nextWords } from "../framework/command-tree.ts";
-import { tokenize } from "../framework/parse-args.ts";
 import { type Console, createConsole } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -20,12 +19,15 @@ type FindByPrefix = (kind: string, prefix: string) => Promise<OfferedName[]>;
  */
 export async function printCompletions(tree: CommandTree, [current = "", ...words]: string[], terminal: Terminal) {
   const console = createConsole(terminal, {});
-  const find: FindByPrefix = async (kind, prefix) => {
-    const flags = findDatabaseFlags(words, console.env.HOME);
-    return findNames(kind, { ...flags, namespace: flags.namespace ?? console.env.BODEGA_NAMESPACE }, console, prefix);
-  };
+  const { HOME = "~", BODEGA_NAMESPACE } = console.env;
   const print = async () => {
-    const found = await complete(await readLine(tree, words), tree, current, find);
+    const line = await readLine(tree, words);
+    const { namespace = BODEGA_NAMESPACE, "database-url": url, "data-dir": dir } = line.values;
+    // The shell has not expanded anything yet.
+    const dataDir = dir?.replace(/^~(?=\/|$)/, () => HOME);
+    const find: FindByPrefix = (kind, prefix) =>
+      findNames(kind, { namespace, "database-url": url, "data-dir": dataDir }, console, prefix);
+    const found = await complete(line, tree, current, find);
     await console.write(found.map(({ value, description }) => `${oneLine(value)}\t${oneLine(description)}\n`).join(""));
   };
   await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
@@ -55,17 +57,19 @@ interface Line {
   isCommand: boolean;
   /** How many positionals are given. */
   given: number;
+  /** The values of its flags. */
+  values: Record<string, string>;
   /** The flag whose value is being typed. */
-  open?: Arg | undefined;
+  open?: [name: string, arg: Arg] | undefined;
 }
 
 async function complete(line: Line, tree: CommandTree, current: string, find: FindByPrefix): Promise<OfferedName[]> {
   const [, flag, begun = ""] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
   if (flag !== undefined) {
-    const values = await offerValues(findValueFlag(line.args, flag), begun, find);
+    const values = await offerValues(findValueFlag(line.args, flag)?.[1], begun, find);
     return values.map((one) => (one.value.startsWith(":") ? one : { ...one, value: `${flag}=${one.value}` }));
   }
-  if (line.open !== undefined) return offerValues(line.open, current, find);
+  if (line.open !== undefined) return offerValues(line.open[1], current, find);
   if (!current.startsWith("-")) {
     if (!line.isCommand) return startingWith(await listWords(tree, line), current);
     const places = positionalsOf(line.args).map(([, arg]) => arg);
@@ -77,11 +81,17 @@ async function complete(line: Line, tree: CommandTree, current: string, find: Fi
 }
 
 async function readLine(tree: CommandTree, words: string[]): Promise<Line> {
-  const line: Line = { path: [], isHelp: false, args: leadingArgs, isCommand: false, given: 0 };
+  const line: Line = { path: [], isHelp: false, args: leadingArgs, isCommand: false, given: 0, values: {} };
   for (const word of words) {
-    if (line.open !== undefined) line.open = undefined;
-    else if (word.startsWith("-")) line.open = findValueFlag(line.args, word);
-    else if (line.isCommand) line.given++;
+    const [, joined = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+    if (line.open !== undefined) {
+      line.values[line.open[0]] = word;
+      line.open = undefined;
+    } else if (word.startsWith("-")) {
+      const flag = findValueFlag(line.args, joined);
+      if (value === undefined) line.open = flag;
+      else if (flag) line.values[flag[0]] = value;
+    } else if (line.isCommand) line.given++;
     else if (word === "help" && line.path.length === 0) line.isHelp = true;
     else {
       line.path.push(word);
@@ -92,10 +102,10 @@ async function readLine(tree: CommandTree, words: string[]): Promise<Line> {
   return line;
 }
 
-/** The flag that takes the next word as its value. */
-function findValueFlag(args: CommandArgs, word: string): Arg | undefined {
+/** The flag that takes a value: the next word, unless it is joined. */
+function findValueFlag(args: CommandArgs, word: string): [string, Arg] | undefined {
   const takes = flagsOf(args).filter(([, arg]) => arg.type !== "boolean");
-  return takes.find(([name, arg]) => word === `--${name}` || word === `-${arg.alias}`)?.[1];
+  return takes.find(([name, arg]) => word === `--${name}` || word === `-${arg.alias}`);
 }
 
 async function listWords(tree: CommandTree, { path, isHelp }: Line): Promise<OfferedName[]> {
@@ -123,25 +133,9 @@ function listFlags(args: CommandArgs): OfferedName[] {
 
 async function offerValues(arg: Arg | undefined, prefix: string, find: FindByPrefix): Promise<OfferedName[]> {
   const { options, completes: kind } = arg ?? {};
-  if (options)
-    return startingWith(
-      options.map((value) => ({ value, description: "" })),
-      prefix,
-    );
+  if (options) return options.filter((value) => value.startsWith(prefix)).map((value) => ({ value, description: "" }));
   if (kind === undefined) return [];
   return kind === "file" || kind === "directory" ? [{ value: `:${kind}`, description: "" }] : find(kind, prefix);
-}
-
-/** The flags of a line that name the database and the store. */
-function findDatabaseFlags(words: string[], home = "~") {
-  const { tokens } = tokenize(words, leadingArgs);
-  const given = (name: string) =>
-    tokens
-      .flatMap((token) => (token.kind === "option" && token.name === name && token.value ? [token.value] : []))
-      .at(-1);
-  // The shell has not expanded anything yet.
-  const dataDir = given("data-dir")?.replace(/^~(?=\/|$)/, () => home);
-  return { namespace: given("namespace"), "data-dir": dataDir, "database-url": given("database-url") };
 }
 
 function startingWith(candidates: OfferedName[], prefix: string): OfferedName[] {

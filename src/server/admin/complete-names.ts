@@ -8,7 +8,6 @@ import { orders } from "../modules/orders/table.ts";
 import { products, productVariants } from "../modules/products/table.ts";
 import { onlyNamespace } from "../modules/tenants/service.ts";
 import { tenants } from "../modules/tenants/table.ts";
-import { nameKey } from "../modules/users/input.ts";
 import { users } from "../modules/users/table.ts";
 import { webhooks } from "../modules/webhooks/table.ts";
 import { knownScopes } from "../security/scopes.ts";
@@ -19,81 +18,65 @@ export interface OfferedName {
   description: string;
 }
 
-const maxOffered = 100;
+interface Row {
+  id: string;
+  name: string;
+  description: string;
+}
 
-const begins = (column: string) =>
-  sql`${sql.raw(column)} >= ${param("prefix")} and ${sql.raw(column)} < ${param("prefixEnd")}`;
-const first = sql`limit ${param("most")}`;
-const ofTenant = sql`tenant_id = ${param("tenantId")}`;
+/** Words that a shell reads literally, so that nothing in them is executed. */
+const literalWord = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u;
 
-/** Selects the values of a column, the newest ids first. */
-const valuesOf = (table: SQLWrapper, column: string, description: string, condition = sql`true`) =>
-  statement<OfferedName>(sql`
-    select ${sql.raw(column)} as value, ${sql.raw(description)} as description from ${table}
-    where ${ofTenant} and ${begins(column)} and ${condition}
-    order by ${sql.raw(column === "id" ? "id desc" : column)} ${first}`);
-
+/** Selects the first hundred rows in which a column begins with a prefix; by id, of every store where none is given. */
+const rowsOf = (table: SQLWrapper, column: string, { about = "title", where = "deleted_at is null" } = {}) =>
+  statement<Row>(sql`
+    select id, ${sql.raw(column)} as name, ${sql.raw(about)} as description from ${table}
+    where tenant_id = ${column === "id" ? sql`coalesce(${param("tenantId")}, tenant_id)` : param("tenantId")}
+      and ${sql.raw(column)} >= ${param("prefix")} and ${sql.raw(column)} < ${param("prefixEnd")} and ${sql.raw(where)}
+    order by ${sql.raw(column === "id" ? "id desc" : column)} limit 100`);
+const selectNamespaces = statement<Row>(sql`
+  select id, namespace as name, title as description from ${tenants}
+  where namespace >= ${param("prefix")} and namespace < ${param("prefixEnd")} order by namespace limit 100`);
 const selectTenantId = statement<{ id: string }>(
   sql`select id from ${tenants} where namespace = ${param("namespace")}`,
 );
-const selectNamespaces = statement<OfferedName>(sql`
-  select namespace as value, title as description from ${tenants} where ${begins("namespace")} order by 1 ${first}`);
-const selectKeyIds = statement<OfferedName>(sql`
-  select k.id as value, k.name || ' (' || t.namespace || ')' as description
-  from ${appKeys} k join ${tenants} t on t.id = k.tenant_id
-  where ${begins("k.id")} and k.revoked_at is null and (${param("tenantId")} is null or k.tenant_id = ${param("tenantId")})
-  order by k.id desc ${first}`);
-const selectKeyNames = statement<OfferedName>(sql`
-  select name as value, min(id) as description from ${appKeys}
-  where ${ofTenant} and ${begins("name")} and revoked_at is null
-  group by name having count(*) = 1 order by 1 ${first}`);
-const selectUserIds = valuesOf(users, "id", "email");
-const selectEmails = statement<OfferedName>(sql`
-  select email as value, role || coalesce(', ' || name, '') as description from ${users}
-  where ${ofTenant} and ${begins("email_key")} order by email_key ${first}`);
-const selectOrderIds = valuesOf(orders, "id", "number || ', ' || status");
-const selectOrderNumbers = statement<OfferedName>(sql`
-  select cast(number as text) as value, status || ', ' || substr(created_at, 1, 10) as description from (
-    select number, status, created_at from ${orders} where ${ofTenant} order by number desc limit 1000)
-  where substr(number, 1, length(${param("prefix")})) = ${param("prefix")} ${first}`);
-const selectProductIds = valuesOf(products, "id", "title", sql`deleted_at is null`);
-const selectSlugs = valuesOf(products, "slug", "title", sql`deleted_at is null`);
-const selectSkus = valuesOf(products, "sku", "title", sql`deleted_at is null and not has_variants`);
-const selectVariantSkus = valuesOf(productVariants, "sku", "title", sql`deleted_at is null`);
-const selectCategoryIds = valuesOf(categories, "id", "title");
-const selectCategorySlugs = valuesOf(categories, "slug", "title");
-const selectWebhookIds = valuesOf(webhooks, "id", "url");
-const selectUrls = statement<OfferedName>(sql`
-  select url as value, min(id) as description from ${webhooks} where ${ofTenant} and ${begins("url")}
-  group by url having count(*) = 1 order by 1 ${first}`);
-
-type Names = CompiledStatement<OfferedName>;
+const orderNumbers = sql`(select id, tenant_id, status, cast(number as text) as number from ${orders}
+  where tenant_id = ${param("tenantId")} order by number desc limit 1000)`;
 
 interface Kind {
   /** The prefix of its ids. */
   id: string;
-  ids: Names;
+  ids: CompiledStatement<Row>;
   /** Other names within a store. */
-  names: Names[];
-  /** Whether some have no unique name that can be typed; names are then described by ids. */
-  hasNameless?: boolean;
-  toPrefix?: (text: string) => string;
+  names: CompiledStatement<Row>[];
 }
 
+const keysBy = (column: string) => rowsOf(appKeys, column, { about: "name", where: "revoked_at is null" });
+const usersBy = (column: string) => rowsOf(users, column, { about: "role", where: "true" });
+const ordersBy = (column: string, from: SQLWrapper) => rowsOf(from, column, { about: "status", where: "true" });
+const webhooksBy = (column: string) => rowsOf(webhooks, column, { about: "url", where: "true" });
 const kinds: Record<string, Kind> = {
-  key: { id: "app_", ids: selectKeyIds, names: [selectKeyNames], hasNameless: true },
-  user: { id: "usr_", ids: selectUserIds, names: [selectEmails], toPrefix: nameKey },
-  order: { id: "ord_", ids: selectOrderIds, names: [selectOrderNumbers] },
-  product: { id: "prod_", ids: selectProductIds, names: [selectSlugs, selectSkus, selectVariantSkus] },
-  category: { id: "cat_", ids: selectCategoryIds, names: [selectCategorySlugs] },
-  webhook: { id: "whk_", ids: selectWebhookIds, names: [selectUrls], hasNameless: true },
+  key: { id: "app_", ids: keysBy("id"), names: [keysBy("name")] },
+  user: { id: "usr_", ids: usersBy("id"), names: [usersBy("email_key")] },
+  order: { id: "ord_", ids: ordersBy("id", sql`${orders}`), names: [ordersBy("number", orderNumbers)] },
+  product: {
+    id: "prod_",
+    ids: rowsOf(products, "id"),
+    names: [rowsOf(products, "slug"), rowsOf(products, "sku"), rowsOf(productVariants, "sku")],
+  },
+  category: {
+    id: "cat_",
+    ids: rowsOf(categories, "id", { where: "true" }),
+    names: [rowsOf(categories, "slug", { where: "true" })],
+  },
+  webhook: { id: "whk_", ids: webhooksBy("id"), names: [webhooksBy("url")] },
 };
 
 /**
- * The names of a kind that begin with a prefix, at most a hundred of each sort. Ids are included when the prefix begins
- * like an id, or when there is no other name. All but namespaces and key ids are looked up in one store. An unknown
- * kind or store has none.
- * @param namespace of the store; undefined where the command line has none: names are then of the only store.
+ * The names of a kind that begin with a prefix, at most a hundred of each sort; ids when the prefix begins like one. A
+ * record whose name is not unique, or no word that a shell reads literally, is offered by its id before anything is typed.
+ * @param namespace of the store; undefined where the command line has none: names are then of the only store, and of
+ * several stores only keys are found, by id. An unknown kind or store has none.
  */
 export async function completeNames(
   db: Session,
@@ -101,30 +84,29 @@ export async function completeNames(
 ): Promise<OfferedName[]> {
   if (kind === "scope") return offerWords(knownScopes, prefix);
   if (kind === "event") return offerWords(auditEvents, prefix);
-  if (kind === "namespace") return all(db, selectNamespaces, rangeOf(prefix));
+  // The highest character: all words with the prefix sort before it.
+  const rangeOf = (text: string) => ({ prefix: text, prefixEnd: `${text}\u{10ffff}` });
+  if (kind === "namespace") return (await all(db, selectNamespaces, rangeOf(prefix))).map(offerName);
   const found = kinds[kind];
   if (found === undefined) return [];
   const store = namespace ?? (await onlyNamespace(db));
   const tenantId = store && (await get(db, selectTenantId, { namespace: store }))?.id;
-  if (!tenantId) {
-    const isChosen = kind === "key" && namespace === undefined && found.id.startsWith(prefix.slice(0, found.id.length));
-    return isChosen ? all(db, found.ids, { ...rangeOf(prefix), tenantId: null }) : [];
-  }
-  const statements = prefix.startsWith(found.id) ? [found.ids] : found.names;
-  const values = { ...rangeOf(found.toPrefix?.(prefix) ?? prefix), tenantId };
-  const lists = await Promise.all(statements.map((names) => all(db, names, values)));
-  // Words that a shell reads literally, so that nothing in them is executed.
-  const named = lists.flat().filter(({ value }) => /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u.test(value));
-  if (!found.hasNameless || prefix !== "") return named;
-  const covered = new Set(named.map(({ description }) => description));
-  const ids = await all(db, found.ids, { ...rangeOf(found.id), tenantId });
-  return [...named, ...ids.filter(({ value }) => !covered.has(value))];
+  const isId = prefix.startsWith(found.id);
+  if (!tenantId && (kind !== "key" || namespace !== undefined || !isId)) return [];
+  const range = rangeOf(kind === "user" ? prefix.toLowerCase() : prefix);
+  const statements = isId ? [found.ids] : found.names;
+  const rows = (
+    await Promise.all(statements.map((one) => all(db, one, { ...range, tenantId: tenantId ?? null })))
+  ).flat();
+  const isClear = ({ id, name }: Row) =>
+    literalWord.test(name) && rows.every((other) => other.name !== name || other.id === id);
+  const unclear = rows.filter((row) => prefix === "" && row.id.startsWith(found.id) && !isClear(row));
+  return [...rows.filter(isClear), ...unclear.map((row) => ({ ...row, description: row.name, name: row.id }))].map(
+    offerName,
+  );
 }
 
-function rangeOf(prefix: string) {
-  // The highest character: all words with the prefix sort before it.
-  return { prefix, prefixEnd: `${prefix}\u{10ffff}`, most: maxOffered };
-}
+const offerName = ({ name, description }: Row): OfferedName => ({ value: name, description });
 
 function offerWords(words: readonly string[], prefix: string): OfferedName[] {
   return words.filter((word) => word.startsWith(prefix)).map((value) => ({ value, description: "" }));
