@@ -5,6 +5,7 @@ import type { SmtpServer } from "../../src/server/modules/mail/smtp.ts";
 import type { Vault } from "../../src/server/security/vault.ts";
 import { parseFromAddress } from "../../src/server/values/email.ts";
 import { vault as testVault } from "./app.ts";
+import { withRuns } from "./run-until-idle.ts";
 
 /** A mail in the outbox, in any state. */
 export interface OutboxMail {
@@ -51,8 +52,8 @@ export function openSender(
   app: { db: MailDeps["db"]; clock: { now: () => number } },
   smtp: SmtpServer,
   more: Partial<MailDeps> = {},
-): ReturnType<typeof createMailEngine> {
+) {
   const from = parseFromAddress("Mail of the tests <shop@example.com>");
   if (from === null) throw new Error("The sender's address is none.");
-  return createMailEngine({ db: app.db, vault: testVault, now: app.clock.now, smtp, from, ...more });
+  return withRuns(createMailEngine({ db: app.db, vault: testVault, now: app.clock.now, smtp, from, ...more }));
 }

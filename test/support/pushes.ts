@@ -10,6 +10,7 @@ import { vault } from "./app.ts";
 import { createClock } from "./clock.ts";
 import { tenantContext } from "./factories.ts";
 import { type PushService, type ReceivedPush, startPushService } from "./push-service.ts";
+import { withRuns } from "./run-until-idle.ts";
 import type { Suite } from "./suite.ts";
 
 const services: PushService[] = [];
@@ -69,16 +70,18 @@ export async function openPushes(
   const notices: string[] = [];
   const readKeys = () => ensureVapidKeys({ db, vault, now: clock.now });
   const openSender = (more: Partial<PushDeps> = {}) =>
-    createPushEngine({
-      db,
-      vault,
-      now: clock.now,
-      providers: createProviders({ accounts: {}, readKeys, now: clock.now, allowPrivate: true, ...options.web }),
-      contact: "mailto:ops@example.com",
-      notice: (_level, message) => notices.push(message),
-      ...options.sender,
-      ...more,
-    });
+    withRuns(
+      createPushEngine({
+        db,
+        vault,
+        now: clock.now,
+        providers: createProviders({ accounts: {}, readKeys, now: clock.now, allowPrivate: true, ...options.web }),
+        contact: "mailto:ops@example.com",
+        notice: (_level, message) => notices.push(message),
+        ...options.sender,
+        ...more,
+      }),
+    );
   const rows = async <T>(sql: string): Promise<T[]> => (await db.execute(sql)).rows as unknown as T[];
   return {
     shop,

@@ -8,6 +8,7 @@ import { vault } from "./app.ts";
 import { createClock } from "./clock.ts";
 import { tenantContext } from "./factories.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
+import { withRuns } from "./run-until-idle.ts";
 import type { Suite } from "./suite.ts";
 
 const receivers: Receiver[] = [];
@@ -44,14 +45,16 @@ export async function openHook(
   const webhook = await addWebhook(ctx, { url, types: options.types, allowPrivate: true });
   const notices: string[] = [];
   const openSender = (more: Partial<WebhookDeps> = {}) =>
-    createWebhookEngine({
-      db: suite.app.db,
-      vault,
-      now: clock.now,
-      notice: (_level, message) => notices.push(message),
-      ...options.sender,
-      ...more,
-    });
+    withRuns(
+      createWebhookEngine({
+        db: suite.app.db,
+        vault,
+        now: clock.now,
+        notice: (_level, message) => notices.push(message),
+        ...options.sender,
+        ...more,
+      }),
+    );
   return {
     shop,
     clock,

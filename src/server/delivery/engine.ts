@@ -1,8 +1,15 @@
+import type { Database } from "../db/session.ts";
 import { withSignal, withTimeout } from "../values/with-timeout.ts";
-import type { Answer, Attempt, Channel } from "./channel.ts";
+import type { Answer, Attempt, Channel, ChannelDeps } from "./channel.ts";
 import { describeFailure, TimedOut } from "./outbound/attempt-failure.ts";
 import { type Permit, Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
+/** A poll of a file costs microseconds; elsewhere it is a round trip. Jitter makes pauses up to twice as long. */
+const pauseMs = { file: 250, server: 2000 };
+/** The pause after the database could not answer. */
+const failurePauseMs = 5000;
+/** How long attempts in progress may take when the server stops. */
+const graceMs = 5000;
 /** Waits between tries to record a delivery: one that is not recorded is sent again. */
 const recordDelaysMs = [500, 2000, 8000];
 /** How long interrupted attempts may take to release their claims. */
@@ -13,13 +20,14 @@ const releaseMs = 1000;
  * leased in the database before it is sent, and sent again only if its process ends before the result is recorded.
  */
 export class DeliveryEngine<Task> {
+  /** How many attempts were made. */
+  attempts = 0;
   readonly #channel: Channel<Task>;
   readonly #scheduler: Scheduler;
   readonly #now: () => number;
   readonly #work = new Set<Promise<unknown>>();
   readonly #sending = new Set<AbortController>();
   #polling: Promise<boolean> | undefined;
-  #attempts = 0;
   #isStopping = false;
   /** Attempts were interrupted by `stop`. */
   #isHalted = false;
@@ -36,17 +44,30 @@ export class DeliveryEngine<Task> {
   }
 
   /**
-   * Polls until nothing is being sent and no delivery is left to make.
-   * @returns how many attempts were made meanwhile.
+   * Polls for as long as a server runs. A poll does not wait for attempts, so a slow one does not delay others.
+   * @param effect what operators read when the database stops answering: `mail stays queued`.
    */
-  async runUntilIdle(): Promise<number> {
-    const before = this.#attempts;
-    for (let isMore = true; isMore; ) {
-      isMore = await this.poll();
-      while (this.#work.size > 0) await Promise.all(this.#work);
-      this.#throwDatabaseFailure();
-    }
-    return this.#attempts - before;
+  start({ db, notice }: ChannelDeps & { db: Database }, effect: string): { stop(): Promise<void> } {
+    let isFailing = false;
+    let timer: Timer | undefined;
+    const poll = async () => {
+      try {
+        await this.poll();
+        isFailing = false;
+      } catch {
+        if (!isFailing) notice?.("warn", `the database does not answer; ${effect}`);
+        isFailing = true;
+      }
+      const pause = isFailing ? failurePauseMs : pauseMs[db.kind] * (1 + Math.random());
+      if (!this.#isStopping) timer = setTimeout(poll, pause);
+    };
+    void poll();
+    return {
+      stop: () => {
+        clearTimeout(timer);
+        return this.stop(graceMs);
+      },
+    };
   }
 
   /** Claims nothing more, waits for attempts in progress, and after `graceMs` interrupts them and releases their claims. */
@@ -56,12 +77,13 @@ export class DeliveryEngine<Task> {
       this.#isHalted = true;
       for (const controller of this.#sending) controller.abort();
     }, graceMs);
-    await withTimeout(this.#drain(), graceMs + releaseMs).catch(() => {});
+    await withTimeout(this.idle(), graceMs + releaseMs).catch(() => {});
     clearTimeout(halting);
     await this.#channel.close?.();
   }
 
-  async #drain(): Promise<void> {
+  /** Resolves when nothing is being sent. */
+  async idle(): Promise<void> {
     for (let isBusy = true; isBusy; isBusy = this.#work.size > 0) {
       await Promise.allSettled([...this.#work, this.#polling]);
     }
@@ -144,7 +166,7 @@ export class DeliveryEngine<Task> {
     const began = performance.now();
     let answer: Answer;
     try {
-      this.#attempts += 1;
+      this.attempts += 1;
       answer = await this.#send(attempt);
     } catch (error) {
       // It may have arrived nevertheless; receivers recognise a message by its id.

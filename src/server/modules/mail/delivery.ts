@@ -4,7 +4,15 @@ import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import type { FromAddress } from "../../values/email.ts";
 import { composeMail, findRecipient } from "./compose.ts";
-import { type ClaimedMail, claimMail, endClaim, type MailContents, openContents, recordSent } from "./outbox.ts";
+import {
+  type ClaimedMail,
+  claimMail,
+  endClaim,
+  hasDueMail,
+  type MailContents,
+  openContents,
+  recordSent,
+} from "./outbox.ts";
 import { renderMail } from "./render.ts";
 import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
@@ -41,17 +49,22 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     return null;
   }
 
+  async function drop(mail: ClaimedMail, status: "dropped" | "expired"): Promise<null> {
+    await endClaim(deps, mail, { status, error: null });
+    return null;
+  }
+
   async function prepare(mail: ClaimedMail): Promise<Attempt | null> {
+    // With a clock that jumped, mail may seem to have expired.
+    const isExpired = mail.useful_until !== null && Date.parse(mail.useful_until) <= deps.now();
+    if (isExpired && deps.isClockSteady?.() !== false) return drop(mail, "expired");
     if (isExhausted(schedule, mail.attempts)) return fail(mail, "every attempt was interrupted");
     const contents = mail.sealed === null ? null : openContents(deps.vault, mail.id, mail.sealed);
     if (contents === null) return fail(mail, "encrypted with another secret key");
     const found = await findRecipient(deps.db, mail.tenant_id, contents.to);
     if (!found) return null;
     const { store, to, kind = mail.kind } = found;
-    if (to === null) {
-      await endClaim(deps, mail, { status: "dropped", error: null });
-      return null;
-    }
+    if (to === null) return drop(mail, "dropped");
     const send = async (signal: AbortSignal): Promise<Answer> => {
       const { language, values } = contents;
       const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values });
@@ -64,7 +77,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   }
 
   const channel: Channel<ClaimedMail> = {
-    listReady: async () => [source],
+    listReady: async () => ((await hasDueMail(deps)) ? [source] : []),
     async claim() {
       const mail = await claimMail(deps);
       return mail ? [mail] : [];

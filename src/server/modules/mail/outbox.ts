@@ -4,7 +4,6 @@ import { build } from "../../db/build.ts";
 import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import type { ChannelDeps } from "../../delivery/channel.ts";
 import type { Claim } from "../../delivery/claim.ts";
 import type { Vault } from "../../security/vault.ts";
 import { emailKey } from "../../values/email.ts";
@@ -116,13 +115,12 @@ export function openContents(vault: Vault, id: string, sealed: string): MailCont
 
 const isDue = sql`status = 'queued' and next_attempt_at <= ${param("now")}`;
 
-const selectNext = statement<{ useful_until: string | null }>(sql`
-  select useful_until from ${mailOutbox} where ${isDue} order by next_attempt_at, id limit 1`);
+const oldestDue = sql`select id from ${mailOutbox} where ${isDue} order by next_attempt_at, id limit 1`;
+const selectNext = statement(oldestDue);
 // Found and leased in one statement, so that no two processes can claim the same mail.
 const claimNext = statement<ClaimedMail>(sql`
   update ${mailOutbox} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, updated_at = ${param("now")}
-  where id = (select id from ${mailOutbox} where ${isDue} and (useful_until is null or useful_until > ${param("useful")})
-    order by next_attempt_at, id limit 1)
+  where id = (${oldestDue})
   returning id, tenant_id, kind, sealed, attempts, next_attempt_at as lease, useful_until`);
 const expireUseless = statement(sql`
   update ${mailOutbox} set status = 'expired', sealed = null, updated_at = ${param("now")}
@@ -153,19 +151,14 @@ export interface ClaimedMail extends Claim {
   useful_until: string | null;
 }
 
-/** Claims the mail that has been due the longest; undefined when none is due, which costs one read. */
-export async function claimMail(ctx: WorkCtx & Pick<ChannelDeps, "isClockSteady">): Promise<ClaimedMail | undefined> {
-  for (;;) {
-    const at = ctx.now();
-    const now = toTimestamp(at);
-    // With a clock that jumped, mail may seem to have expired.
-    const useful = ctx.isClockSteady?.() === false ? "" : now;
-    const first = await get(ctx.db, selectNext, { now });
-    if (!first) return undefined;
-    const claimed = await get(ctx.db, claimNext, { now, useful, lease: toTimestamp(at + leaseMs) });
-    if (claimed) return claimed;
-    if (first.useful_until !== null && first.useful_until <= now) await expireMail(ctx);
-  }
+/** Whether a mail is due. */
+export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
+  return (await get(db, selectNext, { now: toTimestamp(now()) })) !== undefined;
+}
+
+/** Claims the mail that has been due the longest; undefined when none is due. */
+export function claimMail({ db, now }: WorkCtx): Promise<ClaimedMail | undefined> {
+  return get(db, claimNext, { now: toTimestamp(now()), lease: toTimestamp(now() + leaseMs) });
 }
 
 /** Ends mail that has expired, and erases contents that ended mail still has, at most a thousand each per call. */
@@ -195,7 +188,7 @@ export async function recordSent(ctx: WorkCtx & { vault: Vault }, { id, sealed }
 export async function endClaim(
   ctx: WorkCtx,
   { id, lease }: ClaimedMail,
-  outcome: { status: "queued" | "failed" | "dropped"; next?: number; error: string | null },
+  outcome: { status: "queued" | "failed" | "dropped" | "expired"; next?: number; error: string | null },
 ): Promise<void> {
   const next = outcome.next === undefined ? null : toTimestamp(outcome.next);
   await run(ctx.db, updateClaimed, { ...outcome, id, lease, next, now: toTimestamp(ctx.now()) });

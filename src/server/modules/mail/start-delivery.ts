@@ -1,6 +1,5 @@
 import type { Database } from "../../db/session.ts";
 import type { ChannelDeps } from "../../delivery/channel.ts";
-import { startPolling } from "../../delivery/poller.ts";
 import { parseFromAddress } from "../../values/email.ts";
 
 /**
@@ -15,6 +14,5 @@ export async function startMailDelivery(
   if (url === undefined || from === null) return undefined;
   // Only a server that sends mail loads the SMTP library.
   const { createMailEngine } = await import("./delivery.ts");
-  const engine = createMailEngine({ ...deps, smtp: { url }, from });
-  return startPolling(deps, engine, "mail stays queued");
+  return createMailEngine({ ...deps, smtp: { url }, from }).start(deps, "mail stays queued");
 }

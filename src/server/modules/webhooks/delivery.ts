@@ -9,7 +9,6 @@ import { DeliveryEngine } from "../../delivery/engine.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
 import { DeliveryFailure, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
 import { postMessage } from "../../delivery/outbound/post.ts";
-import { startPolling } from "../../delivery/poller.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "../events/table.ts";
@@ -85,7 +84,7 @@ export interface WebhookDeps extends ChannelDeps {
 }
 
 export function startWebhookDelivery(deps: WebhookDeps & { db: Database }): { stop(): Promise<void> } {
-  return startPolling(deps, createWebhookEngine(deps), "webhook events stay queued");
+  return createWebhookEngine(deps).start(deps, "webhook events stay queued");
 }
 
 /** An engine that sends the events of all stores to their webhooks. */

@@ -6,7 +6,6 @@ import type { Answer, Attempt, Channel, ChannelDeps } from "../../../delivery/ch
 import { DeliveryEngine } from "../../../delivery/engine.ts";
 import { RefusedAddress } from "../../../delivery/outbound/address.ts";
 import { isDown } from "../../../delivery/outbound/attempt-failure.ts";
-import { startPolling } from "../../../delivery/poller.ts";
 import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
 import { parseFromAddress } from "../../../values/email.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
@@ -99,7 +98,7 @@ export function startPushDelivery(
   const readKeys = () => ensureVapidKeys(deps);
   const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate });
   const engine = createPushEngine({ ...deps, providers, contact: contactOf(config) });
-  return startPolling(deps, engine, "push notifications stay queued");
+  return engine.start(deps, "push notifications stay queued");
 }
 
 /** The contact for push services (RFC 8292): the server's public URL, otherwise the sender of its mail. */
