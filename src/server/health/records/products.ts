@@ -1,13 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
-import { all, bind, type CompiledStatement, param, statement } from "../../db/statement.ts";
+import { all, type CompiledStatement, param, statement } from "../../db/statement.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { indexProduct } from "../../modules/products/list/search.ts";
 import { productJson, variantJson, variantViews } from "../../modules/products/rendering.ts";
 import { type StockItem, stockChanged } from "../../modules/products/stock.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
 import { beginBatch, endBatch } from "../../modules/products/variants/summaries.ts";
-import { productUpdated } from "../../modules/products/variants/variants.ts";
-import { newId } from "../../values/ids.ts";
 import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 import { isCoherent } from "./orders.ts";
 
@@ -66,7 +64,7 @@ const sums = sql`select product_id, count(*) as pieces,
 const selectVariants = statement<Inconsistency>(sql`
   with sums as (${sums}),
   compared as (
-    select p.tenant_id, p.id as record, 1 as fixable, p.has_variants, s.pieces is not null as right_has_variants,
+    select p.tenant_id, p.id as record, 0 as fixable, p.has_variants, s.pieces is not null as right_has_variants,
       p.variants_stock, s.stock as right_variants_stock,
       p.variants_available, s.available as right_variants_available,
       json_array_length(p.variants) || ' variants' || case when p.variants
@@ -75,25 +73,11 @@ const selectVariants = statement<Inconsistency>(sql`
       coalesce(s.pieces, 0) || ' variants' as right_variants
     from ${products} p left join sums s on s.product_id = p.id where p.deleted_at is null and ${inScope("p")})
   ${differences("compared", fields)}`);
-const updateVariants: CompiledStatement<{ id: string }> = statement(sql`
-  update ${products} set version = version + 1, updated_at = ${param("now")},
-    (variants, catalog_variants, has_variants, variants_stock, variants_available) = (
-      select json_group_array(json(rendered)), json_group_array(json(catalog)), count(*) > 0, case when count(*) = count(stock) then sum(stock) end,
-        case when count(*) = count(stock) then sum(stock - reserved) end from ${living('"products".id')})
-  where ${isNamed('"products"')} and deleted_at is null returning id`);
-
 export const variantSums: RecordCheck = {
   id: "variants",
   about: "The JSON and the sums of a product's variants agree with its variants.",
+  remedy: "Change one of the product's variants: the JSON and the sums are then computed again.",
   select: selectVariants,
-  async fix(tx, params) {
-    const fixed = await all(tx.db, updateVariants, params);
-    if (fixed.length === 0) return 0;
-    await tx.db.batch(fixed.map(({ id }) => bind(productUpdated, { ...params, productId: id, eventId: newId("evt") })));
-    // A product is found by the words of its variants, too.
-    for (const { id } of fixed) await indexProduct(tx, id);
-    return fixed.length;
-  },
 };
 
 const staleReplies = (table: typeof products | typeof productVariants, json: SQL) => sql`
