@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -150,6 +151,40 @@ test(
     const refused = await binary.run(...install, "--allow-older");
     expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("does not know migration 0001_next") });
     expect(await binary.json("version")).toMatchObject({ version: next });
+  },
+  timeoutMs,
+);
+
+test(
+  "a build of the same version is named by its commit, and one without the database's migrations is refused",
+  async () => {
+    await openShop(binary);
+    const other = join(makeDir(), "bodega");
+    copyFileSync(binary.path, other);
+    const install = ["upgrade", other, "--sha256", hashOf(other), "--yes"];
+    const { commit } = await binary.json("version");
+    const name = `version ${present} (commit ${commit})`;
+    const refused = await binary.run(...install);
+    expect(refused).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining(`is ${name}, which is not newer than ${name}.`),
+    });
+    const planned = await binary.run(...install, "--allow-older", "--dry-run");
+    expect(planned).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`Version ${name.slice(8)} replaces ${name}`),
+    });
+    const db = new Database(join(binary.dir, "bodega-data/bodega.db"));
+    db.run("UPDATE __bodega_migrations SET hash = 'other'");
+    db.close();
+    expect(await binary.run("db", "status")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Another build"),
+    });
+    const { code, stderr } = await binary.run(...install, "--allow-older");
+    expect([code, stderr]).toEqual([4, expect.stringContaining("does not know migration 0000_initial")]);
+    // There was no upgrade.
+    expect(stderr).not.toContain("--back");
   },
   timeoutMs,
 );

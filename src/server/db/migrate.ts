@@ -82,25 +82,31 @@ function alreadyMigrating(cause?: unknown): AppError {
   return unavailable("Another process is migrating the database. Try again when it has finished.", { cause });
 }
 
-/** The known migrations, oldest first, then those of a newer program. `appliedAt` is null while one is pending. */
+/**
+ * The migrations of this program, oldest first, then those of a newer one. `appliedAt` is null while one is pending.
+ * `isKnown` is false where another program applied one that this program does not have, or has in another form.
+ */
 export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded) {
   const applied = await readApplied(db);
-  const known = steps.map(({ name }) => ({ name, appliedAt: applied.get(name)?.applied_at ?? null, isKnown: true }));
-  const names = new Set(steps.map(({ name }) => name));
-  const newer = [...applied.values()].filter(({ name }) => !names.has(name));
-  return [...known, ...newer.map(({ name, applied_at }) => ({ name, appliedAt: applied_at, isKnown: false }))];
+  const { newer, altered } = compareMigrations(applied.values(), steps);
+  const describe = (name: string) => ({
+    name,
+    appliedAt: applied.get(name)?.applied_at ?? null,
+    isKnown: ![...newer, ...altered].includes(name),
+  });
+  return [...steps.map(({ name }) => name), ...newer].map(describe);
 }
 
 async function findPending(db: Database, steps: readonly Migration[]): Promise<Migration[]> {
   const { pending, newer, altered } = compareMigrations((await readApplied(db)).values(), steps);
   if (newer[0] !== undefined) {
     throw unavailable(
-      `The database has the schema of a newer version (migration ${newer[0]}). Run that version, or restore an older backup.`,
+      `This build of Bodega does not know migration ${newer[0]} of the database. Run a newer one, or restore an older backup.`,
     );
   }
   if (altered[0] === undefined) return pending;
   throw unavailable(
-    `Migration ${altered[0]} differs from the one that was applied. Run the version that applied it, or restore a backup.`,
+    `Another build of Bodega applied migration ${altered[0]} in another form. Run that build, or restore a backup.`,
   );
 }
 

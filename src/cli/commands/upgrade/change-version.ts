@@ -8,6 +8,7 @@ import { AppError, attempt, errnoOf, unavailable, wrongState } from "../../../se
 import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { findReason } from "../../framework/report-error.ts";
+import { buildInfo } from "../../terminal/build-info.ts";
 import { probeHealth } from "../health/health.ts";
 import { findCopyBefore, inspectVersion, runProgram } from "./other-version.ts";
 
@@ -17,9 +18,11 @@ const everyMs = 200;
 export interface Change {
   /** The executable to replace. */
   installed: string;
-  /** Its version, and the next one. */
+  /** Names of its version and the next one, for messages. */
   from: string;
   to: string;
+  /** The next version, as its server reports it. */
+  version: string;
   /** The copy of the database that the next version needs; null keeps the database. */
   restores: string | null;
   config: DatabaseConfig;
@@ -76,7 +79,7 @@ export async function changeVersion(change: Change, next: string): Promise<strin
   try {
     if (unit !== null) runSystemctl("stop", unit);
     if (restores !== null) kept = await restore(change, restores);
-    if (unit !== null) await startServer(unit, to, change);
+    if (unit !== null) await startServer(unit, change.version, change);
     return kept;
   } catch (error) {
     const options = { exit: 1, cause: error, remedy: unit ? `See its log: journalctl -u ${unit}` : undefined } as const;
@@ -87,7 +90,7 @@ export async function changeVersion(change: Change, next: string): Promise<strin
       const { unknown } = await inspectVersion(installed, config);
       const copy = kept ?? (unknown[0] && findCopyBefore(unknown[0], config));
       if (copy) kept = await restore(change, copy);
-      if (unit !== null) await startServer(unit, from, change);
+      if (unit !== null) await startServer(unit, buildInfo.version, change);
     } catch (second) {
       const failure = `Going back to version ${from} failed, too: ${reasonOf(second)}`;
       throw unavailable(`Version ${to} failed: ${reasonOf(error)} ${failure}`, options);

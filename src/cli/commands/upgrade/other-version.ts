@@ -36,14 +36,14 @@ export async function runProgram<T>(
 }
 
 /**
- * Asks an executable for its version, for the migrations that it would apply to a database, and for those that the
- * database has and it does not know.
+ * Asks an executable for its version and commit, for the migrations that it would apply to a database, and for those
+ * that the database has and it does not know in that form.
  * @throws validationFailed for a file that is not this program or not for this machine; as `runProgram`.
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
   const asked = runProgram<Partial<typeof buildInfo>>(program, ["version"], undefined, versionMs);
-  const { version, platform } = await asked.catch((cause) => {
-    if (errnoOf(cause) !== "EACCES") return { version: undefined, platform: undefined };
+  const { version, commit, platform } = await asked.catch((cause) => {
+    if (errnoOf(cause) !== "EACCES") return { version: undefined, commit: undefined, platform: undefined };
     const remedy = `Allow it: chmod +x ${quoteWord(program)}`;
     throw validationFailed(`${program} must not be executed.`, { remedy, cause });
   });
@@ -56,7 +56,7 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
   const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
   const pending = migrations.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
-  return { version, pending, unknown: migrations.filter(({ known }) => !known).map(({ name }) => name) };
+  return { version, commit, pending, unknown: migrations.filter(({ known }) => !known).map(({ name }) => name) };
 }
 
 /**

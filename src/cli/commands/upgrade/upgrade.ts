@@ -13,8 +13,6 @@ import { buildInfo } from "../../terminal/build-info.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
-const { version: from } = buildInfo;
-
 export default defineCommand({
   description: "Install another version and restart the server",
   args: {
@@ -54,13 +52,17 @@ export default defineCommand({
     const file = given === undefined ? previousOf(installed) : resolve(given);
     if (given !== undefined) await verifyChecksum(file, args.sha256);
     else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
-    const { version: to, pending, unknown } = await inspectVersion(file, config);
-    if (!isBack && !args["allow-older"] && Bun.semver.order(to, from) <= 0) {
+    const other = await inspectVersion(file, config);
+    const { version, pending } = other;
+    const name = (one: Pick<typeof other, "version" | "commit">) =>
+      version === buildInfo.version ? `${version} (commit ${one.commit})` : one.version;
+    const [from, to] = [name(buildInfo), name(other)];
+    if (!isBack && !args["allow-older"] && Bun.semver.order(version, buildInfo.version) <= 0) {
       const remedy = `Install it nevertheless: bodega upgrade ${quoteWord(file)} --allow-older`;
       throw wrongState(`${file} is version ${to}, which is not newer than version ${from}.`, { remedy });
     }
-    const restores = await checkSchema({ pending, unknown, isBack }, config);
-    const unit = await requireUnit(config, args.unit, from);
+    const restores = await checkSchema({ ...other, isBack, mayGoBack: existsSync(previousOf(installed)) }, config);
+    const unit = await requireUnit(config, args.unit, buildInfo.version);
     const plan = { from, to, executable: installed, migrations: pending, restores, unit };
     await info(console, `Version ${to} replaces version ${from} in ${installed}.`);
     if (pending.length > 0) await info(console, `It migrates the database: ${pending.join(", ")}.`);
@@ -74,7 +76,7 @@ export default defineCommand({
     await info(console, "Backing up the database.");
     const { backup } = await runProgram<{ backup: string }>(installed, ["db", "backup"], config);
     const release = console.holdSignals();
-    const change = { installed, from, to, restores, config, unit, timeoutMs: args.timeout };
+    const change = { installed, from, to, version, restores, config, unit, timeoutMs: args.timeout };
     const kept = await changeVersion(change, placed).finally(release);
     await printRecord(console, { installed: true, ...plan, backup, kept }, "to");
     if (unit === null) await info(console, "Start the server: bodega serve");
@@ -87,18 +89,25 @@ export default defineCommand({
  * @throws wrongState where the database cannot be migrated or restored for it.
  */
 async function checkSchema(
-  { pending, unknown, isBack }: { pending: string[]; unknown: string[]; isBack: boolean },
+  {
+    pending,
+    unknown,
+    isBack,
+    mayGoBack,
+  }: Record<"pending" | "unknown", string[]> & Record<"isBack" | "mayGoBack", boolean>,
   config: DatabaseConfig,
 ): Promise<string | null> {
   const [newest] = unknown;
   if (newest !== undefined && isBack) return (await import("./other-version.ts")).findCopyBefore(newest, config);
   if (newest !== undefined) {
-    const remedy = "Go back to the version that you upgraded, with its database: bodega upgrade --back";
-    throw wrongState(`This version does not know migration ${newest} of the database.`, { remedy });
+    const remedy = mayGoBack
+      ? "Go back to the version before, with its database: bodega upgrade --back"
+      : "Keep the installed version, or restore a backup that the other one made.";
+    throw wrongState(`The other version does not know migration ${newest}, as the database has it.`, { remedy });
   }
   if (pending.length === 0 || config.databaseUrl === undefined) return null;
   const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
-  throw wrongState(`This version migrates the database, which several servers may use: ${pending.join(", ")}.`, {
+  throw wrongState(`The other version migrates the database, which several servers may use: ${pending.join(", ")}.`, {
     remedy,
   });
 }
