@@ -1,5 +1,5 @@
 import type { Elysia } from "elysia";
-import { AppError, methodNotAllowed, notAuthenticated, unavailable } from "../errors.ts";
+import { AppError, methodNotAllowed, notAuthenticated, routeNotFound, unavailable } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { hasToken, metricsType } from "../monitoring/metrics/http.ts";
 import { createReadiness, type ReadinessDeps } from "../monitoring/readiness.ts";
@@ -14,7 +14,7 @@ export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeByt
   version: string;
   /** Whether the reference of the API is served. */
   hasDocs: boolean;
-  /** `/metrics` for requests with this token; without it there is no such route. */
+  /** `/metrics` for requests with this token; without it the page is not found. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
   /** Called for a request of `/health/live` that `bodega doctor` sends. */
   onSeen?: ((request: Request) => void) | undefined;
@@ -40,8 +40,8 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   }
   mountPage(server, pipeline, "/", async (request) => answerHome(request, version, hasDocs, await findUnready()));
   for (const [path, answer] of Object.entries(hasDocs ? referencePages : {})) mountPage(server, pipeline, path, answer);
-  if (metrics === undefined) return;
   mountPage(server, pipeline, "/metrics", async (request) => {
+    if (metrics === undefined) return routeNotFound();
     if (!hasToken(request, metrics.token)) {
       return notAuthenticated("The token is missing or wrong.", {
         remedy: "Send Authorization: Bearer with the value of BODEGA_METRICS_TOKEN.",

@@ -39,8 +39,7 @@ export function lines(maxLength: number) {
 export const languageForm: Form = {
   minLength: 2,
   maxLength: 35,
-  pattern:
-    "^([A-Za-z]{2,3}|[A-Za-z]{5,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
+  pattern: "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
 };
 
 /** The form of a comma-separated list of some of these names, without the spaces that services ignore. */

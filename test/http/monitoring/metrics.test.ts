@@ -142,6 +142,7 @@ describe("/metrics at the server's own address", () => {
     const plain = startTestApp({ db: database.db });
     const reply = await fetch(`${plain.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
     expect([reply.status, ((await reply.json()) as { error: { code: number } }).error.code]).toEqual([404, 5106]);
+    expect((await fetch(`${plain.url}/metrics`, { method: "POST" })).status).toBe(405);
     await plain.stop();
   });
 
