@@ -34,6 +34,7 @@ interface CliError {
 
 const ctrlC = "\u0003";
 const down = "\u001b[B";
+const up = "\u001b[A";
 const eraseLine = "\u0015";
 const password = "Marmalade-Teapot-73";
 const unattended = ["--title", "Ada's mugs", "--owner-email", "ada@example.com", "--owner-random-password"];
@@ -183,7 +184,7 @@ describe("leaving at a prompt is exit code 130, and nothing is created", () => {
       () => [...untilMail, ...mailSteps(silent.port), ["Sending a test mail", ctrlC]],
     ],
     ["at the last question", () => [...untilMail, ...noMail, ["Create the store?", ctrlC]]],
-    ["with a no to the last question", () => [...untilMail, ...noMail, ["Create the store?", "n\r"]]],
+    ["with a no to the last question", () => [...untilMail, ...noMail, ["Create the store?", `${up}\r`]]],
   ])("%s", async (_when, steps) => {
     const { atTerminal, isUntouched } = openNew();
     const secrets = makeDir();
@@ -233,6 +234,38 @@ test("an invalid answer is refused at its prompt, and asked for again", async ()
   const { key, owner, made } = await init("-n", "mugs");
   expect([key?.name, key?.published, key?.origins, key?.allow_no_origin]).toEqual(["backend", false, [], true]);
   expect([owner?.email, owner?.role, made]).toEqual(["ada@example.com", "owner", []]);
+});
+
+test("the summary shows what will be created, and each part can be asked for again", async () => {
+  const { atTerminal, json } = openNew();
+  const known = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "de", "--owner-name", "Ada"];
+  const ownerAgain: Steps = [
+    ["Owner email", "eve@example.com\r"],
+    ["New password", "\r"],
+  ];
+  const keyAgain: Steps = [["Name of the first app key", `${eraseLine}shop\r`], ...secretToScreen];
+  const steps: Steps = [
+    ["Owner email", "ada@example.com\r"],
+    ["New password", "\r"],
+    ["Name of the first app key", "\r"],
+    ...secretToScreen,
+    ...noMail,
+    ["Create the store?", `${down}${down}\r`],
+    ...ownerAgain,
+    ["Create the store?", `${down}${down}${down}\r`],
+    ...keyAgain,
+    ["Create the store?", "\r"],
+  ];
+  const { code, screen } = await atTerminal(steps, ...known, "--publish", "--no-origins", "--no-serve");
+  const text = stripEscapes(screen);
+  for (const email of ["ada@example.com", "eve@example.com"]) {
+    expect(text).toContain(`Owner       Ada, ${email}, generated password\n`);
+  }
+  expect(text).toContain("Store       Mugs (mugs), prices in EUR, language de\n");
+  expect(text).toContain("App key     shop, published\n");
+  expect(code).toBe(0);
+  expect(await json<object[]>("user", "list", "-n", "mugs")).toMatchObject([{ email: "eve@example.com" }]);
+  expect(await json<object[]>("key", "list", "-n", "mugs")).toMatchObject([{ name: "shop" }]);
 });
 
 test("a relay without encryption is not asked for a login, and the missing encryption is reported", async () => {

@@ -40,12 +40,14 @@ async function takePassword(args: InitArgs, console: Console): Promise<NewPasswo
   return wantsRandomPassword(args) ? { password: makePassword(), isRandom: true } : askStrongPassword();
 }
 
-const pages = "Sites whose pages may use the key, such as shop.example.com; it is then a storefront key (optional)";
+const keyIntroduction =
+  "A website, an app or an importer needs an app key to use the store. With a site, it is a storefront key.";
+const pages = "Sites whose pages may use the key, such as shop.example.com (optional)";
 
 /** The first app key. When it cannot ask, it stays unpublished unless --publish is given. */
 export async function takeKey(args: InitArgs, console: Console) {
   const { "key-name": name, publish, origin } = args;
-  if (console.canAsk) await introduce(console, "A website, an app or an importer needs an app key to use the store.");
+  if (console.canAsk) await introduce(console, keyIntroduction);
   const isAsked = console.canAsk && args.origins && origin.length === 0;
   const origins = isAsked ? await askOrigins(pages, true) : origin;
   const suggestion = origins.length > 0 ? "storefront" : "backend";

@@ -15,7 +15,7 @@ export default defineCommand({
     "bodega init -n demo --smtp-url-file smtp.url --mail-from shop@example.com --systemd --data-dir /var/lib/bodega",
   ],
   notes: [
-    "At a terminal it asks for everything that the flags leave open, and writes nothing before the last answer. " +
+    "At a terminal it asks for everything that the flags leave open, shows a summary whose parts can be changed, and writes nothing before the last answer. " +
       "Elsewhere it needs --title or --namespace, and --owner-email with a password, or --no-owner. " +
       "The key stays unpublished without --publish, and no browser can use it without --origin.",
     passwordNote,

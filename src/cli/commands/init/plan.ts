@@ -13,8 +13,10 @@ import { withContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { planSecretFile, requireReader } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
+import { escapeControls } from "../../terminal/escape.ts";
 import { info } from "../../terminal/output.ts";
-import { askYesNo } from "../../terminal/prompt.ts";
+import { askChoice } from "../../terminal/prompt.ts";
+import { renderFields } from "../../terminal/table.ts";
 import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
 import { takeAddress, takeKey, takeOwner, takeReplica, takeSecretFile } from "./access.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
@@ -55,13 +57,12 @@ export async function planShop(args: InitArgs, console: Console) {
   if (files.key !== undefined && files.key.path === files.password?.path) {
     throw new UsageError("--save-secret-to and --save-password-to must name different files.");
   }
-  if (console.canAsk && !console.assumeYes) {
-    const question = answers.store === null ? `Update store ${answers.namespace}?` : "Create the store?";
-    if (!(await askYesNo(question, true))) throw new CancelledError();
-  }
   const startsService = unit !== null && (await confirmStart(unit, console));
   return { config, answers, files, unit, startsService };
 }
+
+/** What `gatherAnswers` returns. */
+export type Answers = Awaited<ReturnType<typeof gatherAnswers>>;
 
 /** The answers of flags and questions. A part is null when it exists already or is not wanted. Writes nothing. */
 async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
@@ -76,23 +77,82 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   if (console.canAsk) await greet(console, config, isNew);
   const found = findNamespace(args, existing);
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
-  const named = console.canAsk ? await askNamespace(args, existing) : { namespace: found as string, title: args.title };
-  const { namespace } = named;
-  const shop = await readShop(namespace);
-  const store = shop.store === null ? await takeStore(args, console, named) : null;
-  const owner = shop.owner === null && args.owner ? await takeOwner(args, console) : null;
-  const key = shop.key === null ? await takeKey(args, console) : null;
-  const secretFile = key === null ? undefined : await takeSecretFile(args, console, { namespace, keyName: key.name });
-  const { title, language } = store ?? (shop.store as NonNullable<Shop["store"]>);
-  const to = owner?.email ?? shop.owner?.email;
-  const mail = wantsMail(args, config) ? await takeMail(args, console, { title, language, to }) : null;
-  const address = await takeAddress(args, console, config);
-  const replicateTo = await takeReplica(args, console, config);
+  let named = console.canAsk ? await askNamespace(args, existing) : { namespace: found as string, title: args.title };
+  const shop = await readShop(named.namespace);
+  let store = shop.store === null ? await takeStore(args, console, named) : null;
+  let owner = shop.owner === null && args.owner ? await takeOwner(args, console) : null;
+  const takeNamedKey = async () => {
+    const key = await takeKey(args, console);
+    const { namespace } = named;
+    return { key, secretFile: await takeSecretFile(args, console, { namespace, keyName: key.name }) };
+  };
+  let keyAnswers = shop.key === null ? await takeNamedKey() : { key: null, secretFile: undefined };
+  const hasMail = wantsMail(args, config);
+  const takeServer = () => {
+    const { title, language } = store ?? (shop.store as NonNullable<Shop["store"]>);
+    return takeMail(args, console, { title, language, to: owner?.email ?? shop.owner?.email });
+  };
+  let mail = hasMail ? await takeServer() : null;
   const isRunning = config.databaseUrl === undefined && (await isServerRunning(config.dataDir));
   // Its flags can differ from the settings.
   const runningUrl = isRunning ? (await readServerStatus(config.dataDir))?.url : undefined;
-  const run = readRunMode(args) ?? (isRunning ? "none" : await askRunMode(console));
-  return { namespace, store, owner, key, secretFile, mail, address, replicateTo, run, isRunning, runningUrl };
+  const takeRun = async () => ({
+    address: await takeAddress(args, console, config),
+    replicateTo: await takeReplica(args, console, config),
+    run: readRunMode(args) ?? (isRunning ? ("none" as const) : await askRunMode(console)),
+  });
+  let server = await takeRun();
+  for (;;) {
+    const { namespace } = named;
+    const answers = { namespace, store, owner, ...keyAnswers, mail, ...server, isRunning, runningUrl };
+    const again = console.canAsk && !console.assumeYes ? await confirmAnswers(console, answers, hasMail) : undefined;
+    if (again === undefined) return answers;
+    if (again === "store") {
+      named = await askNamespace(args, existing);
+      store = await takeStore(args, console, named);
+    }
+    if (again === "owner") owner = await takeOwner(args, console);
+    if (again === "key") keyAnswers = await takeNamedKey();
+    if (again === "mail") mail = await takeServer();
+    if (again === "server") server = await takeRun();
+  }
+}
+
+const servers = {
+  serve: "now, in this terminal",
+  systemd: "a systemd service",
+  none: "is not started",
+} as const;
+
+/** Shows what will be created, and asks whether to. Returns the part to ask for again; undefined to go on. */
+async function confirmAnswers(console: Console, answers: Answers, hasMail: boolean) {
+  const { namespace, store, owner, key, secretFile, mail, address, replicateTo, run } = answers;
+  const name = key && [key.name, key.publish ? "published" : "unpublished", ...key.origins].join(", ");
+  const fields: [string, string | undefined | null][] = [
+    ["Store", store && `${store.title} (${namespace}), prices in ${store.currency}, language ${store.language}`],
+    [
+      "Owner",
+      owner && `${owner.name ? `${owner.name}, ` : ""}${owner.email}${owner.isRandom ? ", generated password" : ""}`,
+    ],
+    ["App key", name],
+    ["Its secret", key && (secretFile ?? "shown once")],
+    ["Mail", mail ? `${new URL(mail.smtpUrl).host}, from ${mail.mailFrom}` : hasMail ? "none" : null],
+    ["Public URL", address.BODEGA_PUBLIC_URL],
+    ["Replica", replicateTo],
+    ["Server", servers[run]],
+  ];
+  const shown = fields.flatMap(([label, text]): [string, string][] => (text ? [[label, escapeControls(text)]] : []));
+  const layout = { width: console.screen?.columns, color: console.color };
+  await console.writeError(`\n${renderFields(shown, layout)}`);
+  const parts = { store, owner, key, mail: hasMail, server: true };
+  const choices = (["store", "owner", "key", "mail", "server"] as const).filter((part) => parts[part]);
+  const next = await askChoice(store === null ? `Update store ${namespace}?` : "Create the store?", [
+    { value: "yes" as const, name: "yes" },
+    ...choices.map((value) => ({ value, name: `no, change the ${value}` })),
+    { value: "no" as const, name: "no, cancel" },
+  ]);
+  if (next === "no") throw new CancelledError();
+  return next === "yes" ? undefined : next;
 }
 
 async function greet(console: Console, config: Config, isNew: boolean): Promise<void> {
