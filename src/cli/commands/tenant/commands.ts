@@ -67,7 +67,7 @@ const tenantFlags = {
   "stock-share": {
     ...numberArg(
       "percent",
-      "Share of an item's available stock that these can reserve, if more than 10 are available (default: 50)",
+      "Share of an item's whole stock that these can reserve, or 10 pieces if that is more (default: 20)",
     ),
     valueHint: "percent",
   },

@@ -13,7 +13,7 @@ import {
   timestamp,
 } from "../../values/schema.ts";
 import { Image, ImageInput } from "./image-model.ts";
-import { availableText, notShown, stock, stockedVersion, Variant, VariantInput } from "./variants/variant-model.ts";
+import { availableText, notShown, stock, Variant, VariantInput, versionText } from "./variants/variant-model.ts";
 
 export const productStatus = oneOf(["draft", "published", "archived"], {
   description: "Customers and storefront keys see published products only.",
@@ -124,7 +124,7 @@ export const Product = output("Product", {
   views_count: count,
   currency: Type.String({ description: "ISO 4217." }),
   lang: Type.String({ description: "Language of the title; also sent as `Content-Language`." }),
-  version: stockedVersion,
+  version: Type.Integer({ minimum: 1, description: versionText }),
   created_at: timestamp,
   updated_at: timestamp,
   published_at: nullable(timestamp),

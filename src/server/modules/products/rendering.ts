@@ -63,10 +63,7 @@ export function forEachView<T>(make: (view: View) => T): Record<View, T> {
 }
 
 /** SQL for the version that a view shows. */
-export const shownVersions: Record<View, SQL> = {
-  whole: sql`version`,
-  catalog: sql`version - hidden_versions`,
-};
+export const shownVersions = { whole: sql`version`, catalog: sql`version - hidden_versions` };
 
 /** SQL for the JSON of a stored product. Of `metadata`, the catalogue has the member `public`. */
 export const productViews: Record<View, SQL> = {

@@ -159,7 +159,7 @@ const moves = { release: move(unreserve), commit: move(sell), restock: move(putB
 /** Increases the version of the product `productId`. */
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** The same when the stock of a variant has changed: triggers show catalogue readers what they can see of it. */
+/** The same after the change of a variant, of which triggers show catalogue readers what they can see. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 

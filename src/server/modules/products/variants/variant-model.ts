@@ -46,11 +46,8 @@ const stockCount = (description: string) => nullable(Type.Integer({ description 
 /** Parts of descriptions. */
 export const notShown = "Not shown to customers and storefront keys.";
 export const availableText = `Stock minus what unpaid orders reserve; null if not counted. Customers and storefront keys see at most ${maxShownStock}.`;
-export const stockedVersion = Type.Integer({
-  minimum: 1,
-  description:
-    "Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.",
-});
+export const versionText =
+  "Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.";
 
 export const Variant = output("Variant", {
   id: Type.String({ description: "`var_…`" }),
@@ -62,7 +59,7 @@ export const Variant = output("Variant", {
   stock: Type.Optional(stockCount(`Stock on hand; null if not counted. ${notShown}`)),
   available: stockCount(availableText),
   images: Type.Array(Image),
-  version: stockedVersion,
+  version: Type.Integer({ minimum: 1, description: versionText }),
   created_at: timestamp,
   updated_at: timestamp,
 });

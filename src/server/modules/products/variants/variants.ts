@@ -161,7 +161,8 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
   return inTransaction(ctx, async (tx) => {
     const variant = await explainConflicts(() => insertVariant(tx, productId, row));
     if (variant) {
-      await finishWrite(tx, productId, { edited: row.stock === null ? undefined : { productId, variantId } });
+      const written = { productId, now: toTimestamp(tx.now()) };
+      await finishWrite(tx, touchProduct, written, row.stock === null ? undefined : { productId, variantId });
       await indexProduct(tx, productId);
       return variant;
     }
@@ -194,7 +195,7 @@ export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number
     const values = { ...idsOf(tx, ids), now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteVariantRow, values);
     if (!deleted) throw await failedWriteError(tx, ids, ifMatch);
-    await finishWrite(tx, ids.productId, { ...values, edited: deleted.stock === null ? undefined : ids });
+    await finishWrite(tx, touchProduct, values, deleted.stock === null ? undefined : ids);
     await indexProduct(tx, ids.productId);
   });
 }
@@ -207,12 +208,10 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
     const key = idsOf(tx, ids);
     const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, key);
     const madeTitle = columns.options === undefined ? null : titleFrom(columns.options).slice(0, 300) || null;
-    const now = toTimestamp(tx.now());
-    const values = { ...columns, ...key, madeTitle, now, ifMatch };
+    const values = { ...columns, ...key, madeTitle, now: toTimestamp(tx.now()), ifMatch };
     const variant = await explainConflicts(() => get(tx.db, updateVariantStatement(names, price), values));
     if (!variant) throw await failedWriteError(tx, ids, ifMatch);
-    const edited = before && before.stock !== columns.stock ? ids : undefined;
-    await finishWrite(tx, ids.productId, { now, edited, touch: names.join() === "stock" ? hideVersion : touchProduct });
+    await finishWrite(tx, hideVersion, values, before && before.stock !== columns.stock ? ids : undefined);
     const isSearched = (["title", "sku", "options", "compareAtMinor"] as const).some(
       (name) => columns[name] !== undefined,
     );
@@ -224,12 +223,9 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
 /** Increases the product's version by `touch`, and records its event and that of the variant whose stock was edited. */
 async function finishWrite(
   tx: Ctx,
-  productId: string,
-  {
-    now = toTimestamp(tx.now()),
-    edited,
-    touch = touchProduct,
-  }: { now?: string; edited: VariantIds | undefined; touch?: typeof touchProduct },
+  touch: typeof touchProduct,
+  { productId, now }: Record<"productId" | "now", string>,
+  edited?: VariantIds,
 ) {
   const values = { ...idsOf(tx, { productId }), now };
   const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
