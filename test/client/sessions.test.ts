@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, setSystemTime, test } from "bun:test";
 import type { ClientOptions, Session } from "../../src/client/client.ts";
+import { updateTenant } from "../../src/server/modules/tenants/service.ts";
 import { goodPassword } from "../support/account.ts";
 import type { Shop } from "../support/factories.ts";
 import { codeIn, deliverMail } from "../support/sign-up.ts";
@@ -41,6 +42,18 @@ onDatabase("file", (suite) => {
     await shop.call("POST /users/", { body: { email, password: goodPassword } });
     return { email, password: goodPassword };
   }
+
+  test("a customer signs in with a mailed code, also while somebody else is signed in", async () => {
+    await updateTenant(suite.app.system, shop.namespace, { signInByMail: "on" });
+    const [first, second] = [await createLogin(), await createLogin()];
+    const client = open();
+    await client.auth.login(first);
+    expect((await client.store()).sign_in_by_mail).toBe(true);
+    expect(await client.auth.mailCode({ email: second.email })).toEqual({ accepted: true });
+    const code = codeIn((await deliverMail(shop)).at(-1)?.text);
+    const { user_id } = await client.auth.login({ email: second.email, code });
+    expect([(await client.auth.session())?.user_id, (await client.users.me()).email]).toEqual([user_id, second.email]);
+  });
 
   test("a customer signs up with a code, signs in and out, and each step is an error where it cannot be", async () => {
     const sessions: (Session | null)[] = [];

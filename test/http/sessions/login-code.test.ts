@@ -325,6 +325,23 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code: second })).code).toBe(5212);
   });
 
+  test("the mail is exported with its person, and erased with them, as the code is", async () => {
+    const shop = await openShop(suite);
+    const account = await openAccount(shop, { email });
+    await ask(shop, email);
+    const { data } = await account.call<{ mail: { kind: string }[] }>("GET /users/me/export/");
+    expect(data.mail.map(({ kind }) => kind)).toEqual(["login_code"]);
+    await account.call("POST /users/me/erase/", { body: { password: goodPassword } });
+    const { rows } = await suite.app.db.execute({
+      sql: `select (select count(*) from mail_codes where tenant_id = t.id) as codes,
+        (select count(recipient_key) + count(sealed) from mail_outbox where tenant_id = t.id) as mails,
+        (select count(*) from rate_limits where key like '%' || t.id || ':' || ?) as limits
+        from tenants t where namespace = ?`,
+      args: [email, shop.namespace],
+    });
+    expect(Object.values({ ...rows[0] }).map(Number)).toEqual([0, 0, 0]);
+  });
+
   test("the code takes an account of an open sign-up from a stranger who knows its password", async () => {
     const shop = await openShop(suite);
     await updateTenant(suite.app.system, shop.namespace, { signUp: "open" });
