@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -192,18 +193,19 @@ test("--fix fixes only what is safe, and records it in the audit log", async () 
 test("database files that others can read are reported and not changed; --fix changes their modes and records it", async () => {
   const shop = copyShop();
   await claim(shop);
-  const paths = ["bodega.db", "secret.key"].map((name) => join(shop.dataDir, name));
+  const paths = ["secret.key", "bodega.db"].map((name) => join(shop.dataDir, name));
   for (const path of paths) chmodSync(path, 0o666);
   chmodSync(shop.dataDir, 0o700);
   const modes = () => paths.map((path) => (statSync(path).mode & 0o777).toString(8));
   const find = async (...flags: string[]) => pick((await runDoctor(shop, ...flags)).findings, { check: "files" });
   const each = (fixed: boolean) => paths.map((subject) => ({ subject, fixable: true, fixed }));
   expect(await find()).toMatchObject(each(false));
+  expect((await find()).map(({ severity }) => severity)).toEqual(["error", "warning"]);
   expect(modes()).toEqual(["666", "666"]);
   expect(await find("--fix")).toMatchObject(each(true));
   expect(modes()).toEqual(["600", "600"]);
   const { stdout } = await runHere(["audit", "list", "--event", "doctor.fixed", "--json"], shop);
-  expect(JSON.parse(stdout).map(({ subject }: { subject: string }) => subject)).toEqual(paths.toReversed());
+  expect(JSON.parse(stdout).map(({ subject }: { subject: string }) => subject)).toEqual(paths);
 });
 
 /** Faults whose remedy is not a command, or does not fix them alone. */
@@ -336,6 +338,23 @@ const reported: [
     (shop) => noteBackup(shop, { last_success: { at: inDays(-30), place: "x", bytes: 1 } }),
   ],
   [
+    "a backup that is older than twice its interval",
+    { check: "backups", severity: "error" },
+    /^bodega db backup$/,
+    (shop) => {
+      shop.env.BODEGA_BACKUP_EVERY = "12h";
+      noteBackup(shop, { last_success: { at: inDays(-1.01), place: "x", bytes: 1 } });
+    },
+  ],
+  [
+    "a directory for backups that cannot be written",
+    { check: "backups", severity: "error" },
+    /BODEGA_BACKUP_TO/,
+    ({ env, productFile }) => {
+      env.BODEGA_BACKUP_TO = join(productFile, "backups");
+    },
+  ],
+  [
     "a backup that failed",
     { check: "backups", severity: "warning" },
     /^bodega db backup$/,
@@ -346,6 +365,32 @@ const reported: [
       }),
   ],
 ];
+
+test("the directory of backups is tried, which leaves nothing there", async () => {
+  const shop = copyShop();
+  const place = join(shop.dir, "backups");
+  shop.env.BODEGA_BACKUP_TO = join(place, "of this shop");
+  mkdirSync(place);
+  const changedAt = statSync(place).mtimeMs;
+  expect(pick((await runDoctor(shop)).findings, { check: "backups" })).toMatchObject([{ severity: "note" }]);
+  expect(statSync(place).mtimeMs).toBeGreaterThan(changedAt);
+  expect(readdirSync(place)).toEqual([]);
+});
+
+test("authorities in bodega.env, which the runtime does not read, are refused with the way to set them", async () => {
+  const { dataDir, env } = copyShop();
+  const path = join(dataDir, "bodega.env");
+  writeFileSync(path, "NODE_EXTRA_CA_CERTS=/etc/ssl/own.pem\n", { mode: 0o600 });
+  const message = `NODE_EXTRA_CA_CERTS has no effect in ${path}. Set it in the environment of the process.`;
+  const { code, stderr } = await runHere(["tenant", "list", "--json"], { env });
+  expect({ code, error: JSON.parse(stderr).error }).toMatchObject({ code: 2, error: { message } });
+  expect(pick((await runDoctor({ env })).findings, { check: "settings" })).toMatchObject([
+    { severity: "error", message },
+  ]);
+  // A service that also loads the file itself has it.
+  const set = { ...env, NODE_EXTRA_CA_CERTS: "/etc/ssl/own.pem" };
+  expect((await runHere(["tenant", "list"], { env: set })).code).toBe(0);
+});
 
 test("a missing backup file is found; one that exists or is in object storage has no finding", async () => {
   const shop = copyShop();

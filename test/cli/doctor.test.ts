@@ -77,6 +77,34 @@ test("only -n restricts the checks, not BODEGA_NAMESPACE", async () => {
   expect((await json<Report>("doctor")).checked.toSorted()).toEqual(checked.toSorted());
 });
 
+test("--only and --ignore choose the checks, and an unknown one is exit code 2 with the names of all", async () => {
+  await tamper(addProduct("prd_low", 9), addGap);
+  const only = await run(["doctor", "--json", "--only", "stock,mail", "--only", "search"]);
+  const { checked, findings } = JSON.parse(only.stdout) as Report;
+  expect({ code: only.code, checked }).toEqual({
+    code: 1,
+    checked: ["directory", "file", "schema", "mail", "stock", "search"],
+  });
+  expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(["mail", "stock", "search"]));
+  const others = await run(["doctor", "--json", "--ignore", "stock,integrity", "--ignore", "numbers"]);
+  const rest = JSON.parse(others.stdout) as Report;
+  expect(rest.findings.filter(({ check }) => ["stock", "numbers"].includes(check))).toEqual([]);
+  expect([...environment, ...database, ...records].filter((id) => !rest.checked.includes(id)).toSorted()).toEqual([
+    ...["integrity", "numbers", "stock"],
+  ]);
+  await json("doctor", "--fix", "--only", "totals");
+  expect((await run(["doctor", "--only", "stock"])).code).toBe(1);
+  for (const name of ["post", "schema"]) {
+    const { code, error } = await failure("doctor", "--ignore", name);
+    expect({ code, message: error.message }).toEqual({ code: 2, message: expect.stringContaining(" mail, ") });
+  }
+});
+
+test("--only reports a database that cannot be opened", async () => {
+  const { code, stdout } = await run(["doctor", "--only", "stock", "--data-dir", join(makeDir(), "nothing")]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("does not exist") });
+});
+
 test("without findings the summary says so, and -q prints nothing", async () => {
   await json("user", "create", "-n", "other", "--email", "ada@example.com", "--role", "owner", "--random-password");
   await tamper(`insert into two_factor (user_id, tenant_id, secret, confirmed_at, created_at)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describeHolders } from "../../src/server/db/local/lock-holders.ts";
+import { describeUsers } from "../../src/server/db/local/database-users.ts";
 import { typedSecret } from "./command-calls.ts";
 import { countRows } from "./database-contents.ts";
 import {
@@ -45,10 +45,10 @@ describe("missing arguments are prompted for at a terminal, and the answers work
     const { line } = leaveOutRequired(called, shop);
     const args = [...line, ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
     const holders: string[] = [];
-    const database = join(shop.dataDir, "bodega.db-users");
+    const database = join(shop.dataDir, "bodega.db");
     const questions = listQuestions(called, shop).map(([question, answer]): Step => {
       const send = () => {
-        if (existsSync(database)) holders.push(describeHolders(database));
+        if (existsSync(`${database}-users`)) holders.push(describeUsers(database));
         return answer as string;
       };
       return [question, send];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { suggestNamespace } from "../../src/cli/commands/init/store.ts";
 import { certificate, certificateKey } from "../support/certificate.ts";
@@ -562,6 +562,32 @@ test("--print-unit and --print-compose print without creating anything", async (
   expect(compose).toEqual({
     services: { bodega: expect.objectContaining({ volumes, ports: ["127.0.0.1:9000:8080"], read_only: true }) },
   });
+  const flags = ["--port", "9000", "--host", "::", "--public-url", "https://shop.example.com", "--log", "json"];
+  const files = [
+    "--tls-cert",
+    "shop.crt",
+    "--tls-key",
+    "shop.key",
+    "--smtp-url-file",
+    "smtp url",
+    "--mail-from",
+    "a@b.example",
+  ];
+  const more = ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "127.0.0.1", "--replicate-to", "s3://shops/mugs"];
+  const account = { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "secret" };
+  const { stdout: unit } = await here(["init", "--print-unit", ...flags, ...files, ...more], account);
+  expect(unit.match(/(?<=^Environment=).*$/gm)?.toSorted()).toEqual([
+    `"BODEGA_SMTP_URL_FILE=${resolve("smtp url")}"`,
+    "BODEGA_HOST=::",
+    "BODEGA_LOG=json",
+    "BODEGA_MAIL_FROM=a@b.example",
+    "BODEGA_PORT=9000",
+    "BODEGA_PUBLIC_URL=https://shop.example.com",
+    "BODEGA_REPLICATE_TO=s3://shops/mugs",
+    `BODEGA_TLS_CERT=${resolve("shop.crt")}`,
+    `BODEGA_TLS_KEY=${resolve("shop.key")}`,
+    "BODEGA_TRUSTED_PROXY=10.0.0.0/8,127.0.0.1",
+  ]);
   expect((await failure("init", "--title", "Mugs", "--print-unit")).error.message).toBe(
     "--print-unit and --title cannot be used together.",
   );

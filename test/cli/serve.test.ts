@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { watchServer } from "../support/serving.ts";
 import { until } from "../support/until.ts";
@@ -107,6 +108,20 @@ describe("serve", () => {
     const hint = `No store found. Create one: bodega init --data-dir ${env.BODEGA_DATA_DIR}`;
     await until("the hint", () => server.log().includes(hint));
     expect(server.log()).toMatch(/WARN +BODEGA_DATABASE_SYNC_URL in the environment is not a setting/);
+  });
+
+  test("warns of a secret key that other accounts could read, and restricts it", async () => {
+    const dir = join(makeDir(), "shop");
+    const path = join(dir, "secret.key");
+    mkdirSync(dir);
+    writeFileSync(path, "k".repeat(43), { mode: 0o644 });
+    const env = environment({ BODEGA_DATA_DIR: dir });
+    const child = Bun.spawn([...command, "serve", "--port", "0"], { env, stdout: "pipe", stderr: "pipe" });
+    running.push(child);
+    const server = watchServer(child);
+    await server.ready();
+    expect(server.log()).toMatch(/WARN +Other accounts of this machine could read secret\.key\..* bodega db rekey/);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   test("with --json the announcement is one JSON value", async () => {

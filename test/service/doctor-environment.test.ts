@@ -13,7 +13,7 @@ import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { runSmtpSession } from "../../src/server/modules/mail/smtp-session.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { openTestDatabase } from "../support/backend.ts";
-import { certificate } from "../support/certificate.ts";
+import { certificate, certificateKey } from "../support/certificate.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { startSmtpServer } from "../support/smtp.ts";
@@ -140,6 +140,8 @@ describe("the disk", () => {
     expect(find(room(9.9 * gibibyte))).toEqual([["warning", expect.stringContaining("9.9 GiB (9 %)")]]);
     expect(find(room(20 * gibibyte), { bytes: 10 * gibibyte })).toHaveLength(1);
     expect(find(room(99 * 1024 ** 2))[0]).toEqual(["error", expect.stringContaining("99 MiB (0 %)")]);
+    const small = { blocks: (128 * 1024 ** 2) / 4096, ...room(87 * 1024 ** 2) };
+    expect(find(small, { bytes: 0 })[0]).toEqual(["warning", expect.stringContaining("87 MiB (67 %)")]);
   });
 
   test.each([
@@ -172,6 +174,20 @@ describe("the clock", () => {
     const env = { BODEGA_PUBLIC_URL: `http://127.0.0.1:${server.port}` };
     expect(await severities({}, env)).toEqual([expect.stringMatching(/^error: .* hours? behind http/)]);
     expect(await severities({}, { BODEGA_PUBLIC_URL: "http://127.0.0.1:1" })).toEqual([]);
+  });
+
+  test("that is days ahead is found by the date of the S3 server, whose certificate then seems expired", async () => {
+    const date = () => new Date(Date.now() - 72 * hour).toUTCString();
+    const tls = { cert: certificate, key: certificateKey };
+    const server = Bun.serve({
+      port: 0,
+      tls,
+      fetch: () => new Response("", { status: 403, headers: { date: date() } }),
+    });
+    closers.push(() => server.stop(true));
+    const s3 = { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "secret" };
+    const env = { ...s3, BODEGA_S3_ENDPOINT: `https://127.0.0.1:${server.port}` };
+    expect(await severities({}, env)).toEqual([expect.stringMatching(/^error: .* 3 days ahead of https/)]);
   });
 });
 

@@ -13,9 +13,15 @@ import { invalidFlag, UsageError } from "./usage-error.ts";
 
 const endings = { csv: "csv", tsv: "csv", txt: "csv", ndjson: "ndjson", jsonl: "ndjson" } as const;
 
-/** The format of an export. Errors: UsageError where `--json` and the export would share standard output. */
-export function readExportFormat(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
+/**
+ * The format of an export. Asks before it replaces a file.
+ * Errors: UsageError where `--json` and the export would share standard output.
+ */
+export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
   if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
+  const path = resolve(args.output);
+  const isFile = args.output !== "-" && (await stat(path).catch(() => undefined))?.isFile();
+  if (isFile) await confirmAction(console, `Replace the file ${path}?`);
   return args.format ?? formatOf(args.output) ?? "csv";
 }
 
@@ -23,13 +29,6 @@ export function readExportFormat(console: Console, args: { output: string; forma
 export function formatOf(path: string): "csv" | "ndjson" | undefined {
   const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(endings, ending) ? endings[ending as keyof typeof endings] : undefined;
-}
-
-/** Asks before an export replaces a file, while nothing else waits. */
-export async function confirmReplacement(console: Console, output: string): Promise<void> {
-  const path = await realpath(output).catch(() => resolve(output));
-  const found = await stat(path).catch(() => undefined);
-  if (output !== "-" && found?.isFile()) await confirmAction(console, `Replace the file ${path}?`);
 }
 
 interface Export<T> {

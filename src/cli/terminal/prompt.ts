@@ -15,19 +15,14 @@ export async function confirmAction(console: Console, question: string, signal?:
   if (!(await askYesNo(escapeControls(question), false, signal))) throw new CancelledError();
 }
 
-/** Asks to type the name of what will be deleted, or uses `given` of `--confirm <name>`; `--yes` is not enough. */
-export async function confirmName(
-  console: Console,
-  warning: string,
-  name: string,
-  { given, signal }: { given: string | undefined; signal?: AbortSignal },
-): Promise<void> {
+/** Asks to type the name of what will be deleted, or uses `--confirm <name>`; `--yes` is not enough. */
+export async function confirmName(console: Console, warning: string, name: string, given: string | undefined) {
   let typed = given;
   if (typed === undefined) {
     if (!console.canAsk) throw needsFlag(`--confirm ${name}`, warning);
     await console.writeError(`${escapeControls(warning)}\n`);
     const message = `Type ${escapeControls(name)} to continue:`;
-    typed = await askText(message, { optional: true, signal });
+    typed = await askText(message, { optional: true });
   }
   if (typed === name) return;
   throw new UsageError(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`, {
@@ -53,21 +48,19 @@ interface TextQuestion {
   suggestion?: string | undefined;
   /** An empty answer is accepted. */
   optional?: boolean;
-  /** Ends the question. */
-  signal?: AbortSignal | undefined;
   /** Throws AppError or UsageError for a wrong answer, so that the rule is the service's own. */
   check?: (text: string) => unknown;
 }
 
 /** Asks for a line of text until it is valid. */
 export async function askText(message: string, question: TextQuestion = {}): Promise<string> {
-  const { suggestion, optional = false, check, signal } = question;
+  const { suggestion, optional = false, check } = question;
   const validate = (text: string) => {
     if (text.trim() === "") return optional || "A value is required.";
     return judgeAnswer(() => check?.(text.trim()));
   };
   const config = { message, validate, ...(suggestion !== undefined && suggestion !== "" && { default: suggestion }) };
-  return (await ask(({ input }, streams) => input(config, { ...streams, ...(signal && { signal }) }))).trim();
+  return (await ask(({ input }, streams) => input(config, streams))).trim();
 }
 
 /** An answer to choose, and its text. */

@@ -8,6 +8,8 @@ export interface UnitOptions {
   dataDir: string;
   /** Other directories that the server writes to. */
   folders?: readonly string[];
+  /** Variables of its environment. */
+  settings?: Readonly<Record<string, string>>;
   /** Whether it has a replica, which another server may take over. */
   hasReplica?: boolean;
   /** The account: one that systemd creates, or an existing one. */
@@ -31,12 +33,14 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
  * MemoryDenyWriteExecute is missing because the JavaScript engine compiles at run time.
  * @throws wrongState for a path that a unit cannot contain.
  */
-export function renderUnit({ command, dataDir, folders = [], hasReplica = false, account, port }: UnitOptions): string {
+export function renderUnit({ command, dataDir, folders = [], hasReplica = false, ...options }: UnitOptions): string {
+  const { account, port, settings = {} } = options;
   const [program = "", ...words] = command;
   requirePlain(program, /["'\\\p{Cc}]/u);
   const paths = [dataDir, ...folders];
   for (const path of paths) requirePlain(path, /\p{Cc}/u);
   const exec = [quoteWord(program), ...[...words, "serve", "--data-dir", dataDir].map(quoteArgument)].join(" ");
+  const environment = Object.entries(settings).map((pair) => `Environment=${quoteWord(pair.join("="))}\n`);
   // Home directories are hidden, unless the data or the program is in one.
   const isInHome = [...paths, ...command].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
@@ -47,7 +51,7 @@ After=network-online.target
 
 [Service]
 Type=exec
-ExecStart=${exec}
+${environment.join("")}ExecStart=${exec}
 Restart=on-failure
 RestartSec=2${hasReplica ? "\n# Another server took over the replica.\nRestartPreventExitStatus=4" : ""}
 # Requests in flight get ten seconds.

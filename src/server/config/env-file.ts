@@ -7,6 +7,7 @@ import { writeWhole } from "./data-dir.ts";
 import { type Environment, nonEmpty, readVariable } from "./environment.ts";
 
 const fileSuffix = "_FILE";
+const authorities = "NODE_EXTRA_CA_CERTS";
 const heading =
   "# Configuration of this store's server and commands. Environment variables and flags take precedence.\n";
 
@@ -18,13 +19,18 @@ export function envFilePath(dataDir: string): string {
 /**
  * Adds the variables of a data directory's env file to an environment. A variable that the environment sets, in either
  * form, takes precedence over both forms in the file.
- * @throws validationFailed when the file cannot be read: ignoring it would drop options silently.
+ * @throws validationFailed when the file or a variable in it cannot be used: ignoring it would drop options silently.
  */
 export function withEnvFile(env: Environment, dataDir: string): Environment {
   const text = readEnvFile(dataDir);
   if (text === undefined) return env;
   const isSet = (name: string) => env[name] !== undefined && env[name] !== "";
-  const added = Object.entries(parseEnv(text)).filter(([name]) => {
+  const found = parseEnv(text);
+  if (found[authorities] && found[authorities] !== env[authorities]) {
+    const message = `${authorities} has no effect in ${envFilePath(dataDir)}. Set it in the environment of the process.`;
+    throw validationFailed(message, { remedy: "For the systemd service: systemctl edit bodega" });
+  }
+  const added = Object.entries(found).filter(([name]) => {
     const base = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : name;
     return base.startsWith("BODEGA_") && !isSet(base) && !isSet(`${base}${fileSuffix}`);
   });

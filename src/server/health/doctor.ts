@@ -43,6 +43,9 @@ export const checkMeanings: Readonly<Record<string, string>> = {
   ),
 };
 
+/** The checks that can be left out: others need a directory and a database that can be opened. */
+export const optionalChecks = Object.keys(checkMeanings).filter((id) => !/^(?:directory|file|schema)$/.test(id));
+
 export interface DoctorOptions extends RunOptions {
   /** The errors of the configuration. */
   faults?: readonly AppError[];

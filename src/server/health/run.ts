@@ -25,6 +25,8 @@ export interface RunOptions {
   namespace?: string | undefined;
   /** Fixes what can be fixed, and records it in the audit log. */
   fix?: boolean;
+  /** Checks that do not run. */
+  skip?: string[];
   /** Counts warnings as failures. */
   strict?: boolean;
   /** Called as checks begin and end. */
@@ -63,11 +65,14 @@ export class Run {
     });
   }
 
-  readonly databaseStep = (check: string, work: () => Promise<Finding[]>) => this.add("database", check, work);
+  readonly databaseStep = async (check: string, work: () => Promise<Finding[]>) => {
+    if (!this.#options.skip?.includes(check)) await this.add("database", check, work);
+  };
 
   /** Runs checks concurrently. An error of one of them is a finding. */
   async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
-    const { timeoutMs, command } = this.#options.deps;
+    const { deps, skip } = this.#options;
+    const { timeoutMs, command } = deps;
     const { ctx } = subject;
     const work = async (check: EnvironmentCheck): Promise<Finding[]> => {
       try {
@@ -77,7 +82,7 @@ export class Run {
         return [finding("error", check.id, `This check failed: ${reasonOf(error)}`, command("db check"))];
       }
     };
-    const runnable = checks.filter(({ reads }) => !reads || ctx !== null);
+    const runnable = checks.filter(({ id, reads }) => !skip?.includes(id) && (!reads || ctx !== null));
     await Promise.all(runnable.map((check) => this.add("environment", check.id, () => work(check))));
   }
 

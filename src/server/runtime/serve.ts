@@ -13,6 +13,7 @@ import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { shareCores } from "../modules/passwords/password-hash.ts";
 import { hasTenants } from "../modules/tenants/service.ts";
+import { isKeyOpen } from "../security/secret-key.ts";
 import type { Vault } from "../security/vault.ts";
 import type { CertificateWatcher } from "../tls/watch-certificate.ts";
 import { quoteWord } from "../values/shell-quote.ts";
@@ -89,10 +90,14 @@ async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run
   return (await import("../replication/take-over.ts")).takeOver(config, { notice, signal: stop.signal });
 }
 
+const openKey =
+  "Other accounts of this machine could read secret.key. If one may have copied it, replace the key: bodega db rekey";
+
 /** The main process. With workers it answers no requests itself, but runs the jobs that run once for all of them. */
 async function runMain(given: Config, run: Run): Promise<number> {
   const { version, log, stopSignal } = run;
   for (const { message } of findUnknownSettings(run.env, given.dataDir)) log.notice("warn", message);
+  if (isKeyOpen(given.dataDir)) log.notice("warn", openKey);
   const certificate = await openTls(given, log);
   const config = await becomeServer(given, run);
   // Several listeners share the port: those of workers, or of successive certificates.

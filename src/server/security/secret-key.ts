@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import type { Config } from "../config/config.ts";
 import { restrictFile, writeWhole } from "../config/data-dir.ts";
 import type { Session } from "../db/session.ts";
 import { get, param, run, statement } from "../db/statement.ts";
-import { type AppError, conflict, errnoOf, unavailable, wrongState } from "../errors.ts";
+import { type AppError, attempt, conflict, errnoOf, unavailable, wrongState } from "../errors.ts";
 import { secretFingerprint } from "./table.ts";
 import { createVault, type Vault } from "./vault.ts";
 
@@ -117,6 +117,9 @@ function makeSecret(dataDir: string, path: string): string {
     return first;
   }
 }
+
+/** Whether other accounts can read the key's file, until it is used: that restricts it. */
+export const isKeyOpen = (dataDir: string) => ((attempt(() => statSync(secretPath(dataDir)))?.mode ?? 0) & 0o044) !== 0;
 
 function secretPath(dataDir: string): string {
   return join(dataDir, "secret.key");

@@ -16,7 +16,7 @@ import { onExit } from "../../terminal/terminal.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 
 const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
-/** Stores that are named beside each other; `--json` has all. */
+/** Stores that are named; `--json` has all. */
 const maxNamed = 20;
 
 export default defineCommand({
@@ -74,7 +74,7 @@ export default defineCommand({
       const { plan, noteRestored } = await makePlan({ source, config, folder, until: args.at }, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
-      await confirm(console, plan, { given: args.confirm, signal });
+      await confirm(console, plan, args.confirm, signal);
       const { applyRestore } = await import("../../../server/backup/restore/restore.ts");
       const actor = { kind: "terminal", account: accountName() } as const;
       const { kept, keyRestored } = await showProgress(console, signal, (show) => {
@@ -120,19 +120,15 @@ async function makePlan(
 }
 
 /** Asks before the restore. Where the backup lacks stores, it is probably another shop's, and `--yes` is not enough. */
-async function confirm(
-  console: Console,
-  plan: RestorePlan,
-  { given, signal }: { given: string | undefined; signal: AbortSignal },
-): Promise<void> {
+async function confirm(console: Console, plan: RestorePlan, given: string | undefined, signal: AbortSignal) {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));
-  const { findLostStores } = await import("../../../server/backup/restore/restore.ts");
-  const [lost, ...others] = findLostStores(plan);
+  const kept = new Set(plan.fetched.inspection.tenants.map(({ id }) => id));
+  const [lost, ...others] = plan.present?.tenants.filter(({ id }) => !kept.has(id)) ?? [];
   if (lost !== undefined) {
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
-    const warning = `The present database has store ${nameStore(lost)}${more}, which the backup does not have.`;
-    return confirmName(console, warning, lost.namespace, { given, signal });
+    const warning = `The backup does not have store ${nameStore(lost)}${more} of the present database (${lost.id}).`;
+    return confirmName(console, warning, lost.namespace, given);
   }
   const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
   await confirmAction(console, question, signal);
@@ -152,27 +148,19 @@ function nameStore({ namespace, title }: { namespace: string; title: string }): 
   return `${namespace} (${title})`;
 }
 
-/** The stores of both sides, those of the present database first. */
-function listStores({ fetched, present }: RestorePlan): string[][] {
-  const sides = [fetched.inspection.tenants, present?.tenants ?? []];
-  const ids = new Set(sides.toReversed().flatMap((stores) => stores.map(({ id }) => id)));
-  const nameIn = (id: string) =>
-    sides.map((stores) => formatValue(stores.filter((one) => one.id === id).map(nameStore)[0]));
-  return [...ids].slice(0, maxNamed).map((id) => ["store", ...nameIn(id)]);
-}
-
 /** Renders the content of a backup beside the present database. Nothing is cut. */
-function renderComparison({ columns, color }: Console, plan: RestorePlan): string {
-  const { fetched, present } = plan;
+function renderComparison({ columns, color }: Console, { fetched, present }: RestorePlan): string {
   const { manifest, inspection } = fetched;
+  const nameStores = (stores: RestorePlan["fetched"]["inspection"]["tenants"] = []) =>
+    formatValue(stores.slice(0, maxNamed).map(nameStore)) + (stores.length > maxNamed ? ", …" : "");
   const rows = [
     ["created at", formatValue(manifest?.created_at), ""],
     ["schema", formatValue(inspection.schema.at(-1)?.name), ""],
+    ["store names", nameStores(inspection.tenants), nameStores(present?.tenants)],
     ...contents.map((name) => {
       const label = name === "last_act_at" ? "last audit entry" : name;
       return [label, formatValue(inspection.contents[name]), formatValue(present?.contents[name])];
     }),
-    ...listStores(plan),
   ];
   const table = ["", "BACKUP", "PRESENT"].map((header, index) => {
     return { header, value: (row: string[]) => row[index] ?? "", whole: true };

@@ -3,10 +3,11 @@ import { readDataDir } from "../../../server/config/env-file.ts";
 import { AppError } from "../../../server/errors.ts";
 import { makeContext } from "../../context/context.ts";
 import { type DatabaseFlags, openCliOptions } from "../../context/read-config.ts";
-import { namespaceArg } from "../../framework/args.ts";
+import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
+import { invalidFlag } from "../../terminal/usage-error.ts";
 import { addressFlags } from "../serve/server-process.ts";
 import { runAndPrint } from "./print.ts";
 
@@ -20,11 +21,13 @@ export default defineCommand({
   args: {
     namespace: { ...namespaceFlag, description: "Check only the records and settings of this store" },
     fix: { type: "boolean", description: "Fix what can be fixed, and record it in the audit log" },
+    only: { ...valueArg("check", "Run only this check; separate several with commas"), multiple: true },
+    ignore: { ...valueArg("check", "Leave out this check; separate several with commas"), multiple: true },
     strict: { type: "boolean", description: "Exit with 1 for warnings too" },
     verbose: { type: "boolean", description: "Say for each check without findings what is well" },
     ...addressFlags,
   },
-  examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --json"],
+  examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --only mail,backups --json"],
   notes: [
     "Environment: data directory, disk, settings, server, secret key, clock, backups, replica, rehearsal, mail server, certificate, public URL and proxy, " +
       "stores, accounts, keys, push, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
@@ -32,18 +35,27 @@ export default defineCommand({
     "The exit code is 0 when no error is found or all errors are fixed, and 1 when an error remains. A server may be " +
       "running; use the same flags and environment as for the server. Ledger entries and order numbers are never " +
       "changed.",
+    "--only and --ignore take the names that the report shows. The directory and the schema are always checked.",
   ],
   async run(args, console) {
     const { namespace, fix, strict } = args;
     const { command, env } = console;
     const { version } = buildInfo;
     const deps = { now: Date.now, env, version, uid: process.getuid?.(), timeoutMs, command, makeContext };
-    const { checkMeanings, runDoctor, runDirectoryCheck } = await import("../../../server/health/doctor.ts");
+    const { checkMeanings, optionalChecks, runDoctor, runDirectoryCheck } = await import(
+      "../../../server/health/doctor.ts"
+    );
+    const [only = [], ignore] = (["only", "ignore"] as const).map((flag) => {
+      const ids = args[flag].flatMap((text) => text.split(","));
+      if (ids.every((id) => optionalChecks.includes(id))) return ids;
+      throw invalidFlag(`--${flag}`, `must name one of these checks: ${optionalChecks.join(", ")}`);
+    });
+    const skip = optionalChecks.filter((id) => ignore?.includes(id) || (only.length > 0 && !only.includes(id)));
     const { config, faults } = readConfigAndFaults(args, console);
     const fixCommand = command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
     const view = { fixCommand: fix ? null : fixCommand, meanings: args.verbose ? checkMeanings : undefined };
     return runAndPrint(console, view, (onProgress) => {
-      const options = { namespace, fix, strict, onProgress, deps, faults };
+      const options = { namespace, fix, strict, skip, onProgress, deps, faults };
       const isOtherDatabase = faults.some(({ message }) => /BODEGA_(?:DATABASE|SECRET)/.test(message));
       if (config !== null && !isOtherDatabase) return runDoctor(config, options);
       return runDirectoryCheck(readDataDir({ "data-dir": args["data-dir"] }, console.env), options);

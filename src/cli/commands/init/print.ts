@@ -1,11 +1,13 @@
+import { resolve } from "node:path";
 import { envFilePath } from "../../../server/config/env-file.ts";
 import { addressOf } from "../../../server/runtime/port.ts";
+import { sharedArgs } from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { info, printJson, warn } from "../../terminal/output.ts";
 import { toUserRecord } from "../user/print.ts";
 import { type Outcome, secretsLost } from "./create.ts";
-import { checkFlags, type InitArgs } from "./flags.ts";
+import { checkFlags, type InitArgs, initFlags } from "./flags.ts";
 import { formatGuide } from "./guide.ts";
 import { readInitConfig } from "./plan.ts";
 import { describeUnit, renderCompose } from "./unit.ts";
@@ -50,10 +52,23 @@ export async function printService(args: InitArgs, console: Console): Promise<vo
   checkFlags(args);
   const isUnit = args["print-unit"];
   const config = readInitConfig(args, console, isUnit);
-  const { text, warnings } = isUnit ? describeUnit(config, undefined) : renderCompose(config);
+  const { text, warnings } = isUnit ? describeUnit(config, undefined, readSettings(args)) : renderCompose(config);
   for (const warning of warnings) await warn(console, warning);
   if (isUnit) await warnOfEnvironment(console, envFilePath(config.dataDir));
   await (console.json ? printJson(console, { text }) : console.write(text));
+}
+
+/** The settings that flags give, as variables. Everyone can read a unit, so that it names the file of a secret. */
+function readSettings(args: InitArgs): Record<string, string> {
+  const smtpUrl = { configEnv: "BODEGA_SMTP_URL", completes: "file" };
+  const flags = { ...initFlags, "database-url": sharedArgs["database-url"], "smtp-url-file": smtpUrl };
+  const entries = Object.entries(flags).flatMap(([name, arg]) => {
+    const value = [args[name as keyof typeof flags] ?? []].flat().join(",");
+    if (!("configEnv" in arg) || value === "") return [];
+    const variable = name.endsWith("-file") ? `${arg.configEnv}_FILE` : arg.configEnv;
+    return [[variable, "completes" in arg && !value.startsWith("s3:") ? resolve(value) : value]];
+  });
+  return Object.fromEntries(entries);
 }
 
 async function reportUnit(console: Console, { settings }: Outcome, unit: NonNullable<Outcome["unit"]>): Promise<void> {

@@ -44,9 +44,9 @@ export type Unit = ReturnType<typeof describeUnit>;
 
 /**
  * The systemd unit that serves this data directory, with its path and the present content of that file, and warnings
- * why the service may not work as it is. Errors: wrongState for a path that no unit can name, unavailable.
+ * why the service may not work as it is. `settings` are for its environment. Errors: wrongState for a path that no unit can name, unavailable.
  */
-export function describeUnit(config: Config, unitDir: string | undefined) {
+export function describeUnit(config: Config, unitDir: string | undefined, settings = {}) {
   const { dataDir, port } = config;
   const path = join(resolve(unitDir ?? systemUnits), unitName);
   const account = chooseAccount(dataDir);
@@ -55,6 +55,7 @@ export function describeUnit(config: Config, unitDir: string | undefined) {
     command: ownCommand,
     dataDir,
     folders,
+    settings,
     hasReplica: config.replicateTo !== undefined,
     account,
     port,

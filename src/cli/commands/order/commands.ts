@@ -13,7 +13,7 @@ import {
   userFilterArg,
 } from "../../framework/list-args.ts";
 import type { Console } from "../../terminal/console.ts";
-import { confirmReplacement, readExportFormat, writeExport } from "../../terminal/export-file.ts";
+import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { printJson, printList } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { findUser } from "../user/args.ts";
@@ -142,7 +142,7 @@ const exportOrder = defineCommand({
     "NDJSON has one order per line, as GET /orders/{id}/ returns it.",
   ],
   async run(args, console) {
-    const format = readExportFormat(console, args);
+    const format = await prepareExport(console, args);
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
     const { output } = args;
@@ -150,7 +150,6 @@ const exportOrder = defineCommand({
     const writeNdjson = (views: readonly OrderView[]) =>
       views.map(({ order }) => `${JSON.stringify(order)}\n`).join("");
     const render = format === "csv" ? orderCsvRows : writeNdjson;
-    await confirmReplacement(console, output);
     await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...(await readOrderFilter(ctx, args)), sort: "created_at" });
       // Only the owner can read the file: orders contain names and addresses.

@@ -5,7 +5,7 @@ import { recordArg, withTenant } from "../../context/context.ts";
 import { choiceArg, exportArgs, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { collectPages, limitArg, noteLimit, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
-import { confirmReplacement, readExportFormat, writeExport } from "../../terminal/export-file.ts";
+import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 import { formatPrice, formatStock, printProduct, toProductRecord } from "./print.ts";
@@ -113,14 +113,13 @@ const exportProduct = defineCommand({
   ],
   async run(args, console) {
     const { output, status, columns } = args;
-    const format = readExportFormat(console, args);
+    const format = await prepareExport(console, args);
     if (format !== "csv" && columns) throw invalidFlag("--columns", "is for CSV files");
     const { countProducts, csvFormat, exportProducts } = await import(
       "../../../server/modules/products/transfer/export.ts"
     );
     const lines = format === "csv" ? csvFormat(columns) : { header: "", render: (json: string) => `${json}\n` };
     const render = (page: readonly string[]) => page.map(lines.render).join("");
-    await confirmReplacement(console, output);
     await withTenant(args, console, async (ctx) => {
       const total = console.screen && (await countProducts(ctx, { status }));
       const pages = exportProducts(ctx, { status });

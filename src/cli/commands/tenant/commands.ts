@@ -226,7 +226,7 @@ const deleteTenant = defineCommand({
   done: "Deleted store {namespace}.",
   async run(args, console) {
     const warning = `This permanently deletes store ${args.tenant} with its keys, products, orders, users and all other data.`;
-    await confirmName(console, warning, args.tenant, { given: args.confirm });
+    await confirmName(console, warning, args.tenant, args.confirm);
     const { deleteTenant } = await import("../../../server/modules/tenants/service.ts");
     const deleted = await withContext(args, console, (ctx) => deleteTenant(ctx, args.tenant));
     await printRecord(console, { ...deleted, status: "deleted" }, "namespace");

@@ -33,7 +33,7 @@ async function removeUser(
   const { getUser } = await import("../../../server/modules/users/service.ts");
   const user = await withUser(args, console, getUser);
   const warning = `This permanently deletes user ${user.email} (${user.id}) and ${effect}.`;
-  await confirmName(console, warning, user.email, { given: args.confirm });
+  await confirmName(console, warning, user.email, args.confirm);
   await changeUser(args, console, (ctx) => remove(ctx, user.id));
   return user;
 }

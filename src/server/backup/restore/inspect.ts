@@ -56,7 +56,8 @@ export function inspectCopy(connection: Connection) {
   const first = (table: string, expression: string): unknown =>
     tables.has(table) ? (connection.values(`SELECT ${expression} FROM ${table}`)[0]?.[0] ?? null) : null;
   const count = (table: string, rows = "*") => Number(first(table, `count(${rows})`) ?? 0);
-  const stores = tables.has("tenants") ? connection.values("SELECT id, namespace, title FROM tenants ORDER BY 2") : [];
+  const store = "json_object('id', id, 'namespace', namespace, 'title', title)";
+  const stores = String(first("tenants", `json_group_array(${store} ORDER BY namespace)`) ?? "[]");
   const migrations = tables.has("__bodega_migrations")
     ? connection.values("SELECT name, hash FROM __bodega_migrations ORDER BY name")
     : [];
@@ -65,14 +66,10 @@ export function inspectCopy(connection: Connection) {
     /** When the database was created, RFC 3339; it identifies the database. */
     begunAt: first("__bodega_migrations", "min(applied_at)") as string | null,
     keyFingerprint: first("secret_fingerprint", "max(value)") as string | null,
-    tenants: stores.map(([id, namespace, title]) => ({
-      id: String(id),
-      namespace: String(namespace),
-      title: String(title),
-    })),
+    tenants: JSON.parse(stores) as { id: string; namespace: string; title: string }[],
     /** Numbers of records, and the time of the last entry in the audit log, for people to compare. */
     contents: {
-      stores: stores.length,
+      stores: count("tenants"),
       users: count("users"),
       products: count("products", "iif(deleted_at IS NULL, 1, NULL)"),
       orders: count("orders"),

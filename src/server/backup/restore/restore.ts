@@ -58,12 +58,6 @@ export async function planRestore(fetched: FetchedBackup, config: Config): Promi
   return { fetched, key, warnings, present: null };
 }
 
-/** The present stores that the database loses by a restore. */
-export function findLostStores({ fetched, present }: RestorePlan): Inspection["tenants"] {
-  const kept = new Set(fetched.inspection.tenants.map(({ id }) => id));
-  return (present?.tenants ?? []).filter(({ id }) => !kept.has(id));
-}
-
 /**
  * Replaces the database by a backup. A file is replaced by renaming, so that the old or the new one exists at any
  * moment; until then the signal can abort the restore without a change. The database of a server is loaded in batches.

@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { refuseStandby } from "../../config/data-dir.ts";
 import { type AppError, unavailable, wrongState } from "../../errors.ts";
+import { describeUsers } from "./database-users.ts";
 import { FileLock } from "./file-lock.ts";
 import { keepDamagedWal } from "./kept-wal.ts";
 import { loadLibsql } from "./load-libsql.ts";
-import { describeHolders } from "./lock-holders.ts";
 import { hasWal } from "./merge-wal.ts";
 
 const pollMs = 20;
@@ -13,11 +13,11 @@ const pollMs = 20;
 const shareTimeoutMs = 30_000;
 const claimTimeoutMs = 60_000;
 
-interface ClaimOptions {
+interface WaitOptions {
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
-  /** Called once when the wait begins, with the processes that it waits for. */
-  onWait?: ((holders: string) => void) | undefined;
+  /** Called once when the wait begins, with the commands that have the database open. */
+  onWait?: ((users: string) => void) | undefined;
 }
 
 /**
@@ -34,35 +34,26 @@ export async function shareFile(path: string): Promise<FileLock> {
     throw wrongState(message, { remedy });
   }
   const failure = () => unavailable("Another command replaces the database. Try again when it ends.");
-  return waitFor(path, (lock) => lock.tryShared(), { timeoutMs: shareTimeoutMs, failure });
+  return waitFor(path, (lock) => lock.tryShared(), failure, { timeoutMs: shareTimeoutMs });
 }
 
 /**
  * Waits until no process has the database file open, and keeps it from being opened until the lock is closed.
  * @throws unavailable, which names the processes that keep it open; the signal's reason.
  */
-export async function claimFile(path: string, options: ClaimOptions = {}): Promise<FileLock> {
-  const { timeoutMs = claimTimeoutMs } = options;
-  const failure = () => {
-    const remedy = "Try again when it has ended.";
-    return unavailable(`The database is in use (${describeHolders(usersFile(path))}). Nothing was changed.`, {
-      remedy,
-    });
-  };
-  return waitFor(path, (lock) => lock.tryExclusive(), { ...options, timeoutMs, failure });
-}
-
-/** The file whose lock every process shares that has the database open. */
-function usersFile(path: string): string {
-  return `${path}-users`;
+export async function claimFile(path: string, options: WaitOptions = {}): Promise<FileLock> {
+  const failure = () =>
+    unavailable(`The database is in use (${describeUsers(path)}). Nothing was changed. Try again when it is free.`);
+  return waitFor(path, (lock) => lock.tryExclusive(), failure, { timeoutMs: claimTimeoutMs, ...options });
 }
 
 async function waitFor(
   path: string,
   tryLock: (lock: FileLock) => boolean,
-  { timeoutMs, failure, signal, onWait }: ClaimOptions & { timeoutMs: number; failure: () => AppError },
+  failure: () => AppError,
+  { timeoutMs = 0, signal, onWait }: WaitOptions,
 ): Promise<FileLock> {
-  const lock = new FileLock(await loadLibsql(), usersFile(path));
+  const lock = new FileLock(await loadLibsql(), `${path}-users`);
   let isWaiting = false;
   const deadline = performance.now() + timeoutMs;
   try {
@@ -74,7 +65,7 @@ async function waitFor(
       }
       if (tryLock(lock)) return lock;
       if (performance.now() > deadline) throw failure();
-      if (!isWaiting) onWait?.(describeHolders(usersFile(path)));
+      if (!isWaiting) onWait?.(describeUsers(path));
       isWaiting = true;
       await Bun.sleep(pollMs);
       signal?.throwIfAborted();

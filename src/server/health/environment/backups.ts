@@ -1,13 +1,16 @@
-import { statSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, isAbsolute } from "node:path";
 import { sql } from "drizzle-orm";
 import { readLast } from "../../backup/last.ts";
 import { backupsFolder, rehearsedPlace } from "../../backup/location.ts";
+import { openStorage } from "../../backup/open-storage.ts";
 import { shouldReplicate } from "../../backup/schedule.ts";
+import { storageError } from "../../backup/storage.ts";
+import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import { get, statement } from "../../db/statement.ts";
-import { errnoOf } from "../../errors.ts";
+import { type AppError, errnoOf } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
 import { describeShared } from "../../replication/check-place.ts";
@@ -20,8 +23,8 @@ import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { type EnvironmentCheck, type Finding, finding, type Severity } from "../finding.ts";
 
-const hour = 3_600_000;
-const day = 24 * hour;
+const day = 86_400_000;
+const trialName = "doctor-trial";
 const maxRehearsalAgeMs = 3 * day;
 
 // A libSQL database has one audit log, and a directory of backups on each machine that made some.
@@ -34,7 +37,7 @@ export const backups = {
   id: "backups",
   about: "There is a recent backup, its file still exists, and the last attempt succeeded.",
   reads: "database",
-  async run({ ctx, now, config, command }) {
+  async run({ ctx, now, config, command, timeoutMs }) {
     const subject = config.backupTo ?? backupsFolder(config.dataDir);
     const describe = (message: string, severity: Severity = "warning") =>
       finding(severity, subject, message, command("db backup"));
@@ -44,12 +47,16 @@ export const backups = {
       "The server makes a backup every few minutes. A replica costs less and loses about a second at most.";
     if (shouldReplicate(config)) found.push(finding("note", subject, frequent, "Use --replicate-to."));
     const audited = await get(ctx.db, selectLast);
+    const { backupEveryMs: everyMs, backupTo } = config;
+    if (backupTo ?? everyMs) found.push(...(await tryWriting(subject, config, timeoutMs)));
+    const maxAgeMs = everyMs ? 2 * everyMs : 7 * day;
+    const overdue = everyMs ? "error" : "warning";
     const last = Math.max(...[success?.at, audited?.at].map((at) => (at ? Date.parse(at) : 0)));
     const advice = "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
     if (last === 0) {
       const first = await get(ctx.db, selectFirst);
-      const isNew = first === undefined || now() - Date.parse(first.at) < day;
-      return [...found, describe(`There is no backup of this database. ${advice}`, isNew ? "note" : "warning")];
+      const isNew = first === undefined || now() - Date.parse(first.at) < (everyMs ? maxAgeMs : day);
+      return [...found, describe(`There is no backup of this database. ${advice}`, isNew ? "note" : overdue)];
     }
     const age = formatDuration(now() - last);
     // A backup in the log of a libSQL database may be on another machine.
@@ -58,10 +65,25 @@ export const backups = {
     if (place && isGone(place)) {
       return [...found, describe(`The last backup, made ${age} ago, is no longer at ${place}.`)];
     }
-    const maxAgeMs = config.backupEveryMs === undefined ? 7 * day : 2 * config.backupEveryMs + hour;
-    return now() - last <= maxAgeMs ? found : [...found, describe(`The last backup is ${age} old. ${advice}`)];
+    return now() - last <= maxAgeMs ? found : [...found, describe(`The last backup is ${age} old. ${advice}`, overdue)];
   },
 } satisfies EnvironmentCheck;
+
+/** Writes and removes an object where backups go. A directory that is missing is made with the first backup. */
+async function tryWriting(address: string, config: Config, timeoutMs: number): Promise<Finding[]> {
+  let place = address;
+  while (isAbsolute(place) && !existsSync(place)) place = dirname(place);
+  try {
+    const storage = openStorage(place, config, timeoutMs);
+    await storage.put(trialName, new Uint8Array());
+    // An account that may only write can make backups.
+    await storage.remove(trialName).catch(() => {});
+    return [];
+  } catch (cause) {
+    const { message, remedy } = storageError(cause, place, "The server cannot make backups in") as AppError;
+    return [finding("error", address, message, remedy ?? "Correct --backup-to (BODEGA_BACKUP_TO).")];
+  }
+}
 
 /** Whether a file is missing or empty. Object storage is not read. */
 function isGone(place: string): boolean {

@@ -10,7 +10,7 @@ import {
   statfsSync,
   statSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { databaseFile } from "../../config/data-dir.ts";
 import { largeWalBytes } from "../../db/local/checkpoint.ts";
 import { findClosed } from "../../db/local/keep-modes.ts";
@@ -94,7 +94,8 @@ function describeOpen({ path, stats, maxMode }: Entry): Finding {
   const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
   const message = `Other accounts of this machine can access ${path} (mode ${mode}).`;
   const remedy = `chmod ${maxMode.toString(8)} ${quoteWord(path)}`;
-  return { ...finding("warning", path, message, remedy), fix: async () => chmodSync(path, stats.mode & maxMode) };
+  const severity = basename(path).startsWith("secret.key") && stats.mode & 0o044 ? "error" : "warning";
+  return { ...finding(severity, path, message, remedy), fix: async () => chmodSync(path, stats.mode & maxMode) };
 }
 
 function describeForeign({ path, stats }: Entry, owner: Stats, uid: CheckSubject["uid"]): Finding {
@@ -174,7 +175,8 @@ export function checkDisk(
 
 function checkSpace(dir: string, free: number, total: number, database: number): Finding[] {
   const wanted = GiB + 2 * database;
-  const isFull = free < minFreeBytes;
+  // A small disk may have less than that and be almost empty.
+  const isFull = free < Math.min(minFreeBytes, total / 10);
   const isTight = free < wanted || (free < total / 10 && free < plentyBytes);
   if (!isFull && !isTight) return [];
   const consequence = isFull

@@ -138,9 +138,13 @@ interface Comparison {
 
 export const clock = {
   id: "clock",
-  about: "The clock of this machine agrees with the data, the database server and the public URL.",
+  about: "The clock of this machine agrees with the data, the database server, the public URL and S3.",
   async run(subject) {
-    const compared = await Promise.all([compareData(subject), compareDatabase(subject), comparePublicUrl(subject)]);
+    const { publicUrl, s3 } = subject.config;
+    const bucket = s3 && (s3.endpoint ?? `https://s3.${s3.region}.amazonaws.com`);
+    const urls = [publicUrl && `${publicUrl}/health/live`, bucket].filter((url) => url !== undefined);
+    const servers = urls.map((url) => compareServer(url, subject));
+    const compared = await Promise.all([compareData(subject), compareDatabase(subject), ...servers]);
     return compared.filter((one) => one !== null).flatMap(describeSkew);
   },
 } satisfies EnvironmentCheck;
@@ -159,17 +163,17 @@ async function compareDatabase({ ctx, config, now }: CheckSubject): Promise<Comp
   return { name: "the database server", before, theirs: Date.parse(String(rows[0]?.at)), after: now() };
 }
 
-async function comparePublicUrl({ config: { publicUrl }, now, timeoutMs }: CheckSubject): Promise<Comparison | null> {
-  if (publicUrl === undefined) return null;
+async function compareServer(url: string, { now, timeoutMs }: CheckSubject): Promise<Comparison | null> {
   try {
     const before = now();
-    const signal = AbortSignal.timeout(timeoutMs);
-    const { headers } = await fetch(`${publicUrl}/health/live`, { method: "HEAD", redirect: "manual", signal });
+    // With a wrong clock, a right certificate seems expired.
+    const untrusted = { tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(timeoutMs) };
+    const { headers } = await fetch(url, { method: "HEAD", redirect: "manual", ...untrusted });
     // The header has whole seconds.
     const theirs = Date.parse(headers.get("date") ?? "") + 500;
-    return Number.isNaN(theirs) ? null : { name: publicUrl, before, theirs, after: now() };
+    return Number.isNaN(theirs) ? null : { name: new URL(url).origin, before, theirs, after: now() };
   } catch {
-    return null; // The check of the address reports it.
+    return null; // The checks of the address and of the backups report it.
   }
 }
 
