@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { copyFileSync, readdirSync, renameSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
@@ -13,6 +13,11 @@ const maxLostMs = 3000;
 
 const follow = (binary: Binary, place: string) =>
   binary.serveBy([binary.path, "standby", "--from", place, "--port", "0"]);
+
+function copyKey(from: Binary, to: Binary): void {
+  mkdirSync(defaultDataDir(to.dir), { recursive: true, mode: 0o700 });
+  copyFileSync(join(defaultDataDir(from.dir), "secret.key"), join(defaultDataDir(to.dir), "secret.key"));
+}
 
 /** The lag of a standby in seconds, as its health check answers it. */
 async function readLag({ url }: Serving): Promise<number | undefined> {
@@ -40,9 +45,9 @@ async function openPair() {
   const shop = await openShop(first);
   const place = makeDir();
   const server = await first.serve("--replicate-to", place);
+  copyKey(first, second);
   const standby = await follow(second, place);
   await until("the copy", async () => (await readLag(standby)) !== undefined);
-  copyFileSync(join(defaultDataDir(first.dir), "secret.key"), join(defaultDataDir(second.dir), "secret.key"));
   return { ...shop, first, second, place, server, standby };
 }
 
@@ -81,11 +86,13 @@ test("a standby of an empty place, or of one that cannot be read, follows it as 
   const first = installBinary();
   await openShop(first);
   const place = join(makeDir(), "later");
-  const standby = await follow(installBinary(), place);
+  const second = installBinary();
+  const standby = await follow(second, place);
   await until("the notice", () => standby.log().includes("waits for"));
   await Bun.sleep(3000);
   expect(await readLag(standby)).toBeUndefined();
   const server = await first.serve("--replicate-to", place);
+  copyKey(first, second);
   await until("the snapshot", () => server.log().includes("snapshot made"));
   const made = performance.now();
   await until("the copy", async () => (await readLag(standby)) !== undefined);
@@ -107,11 +114,12 @@ test("a standby is seconds behind; when the server is killed it takes over, and 
   const server = await first.serve("--replicate-to", place);
   const second = installBinary();
   const standby = await follow(second, place);
-  await until("the copy", async () => (await readLag(standby)) !== undefined);
-  // Without the key it goes on following.
+  const missing = "signed with the secret key of its server, which is missing here";
+  await until("the notice", () => standby.log().includes(missing));
   expect(await second.run("standby", "promote", "--yes")).toMatchObject({ code: 4 });
-  expect((await second.run("doctor")).stdout).toContain("The secret key of the server is missing");
-  copyFileSync(join(defaultDataDir(first.dir), "secret.key"), join(defaultDataDir(second.dir), "secret.key"));
+  expect((await second.run("doctor")).stdout).toContain(missing);
+  copyKey(first, second);
+  await until("the copy", async () => (await readLag(standby)) !== undefined);
   expect(await second.run("doctor")).toMatchObject({ code: 0 });
 
   const load = startLoad({ url: server.url, namespace, auth, clients: 4 });

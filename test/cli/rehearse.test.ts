@@ -8,7 +8,7 @@ import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
 import { readBirth } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Report } from "../../src/server/health/run.ts";
-import { openPlace } from "../../src/server/replication/place.ts";
+import { openReplica } from "../../src/server/replication/objects.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
 import { startRehearsals } from "../../src/server/runtime/rehearsals.ts";
 import { createClock } from "../support/clock.ts";
@@ -25,13 +25,18 @@ let server: ReturnType<typeof startRehearsals> | undefined;
 
 beforeAll(async () => {
   await json("tenant", "create", "demo");
+  writeFileSync(join(dataDir, "secret.key"), "a secret of the tests, with many characters", { mode: 0o600 });
   // Otherwise the next command would empty the WAL.
   const lock = await acquireServerLock(dataDir);
   const db = (await openDatabase({ dataDir })) as FileDatabase;
   const notices: string[] = [];
   const options = { dataDir, database: await readBirth(db), version: "1", keepMs: 3_600_000, pollMs: 20 };
   const notice = (_level: string, message: string) => notices.push(message);
-  const replicator = new Replicator(db, { ...options, place: openPlace(whole, { s3: undefined }), notice });
+  const replicator = new Replicator(db, {
+    ...options,
+    place: openReplica(whole, { s3: undefined, secret: undefined, dataDir }),
+    notice,
+  });
   replicator.begin();
   await until("a snapshot", () => notices.some((one) => one.includes("snapshot made")));
   await json("tenant", "create", "second");
@@ -119,6 +124,52 @@ test("a restored database with wrong records fails the rehearsal", async () => {
   await copy.json("db", "backup");
   const { error } = await copy.failure("db", "rehearse");
   expect(error.message).toContain("is 7 and should be 0");
+});
+
+test("a rehearsal of another shop's replica or backups proves nothing about this one", async () => {
+  copyReplica();
+  const other = openCli(join(makeDir(), "data"));
+  await other.json("tenant", "create", "other");
+  cpSync(join(dataDir, "secret.key"), join(other.dataDir, "secret.key"));
+  const { code, stderr } = await other.run(["db", "rehearse"], { env: env() });
+  expect({ code, stderr }).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("has another database, created at"),
+  });
+  const { last_success, last_failure } = JSON.parse(
+    readFileSync(join(other.dataDir, "backups", "rehearsal.json"), "utf8"),
+  );
+  expect({ last_success, last_failure }).toMatchObject({
+    last_success: null,
+    last_failure: { message: expect.anything() },
+  });
+  // A place that is not this server's may be anyone's.
+  expect((await other.run(["db", "rehearse", place])).code).toBe(0);
+  const { stdout } = await other.run(["doctor", "--json"], { env: env() });
+  const { findings } = JSON.parse(stdout) as Report;
+  expect(findings.filter(({ check }) => check === "replication")).toContainEqual(
+    expect.objectContaining({ severity: "error", message: `${place} holds the replica of another database.` }),
+  );
+});
+
+test("a replica whose key is lost is restored without its signatures, once the store is named, and says what was not checked", async () => {
+  const lost = openCli(join(makeDir(), "data"));
+  const restore = (...flags: string[]) => lost.run(["db", "restore", whole, ...flags]);
+  const needsKey = { code: 4, stderr: expect.stringContaining(`bodega db restore ${whole} --without-signature`) };
+  expect(await restore("--yes")).toMatchObject(needsKey);
+  mkdirSync(lost.dataDir, { recursive: true, mode: 0o700 });
+  writeFileSync(join(lost.dataDir, "secret.key"), "another secret, also with many characters", { mode: 0o600 });
+  expect(await restore("--yes")).toMatchObject(needsKey);
+  expect(await restore("--without-signature", "--yes")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--confirm demo"),
+  });
+  const done = await restore("--without-signature", "--confirm", "demo");
+  expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`signatures in ${whole} were not checked`) });
+  const { stdout } = await lost.run(["tenant", "list"]);
+  for (const namespace of ["demo", "second"]) expect(stdout).toContain(namespace);
+  const { code, stderr } = await lost.run(["db", "restore", join(dataDir, "bodega.db"), "--without-signature"]);
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("needs the place of a replica") });
 });
 
 test("a place of backups is rehearsed with its newest backup, which may have an earlier schema", async () => {

@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { noteResult, readLast } from "../../src/server/backup/last.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
@@ -12,10 +21,11 @@ import { unavailable } from "../../src/server/errors.ts";
 import { replication } from "../../src/server/health/environment/backups.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { describeShared } from "../../src/server/replication/check-place.ts";
-import { claimGeneration } from "../../src/server/replication/generation.ts";
-import { openPlace } from "../../src/server/replication/place.ts";
+import { claimGeneration, requireNewest } from "../../src/server/replication/generation.ts";
+import { getObject, openReplica, putObject, type Replica } from "../../src/server/replication/objects.ts";
 import { beginRestore, rebuild } from "../../src/server/replication/rebuild.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
+import type { SegmentHeader } from "../../src/server/replication/segment.ts";
 import { SnapshotCopy } from "../../src/server/replication/snapshot.ts";
 import { type S3ServerUnderTest, startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
@@ -29,11 +39,12 @@ let replicator: Replicator;
 let notices: string[];
 let s3: S3ServerUnderTest | undefined;
 const keepMs = 3_600_000;
+const config = { s3: undefined, dataDir: "/nowhere", secret: "a secret of the tests, with many characters" };
 
 const open = async () => (await openDatabase({ dataDir: dir })) as FileDatabase;
 
 const note = (_level: string, message: string) => notices.push(message);
-const onFolder = () => openPlace(folder, { s3: undefined });
+const onFolder = () => openReplica(folder, config);
 
 function startReplicator(place = onFolder(), database = "ours", takeOver = false, listMs = 3_600_000): Replicator {
   const options = { place, database, dataDir: dir, version: "1", keepMs, notice: note, pollMs: 20, takeOver, listMs };
@@ -67,10 +78,11 @@ const objects = (prefix: string) =>
   readdirSync(folder)
     .filter((name) => name.startsWith(prefix))
     .sort();
+const works = () => until("it works again", () => replicator.status().failure === null);
 const aSegment = (count: number) => until(`${count} segments`, () => objects("segment-").length >= count);
 
 /** The rows of a state that was rebuilt. */
-async function rowsOf(place = openPlace(folder, { s3: undefined }), until?: number): Promise<string[]> {
+async function rowsOf(place: Replica = onFolder(), until?: number): Promise<string[]> {
   const path = join(makeDir(), "bodega.db");
   const options = { until, onProgress: () => {}, signal: new AbortController().signal };
   await rebuild(place, path, options);
@@ -182,7 +194,7 @@ describe("a replica", () => {
       times.push(Date.now());
     }
     await replicator.stop();
-    const place = openPlace(folder, { s3: undefined });
+    const place = openReplica(folder, config);
     expect(await rowsOf(place, times[0])).toEqual(["a"]);
     expect(await rowsOf(place, times[1])).toEqual(["a", "b"]);
     await expect(rowsOf(place, 0)).rejects.toMatchObject({ kind: "notFound" });
@@ -192,7 +204,7 @@ describe("a replica", () => {
     ["of one server", false],
     ["of the next server, which begins anew", true],
   ])("restores any moment after the clock %s was wrong for a while", async (_, isRestarted) => {
-    const place = openPlace(folder, { s3: undefined });
+    const place = openReplica(folder, config);
     const start = Date.parse("2026-11-22T10:00:00Z");
     const day = 86_400_000;
     let count = 0;
@@ -235,7 +247,7 @@ describe("a replica", () => {
     await insert("a", "b");
     expect(replicator.status().failure?.message).toContain(folder);
     rmSync(folder);
-    await notice("works again");
+    await works();
     await until("the snapshot", () => objects("snapshot-").length === 1);
     await replicator.stop();
     expect(await rowsOf()).toEqual(["a", "b"]);
@@ -328,11 +340,18 @@ describe("a replica", () => {
 
   test("that lacks changes when its server stops is told in the log, and doctor finds it until it is sent", async () => {
     const doctor = async () => {
-      const config = { dataDir: dir, databaseUrl: undefined, replicateTo: folder, replicateKeepMs: keepMs };
-      const subject = { config, now: Date.now, timeoutMs: 1000, command: (words: string) => words };
+      const settings = { databaseUrl: undefined, replicateTo: folder, replicateKeepMs: keepMs };
+      const subject = {
+        ctx: { db },
+        config: { ...config, dataDir: dir, ...settings },
+        now: Date.now,
+        timeoutMs: 1000,
+        command: (words: string) => words,
+      };
       const found = await replication.run(subject as unknown as CheckSubject);
       return found.filter(({ severity }) => severity === "error").map(({ message }) => message);
     };
+    await db.execute("create table __bodega_migrations as select 'ours' as applied_at");
     startReplicator();
     await notice("snapshot made");
     renameSync(folder, `${folder}.away`);
@@ -397,11 +416,11 @@ describe("a replica", () => {
     const claim = join(folder, objects("generation-").at(-1) as string);
     writeFileSync(claim, "");
     startReplicator();
-    await notice("generation-0000000001 is empty. Delete it.");
+    await notice("generation-0000000001 is truncated or altered. Delete this object");
     // A restore does not need it.
     await beginRestore(onFolder());
     rmSync(claim);
-    await notice("works again");
+    await works();
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
@@ -446,18 +465,17 @@ describe("a replica", () => {
     await replicateThree();
     const before = readdirSync(folder);
     startReplicator(undefined, "theirs");
-    await notice("holds the replica of another database");
+    const refused = { kind: "conflict", exit: 4, message: expect.stringContaining("of another database") };
+    await expect(replicator.check()).rejects.toMatchObject(refused);
+    expect(await replicator.replaced).toMatchObject(refused);
     await replicator.stop();
     expect(readdirSync(folder)).toEqual(before);
   });
 
   test("in S3 works with signed uploads, and a hanging upload is given up", async () => {
     s3 = startS3Server();
-    const place = openPlace(
-      `s3://${s3.bucket}/shop`,
-      { s3: { ...s3.account, endpoint: s3.url, region: "eu-central-1" } },
-      500,
-    );
+    const account = { ...s3.account, endpoint: s3.url, region: "eu-central-1" };
+    const place = openReplica(`s3://${s3.bucket}/shop`, { ...config, s3: account }, { timeoutMs: 500 });
     startReplicator(place);
     await notice("snapshot made");
     const released = Promise.withResolvers<void>();
@@ -466,7 +484,7 @@ describe("a replica", () => {
     await notice("replication fails");
     s3.hold = undefined;
     released.resolve();
-    await notice("works again");
+    await works();
     await replicator.stop();
     expect(await rowsOf(place)).toEqual(["a"]);
   });
@@ -631,7 +649,7 @@ describe("a damaged replica is refused by name, and the newest state before is o
     [
       "a wrong order",
       (_: string, second: string, third: string) => copyFileSync(path(third), path(second)),
-      "it was renamed",
+      "was renamed",
     ],
   ])("%s", async (_, damage, reason) => {
     const [first, second, third] = (await replicateThree()) as [string, string, string];
@@ -683,7 +701,7 @@ describe("a damaged replica is refused by name, and the newest state before is o
 
   function flip(file: string): void {
     const bytes = readFileSync(file);
-    const at = bytes.length - 40;
+    const at = bytes.length >> 1;
     bytes[at] = (bytes[at] as number) ^ 1;
     writeFileSync(file, bytes);
   }
@@ -691,4 +709,166 @@ describe("a damaged replica is refused by name, and the newest state before is o
   function cut(file: string): void {
     writeFileSync(file, readFileSync(file).subarray(0, -10));
   }
+});
+
+describe("in a place that others can write to", () => {
+  const path = (name: string) => join(folder, name);
+  const refusal = (place?: Replica) =>
+    rowsOf(place).then(
+      () => Promise.reject(new Error("it was accepted")),
+      (error: AppError) => error,
+    );
+  const stranger = () =>
+    openReplica(folder, { ...config, secret: "the secret of a stranger, also with many characters" });
+  const names = () => {
+    const [segment, ...others] = objects("segment-").reverse() as [string, ...string[]];
+    return {
+      segment,
+      others,
+      snapshot: objects("snapshot-").at(-1) as string,
+      part: objects("part-").at(-1) as string,
+    };
+  };
+  /** The most memory that a read takes, in MiB. */
+  async function memoryOf(work: () => Promise<unknown>): Promise<number> {
+    Bun.gc(true);
+    const before = process.memoryUsage.rss();
+    let most = 0;
+    const watching = setInterval(() => {
+      most = Math.max(most, process.memoryUsage.rss() - before);
+    }, 1);
+    await work();
+    clearInterval(watching);
+    return Math.max(most, process.memoryUsage.rss() - before) / 2 ** 20;
+  }
+
+  test("segments under each other's names are refused by name", async () => {
+    await replicateThree();
+    const { segment, others } = names();
+    const [second = ""] = others;
+    const kept = readFileSync(path(segment));
+    copyFileSync(path(second), path(segment));
+    writeFileSync(path(second), kept);
+    expect((await refusal()).message).toContain(`${second} is forged or was renamed`);
+  });
+
+  test.each(["segment", "snapshot"] as const)("a %s of a stranger is refused by name", async (kind) => {
+    await replicateThree();
+    const name = names()[kind];
+    await putObject(stranger(), name, { format: 1 });
+    const ofAnother = await refusal();
+    expect(ofAnother).toMatchObject({
+      kind: "wrongState",
+      message: expect.stringContaining(`${name} in ${folder} is signed`),
+    });
+    expect(ofAnother.remedy).toContain(`db restore ${folder} --without-signature`);
+    // With the right key's fingerprint, which anyone can read.
+    const { vault } = onFolder();
+    const forger = { ...stranger(), vault: { ...stranger().vault, fingerprint: vault.fingerprint } };
+    await putObject(forger, name, { format: 1 });
+    const forged = await refusal();
+    expect(forged).toMatchObject({ kind: "validationFailed", exit: 1 });
+    expect(`${forged.message} ${forged.remedy}`).toMatch(
+      new RegExp(`${name} is forged.*(Delete this object|db restore)`),
+    );
+  });
+
+  test("objects of an earlier replica with the same names are not mixed with later ones", async () => {
+    await replicateThree();
+    const earlier = `${folder}.earlier`;
+    renameSync(folder, earlier);
+    await db.checkpoint();
+    await db.execute("delete from things");
+    rmSync(join(dir, "replication.json"));
+    notices = [];
+    await replicateThree();
+    expect(objects("snapshot-")).toEqual(readdirSync(earlier).filter((name) => name.startsWith("snapshot-")));
+    for (const name of [...objects("snapshot-"), ...objects("part-")]) copyFileSync(join(earlier, name), path(name));
+    expect(await rowsOf()).toEqual([]);
+    rmSync(earlier, { recursive: true });
+  });
+
+  test("forged segments, parts and huge files take little memory, also when signatures are not checked", async () => {
+    await replicateThree();
+    const { segment, part } = names();
+    const pages = new Uint8Array(2 ** 30);
+    new DataView(pages.buffer).setUint32(0, 2 ** 18 - 300, true);
+    const bomb = await Bun.zstdCompress(pages, { level: 1 });
+    const unchecked = { ...onFolder(), isUnchecked: true };
+    const kept = readFileSync(path(part));
+    writeFileSync(path(part), bomb);
+    for (const place of [onFolder(), unchecked]) {
+      expect(await memoryOf(async () => expect((await refusal(place)).message).toContain(part))).toBeLessThan(100);
+    }
+    writeFileSync(path(part), kept);
+    const { header } = (await getObject<SegmentHeader>(onFolder(), segment)) as { header: SegmentHeader };
+    await putObject(stranger(), segment, { ...header, pageCount: 2 ** 31 }, bomb);
+    expect(await memoryOf(async () => expect((await refusal()).message).toContain(segment))).toBeLessThan(50);
+    const message = async () => expect((await refusal(unchecked)).message).toContain(`${segment} is altered`);
+    expect(await memoryOf(message)).toBeLessThan(400);
+    truncateSync(path(segment), 2 ** 33);
+    const large = async () => expect((await refusal()).message).toContain(`${segment} has 8 GiB`);
+    expect(await memoryOf(large)).toBeLessThan(50);
+  }, 20_000);
+
+  test("a forged claim of any number stops no server, is named, and is forgotten once it is deleted", async () => {
+    startReplicator();
+    await notice("snapshot made");
+    const forged = path("generation-0000000002");
+    await claimGeneration(stranger(), { database: "ours", dataDir: "/srv/theirs", generation: 2 });
+    await notice("generation-0000000002 in");
+    expect(await Promise.race([replicator.replaced, Bun.sleep(100)])).toBeUndefined();
+    rmSync(forged);
+    await works();
+    await replicator.stop();
+    writeFileSync(path("generation-9999999999"), "{}");
+    writeFileSync(path("segment-9999999999-000000000001"), "");
+    notices = [];
+    await startReplicator().check();
+    await notice("generation-9999999999 is truncated or altered. Delete this object");
+    rmSync(path("generation-9999999999"));
+    await notice("no server took the generation of segment-9999999999-000000000001. Delete this object");
+    expect((await refusal()).message).toContain("segment-9999999999-000000000001");
+    rmSync(path("segment-9999999999-000000000001"));
+    await works();
+    await insert("a");
+    await aSegment(1);
+    await replicator.stop();
+    expect(await rowsOf()).toEqual(["a"]);
+  }, 20_000);
+
+  test("the newest claim counts, also where the ones before it were deleted", async () => {
+    startReplicator();
+    await notice("snapshot made");
+    await claimGeneration(onFolder(), { database: "ours", dataDir: "/srv/other", generation: 7 });
+    await expect(requireNewest(onFolder(), 1)).rejects.toMatchObject({ kind: "conflict" });
+    await expect(requireNewest(onFolder(), 7)).resolves.toBeUndefined();
+  });
+
+  test("a new key begins a new generation, and what the earlier one signed stays for as long as it is kept", async () => {
+    await replicateThree();
+    const at = Date.now();
+    const place = openReplica(folder, { ...config, secret: "the key after bodega db rekey, with many characters" });
+    notices = [];
+    await startReplicator(place).check();
+    await notice("begins with a snapshot");
+    await notice("snapshot made");
+    await insert("d");
+    await until("a segment", () => objects("segment-0000000002").length > 0);
+    await replicator.stop();
+    expect(await rowsOf(place)).toEqual(["a", "b", "c", "d"]);
+    await expect(rowsOf(place, at)).rejects.toMatchObject({ kind: "wrongState" });
+    expect(await rowsOf({ ...place, isUnchecked: true }, at)).toEqual(["a", "b", "c"]);
+  });
+
+  test("a server without a replica of its own there refuses objects of another key", async () => {
+    await replicateThree();
+    rmSync(join(dir, "replication.json"));
+    const refused = startReplicator(stranger()).check();
+    await expect(refused).rejects.toMatchObject({
+      kind: "conflict",
+      exit: 4,
+      message: expect.stringContaining("is signed with"),
+    });
+  });
 });

@@ -10,15 +10,15 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Config } from "../../src/server/config/config.ts";
 import { copyFile } from "../../src/server/config/data-dir.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { migrate, readBirth } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { openPlace, type Place } from "../../src/server/replication/place.ts";
+import { getObject, openReplica, type Replica } from "../../src/server/replication/objects.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
-import { decodeSegment } from "../../src/server/replication/segment.ts";
+import { decodeSegment, type SegmentHeader } from "../../src/server/replication/segment.ts";
 import { readStandbyState, Standby } from "../../src/server/replication/standby.ts";
 import { takeOver } from "../../src/server/replication/take-over.ts";
 import { openCli } from "../cli/run-bodega.ts";
@@ -37,8 +37,9 @@ let notices: string[];
 let following: { stop: () => Promise<void> } | undefined;
 
 const open = async (dataDir: string) => (await openDatabase({ dataDir })) as FileDatabase;
-const place = () => openPlace(folder, { s3: undefined });
-const config = () => ({ dataDir: copies, secret: undefined }) as unknown as Config;
+const secret = "a secret of the tests, with many characters";
+const config = () => ({ dataDir: copies, secret, s3: undefined }) as unknown as Config;
+const place = () => openReplica(folder, config());
 const notice = (_level: string, message: string) => notices.push(message);
 
 async function startReplicator(dataDir = dir, database = db): Promise<void> {
@@ -47,7 +48,7 @@ async function startReplicator(dataDir = dir, database = db): Promise<void> {
   replicator.begin();
 }
 
-function follow(from: Place = place()): Standby {
+function follow(from: Replica = place()): Standby {
   const stop = new AbortController();
   const standby = new Standby(from, { config: config(), notice, signal: stop.signal, pollMs: 20 });
   const running = standby.run("http://localhost");
@@ -228,7 +229,8 @@ describe("a standby", () => {
     await caughtUp();
     await following?.stop();
     // The first page that the last segment changes is not in the copy.
-    const { numbers } = await decodeSegment(readFileSync(join(folder, objects("segment-").at(-1) as string)), "b");
+    const last = objects("segment-").at(-1) as string;
+    const { numbers } = await decodeSegment(await getObject<SegmentHeader>(place(), last), last);
     const copy = openSync(copyFile(copies), "r+");
     writeSync(copy, new Uint8Array(4096), 0, 4096, ((numbers[0] as number) - 1) * 4096);
     const state = JSON.parse(readFileSync(join(copies, "standby.json"), "utf8"));
@@ -321,6 +323,27 @@ describe("a standby", () => {
     await others.close();
   });
 
+  test("refuses an object that its server did not write, and says which and what to do", async () => {
+    await said("snapshot made");
+    const standby = follow();
+    await send("a");
+    await caughtUp();
+    await replicator.stop();
+    const next = join(
+      folder,
+      (objects("segment-").at(-1) as string).replace(/\d$/, (digit) => `${Number(digit) + 1}`),
+    );
+    writeFileSync(next, "not a segment");
+    const what = `${basename(next)} is truncated or altered. Delete this object`;
+    await said(what);
+    await until("the health check", () => standby.describe().message.includes(what));
+    await expect(promote()).rejects.toMatchObject({ kind: "validationFailed" });
+    rmSync(next);
+    await until("the copy", () => (standby.describe().lagSeconds ?? 9) < 1);
+    await following?.stop();
+    expect(await promotedRows()).toEqual(["a"]);
+  }, 20_000);
+
   test("waits for a replica, and says that its place cannot be read while its lag grows", async () => {
     await said("snapshot made");
     renameSync(folder, `${folder}.away`);
@@ -329,7 +352,7 @@ describe("a standby", () => {
     expect(standby.describe().lagSeconds).toBeUndefined();
     rmSync(folder, { recursive: true, force: true });
     renameSync(`${folder}.away`, folder);
-    await said("the standby follows");
+    await said("was restored");
     await send("a");
     await caughtUp();
     await replicator.stop();
@@ -341,8 +364,7 @@ describe("a standby", () => {
     await expect(promote()).rejects.toMatchObject({ kind: "unavailable" });
     rmSync(folder, { recursive: true });
     renameSync(`${folder}.away`, folder);
-    notices = [];
-    await said("the standby follows");
+    await until("the lag", () => (standby.describe().lagSeconds ?? 9) < 1);
   }, 30_000);
 });
 
@@ -391,9 +413,9 @@ describe("the directory of a standby", () => {
   });
 
   test("takes over neither without the secret key nor for another place", async () => {
-    await db.execute("insert into secret_fingerprint (id, value) values (1, 'of the server')");
     await copied();
-    await expect(promote()).rejects.toThrow("lacks the secret key");
+    const withoutKey = takeOver({ ...config(), secret: undefined }, { notice, signal: new AbortController().signal });
+    await expect(withoutKey).rejects.toMatchObject({ kind: "wrongState", remedy: expect.stringContaining(copies) });
     const elsewhere = takeOver(
       { ...config(), replicateTo: "/elsewhere" },
       { notice, signal: new AbortController().signal },
@@ -417,6 +439,7 @@ describe("the directory of a standby", () => {
     const error = await promote().catch((error) => error);
     const [, at = ""] = /db restore \S+ --at (\S+)$/.exec(error.remedy) ?? [];
     const { json } = openCli(copies);
+    writeFileSync(join(copies, "secret.key"), secret, { mode: 0o600 });
     await json("db", "restore", folder, "--at", at, "--dry-run");
     expect(readdirSync(copies)).toContain("standby.json");
     const { kept, warnings } = await json<{ kept: string; warnings: unknown[] }>(

@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { giveToOwner } from "../config/data-dir.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { createPacer } from "./copy/pace.ts";
-import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
+import { absent, type BackupUpload, type ObjectStorage, requireSize } from "./storage.ts";
 
 /** After this time an unfinished file belongs to a process that was killed. */
 const staleMs = 24 * 3_600_000;
@@ -70,7 +70,13 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
     },
     // A folder whose network hangs must not hold up the process.
     has: (name) => stat(join(folder, name)).then(Boolean, () => false),
-    get: (name) => readFile(join(folder, name)).catch((error) => absent(error, "ENOENT")),
+    async get(name, maxBytes) {
+      const path = join(folder, name);
+      const found = await stat(path).catch((error) => absent(error, "ENOENT"));
+      if (found === undefined) return undefined;
+      requireSize(name, found.size, maxBytes);
+      return readFile(path).catch((error) => absent(error, "ENOENT"));
+    },
     async list(prefix, after = "") {
       const names = (await readdir(folder).catch((error) => absent(error, "ENOENT"))) ?? [];
       return names.filter((name) => name.startsWith(prefix) && name > after).sort();

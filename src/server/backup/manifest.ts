@@ -34,13 +34,31 @@ export function parseManifest(text: string): Manifest {
 }
 
 /** The error for a backup or a copy that is damaged. The command line was right, so commands exit with 1, not 2. */
-export function damaged(message: string, { remedy, cause }: { remedy?: string; cause?: unknown } = {}): AppError {
+export function damaged(
+  message: string,
+  { remedy, cause }: { remedy?: string | undefined; cause?: unknown } = {},
+): AppError {
   return validationFailed(message, { exit: 1, remedy, cause });
 }
 
 /** As `damaged`, for a whole archive. */
 export function damagedBackup(reason: string): AppError {
   return damaged(`The file is not a Bodega backup or is damaged: ${reason}.`);
+}
+
+export const replicaDamage = "The replica is damaged: ";
+
+/** As `damaged`, for a replica that cannot be used from some object on. */
+export function damagedReplica(reason: string, remedy?: string): AppError {
+  return damaged(`${replicaDamage}${reason}.`, { remedy });
+}
+
+/** As `damagedReplica`, for an object that no server wrote so. */
+export function foreignObject(reason: string): AppError {
+  return damagedReplica(
+    reason,
+    "Delete this object, and check who can write there. If the replica needs it, its server makes a new snapshot within an hour.",
+  );
 }
 
 /** Checks the fields that are printed or relied on. */

@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { validationFailed } from "../errors.ts";
 import { withSignal } from "../values/with-timeout.ts";
 import { headBytes, openFolder } from "./folder-storage.ts";
-import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
+import { absent, type BackupUpload, type ObjectStorage, requireSize } from "./storage.ts";
 
 /** Longest time of one call. A call that takes longer has failed. */
 export const defaultTimeoutMs = 30_000;
@@ -40,8 +40,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     if (response.ok) return true;
     // 409: another conditional upload of the same name is under way.
     if ("If-None-Match" in headers && (response.status === 412 || response.status === 409)) return false;
-    const code = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1] ?? `status ${response.status}`;
-    throw Object.assign(new Error(`The upload was refused (${code}).`), { code });
+    throw await refusal(response);
   };
   return {
     address,
@@ -55,9 +54,13 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
       return upload(client, `${prefix}${name}`, signal);
     },
     has: (name) => client.exists(prefix + name),
-    get(name) {
-      const reading = client.file(prefix + name).bytes();
-      return reading.catch((error) => absent(error, "NoSuchKey"));
+    async get(name, maxBytes) {
+      const url = client.presign(prefix + name, { expiresIn: presignSeconds });
+      // Decompressing could make more of it than `maxBytes`.
+      const response = await fetch(url, { decompress: false, signal: AbortSignal.timeout(timeoutMs) });
+      if (!response.ok) return absent(await refusal(response), "NoSuchKey");
+      requireSize(name, Number(response.headers.get("content-length")), maxBytes);
+      return response.bytes();
     },
     head: (name) =>
       client
@@ -72,6 +75,12 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     list: (start, after) => listObjects(client, prefix, start, after),
     remove: (name) => client.delete(prefix + name),
   };
+}
+
+/** The error of a refused call, with the code of S3. */
+async function refusal(response: Response): Promise<Error> {
+  const code = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1] ?? `status ${response.status}`;
+  return Object.assign(new Error(`S3 refused the call (${code}).`), { code });
 }
 
 /** The names behind a prefix of a bucket that begin with `start` and sort behind `after`, in order. */

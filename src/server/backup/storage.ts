@@ -1,5 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { AppError, unavailable } from "../errors.ts";
+import { formatBytes } from "../values/bytes.ts";
+import { foreignObject } from "./manifest.ts";
 
 /** A backup that is being written. */
 export interface BackupUpload {
@@ -24,8 +26,8 @@ export interface ObjectStorage {
   upload(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;
   /** Whether there is an object of this name. */
   has(name: string): Promise<boolean>;
-  /** The bytes of an object; undefined where there is none. */
-  get(name: string): Promise<Uint8Array | undefined>;
+  /** The bytes of an object; undefined where there is none. @throws validationFailed for more than `maxBytes`. */
+  get(name: string, maxBytes?: number): Promise<Uint8Array | undefined>;
   /** The beginning of a backup: enough bytes for its manifest. */
   head(name: string): Promise<Uint8Array>;
   read(name: string): Promise<{ stream: Readable; bytes: number }>;
@@ -69,6 +71,11 @@ export function storageError(error: unknown, place: string, what: string): unkno
   if (error instanceof AppError) return error;
   const code = String((error as { code?: unknown }).code ?? "unknown");
   return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error, remedy: remedies[code] });
+}
+
+/** Checks the size of an object before it is read. @throws validationFailed */
+export function requireSize(name: string, bytes: number, maxBytes = Number.POSITIVE_INFINITY): void {
+  if (bytes > maxBytes) throw foreignObject(`${name} has ${formatBytes(bytes)}, more than Bodega writes`);
 }
 
 /** The result for an object that is missing, according to the code of an error; others are thrown. */

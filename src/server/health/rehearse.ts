@@ -11,9 +11,9 @@ import type { Config } from "../config/config.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import { maxWalBytes } from "../db/local/file-database.ts";
 import { syncFile } from "../db/local/sync-file.ts";
-import { migrate } from "../db/migrate.ts";
-import { openDatabase } from "../db/open.ts";
-import { type AppError, attempt, conflict, unavailable } from "../errors.ts";
+import { migrate, readBirth } from "../db/migrate.ts";
+import { openDatabase, withConfiguredDatabase } from "../db/open.ts";
+import { type AppError, attempt, conflict, unavailable, wrongState } from "../errors.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import { openPlace, type Place } from "../replication/place.ts";
 import { fetchReplica, findReplica } from "../replication/rebuild.ts";
@@ -33,7 +33,7 @@ export async function rehearse(config: Config, place: string) {
   const isOwn = place === rehearsedPlace(config);
   const now = () => new Date().toISOString();
   try {
-    const result = await restoreAside(config, place);
+    const result = await restoreAside(config, place, isOwn);
     const success = { at: now(), place, bytes: result.bytes };
     if (isOwn) noteResult(dataDir, "rehearsal", { last_success: success, last_failure: null });
     return { place, ...result };
@@ -45,7 +45,7 @@ export async function rehearse(config: Config, place: string) {
   }
 }
 
-async function restoreAside(config: Config, address: string) {
+async function restoreAside(config: Config, address: string, isOwn: boolean) {
   const source = parseSource(address, "<place>");
   const isDirectory = source.kind !== "stdout" && source.name === undefined;
   const release = isDirectory ? await claim(openPlace(formatLocation(source), config), config) : undefined;
@@ -61,6 +61,7 @@ async function restoreAside(config: Config, address: string) {
     const { manifest, inspection, missing } = replica
       ? await fetchReplica(replica, { ...fetching, until: undefined })
       : await fetchBackup(source, { ...fetching, config, stdin: () => process.stdin, newest: true });
+    if (isOwn) await requireSameDatabase(config, address, inspection.begunAt);
     // As a server does when it starts.
     if (missing.length > 0) await openDatabase({ dataDir: folder }).then((db) => migrate(db).finally(() => db.close()));
     const at = manifest?.created_at ?? new Date().toISOString();
@@ -73,6 +74,15 @@ async function restoreAside(config: Config, address: string) {
     remove();
     await release?.();
   }
+}
+
+/** Another shop's replica or backups prove nothing. @throws wrongState */
+async function requireSameDatabase(config: Config, address: string, begunAt: string | null): Promise<void> {
+  if (config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir))) return;
+  const own = await withConfiguredDatabase(config, readBirth);
+  if (own === begunAt) return;
+  const message = `${address} has another database, created at ${begunAt}; the one here was created at ${own}.`;
+  throw wrongState(message, { remedy: "Choose an empty place for the replica or the backups of this one." });
 }
 
 /** Claims a place until the process ends, or for hours at most. Returns the function that ends the claim. */

@@ -1,18 +1,23 @@
 import type { FileHandle } from "node:fs/promises";
+import { damagedReplica } from "../backup/manifest.ts";
 import { type Changes, pageBytes, type WalPosition } from "../db/local/wal-frames.ts";
-import type { Head } from "./generation.ts";
+import { type Head, requireNewest } from "./generation.ts";
 import { generationName, type Link, mainChain, parseLinks, prefixes, segmentName } from "./names.ts";
-import type { Place } from "./place.ts";
-import { damagedReplica, decodeSegment, encodeSegment, type Segment, type SegmentHeader } from "./segment.ts";
+import { getObject, putObject, type Replica, type StoredObject } from "./objects.ts";
+import { decodeSegment, encodePages, type Segment, type SegmentHeader } from "./segment.ts";
 
 /** Segments that are fetched ahead. */
 const aheadCount = 8;
+/** Every how many checks, a minute's, a server lists all claims; otherwise it asks for the next one. */
+const listEvery = 30;
 
 /** Up to where a database file has what a chain of segments says. */
 export interface ChainState extends Link {
   /** Of the segment of this link; undefined where it was never read. */
   hash: string | undefined;
   database: string;
+  /** When its server took the generation. */
+  claimed: string;
   /** All commits until then are in the file, RFC 3339. */
   at: string;
   /** Where the segment ends in the WAL of its server; undefined where it was never read. */
@@ -39,19 +44,19 @@ interface Limits {
  */
 export async function* applyChain(
   file: FileHandle,
-  place: Place,
+  place: Replica,
   from: ChainState,
   { through, until = Number.POSITIVE_INFINITY, settled = 0, onApply, signal }: Limits,
 ): AsyncGenerator<ChainState, boolean> {
   const links = mainChain(parseLinks(await place.list(prefixes.segment, segmentName(from))));
   const overtaken = links.find(({ sequence }) => sequence <= from.sequence);
+  // One that was forged is named by its own error.
+  if (overtaken) await getObject(place, segmentName(overtaken));
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;
-  for await (const { link, bytes } of fetchAhead(place, links, signal)) {
+  for await (const { link, object } of fetchAhead(place, links, signal)) {
     if (state.sequence >= Math.max(through, settled) && Date.parse(state.at) >= until) return false;
-    const name = segmentName(link);
-    if (bytes === undefined) throw damagedReplica(`${name} is missing`);
-    const segment = await decodeSegment(bytes, name);
+    const segment = await decodeSegment(await object, segmentName(link));
     const { header } = segment;
     const isBeyond = header.isBase && !follows(state, header);
     const isLater = link.sequence > settled && Date.parse(header.at) > until;
@@ -66,28 +71,28 @@ export async function* applyChain(
 }
 
 /** Segments in their order, some of them fetched ahead. */
-async function* fetchAhead(place: Place, links: readonly Link[], signal: AbortSignal) {
-  const fetching: { link: Link; bytes: Promise<Uint8Array | undefined> }[] = [];
+async function* fetchAhead(place: Replica, links: readonly Link[], signal: AbortSignal) {
+  const fetching: { link: Link; object: Promise<StoredObject<SegmentHeader> | undefined> }[] = [];
   let next = 0;
   for (;;) {
     while (next < links.length && fetching.length < aheadCount) {
       const link = links[next++] as Link;
-      const bytes = place.get(segmentName(link));
+      const object = getObject<SegmentHeader>(place, segmentName(link));
       // Thrown when its turn comes.
-      bytes.catch(() => {});
-      fetching.push({ link, bytes });
+      object.catch(() => {});
+      fetching.push({ link, object });
     }
     const first = fetching.shift();
     if (first === undefined) return;
     signal.throwIfAborted();
-    yield { link: first.link, bytes: await first.bytes };
+    yield first;
   }
 }
 
 /** Whether a segment leads on from a state, as far as it says. */
-function follows(state: ChainState, { isBase, generation, previous }: Segment["header"]): boolean {
+function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
   // Commits before a base were not seen: only its snapshot has them, which is of its generation and was never a segment.
-  if (isBase) return state.hash === undefined && state.generation === generation;
+  if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
   return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
 }
 
@@ -108,46 +113,60 @@ async function applySegment(file: FileHandle, { header, hash, numbers, pages }: 
     await file.write(pages, index * pageBytes, pageBytes, (number - 1) * pageBytes);
   }
   await file.truncate(header.pageCount * pageBytes);
-  const { generation, sequence, database, at, end } = header;
-  return { generation, sequence, hash, database, at, end };
+  const { generation, sequence, database, claimed, at, end } = header;
+  return { generation, sequence, hash, database, claimed, at, end };
 }
 
 /** Writes the segments of one generation, each of which names the one before it. */
 export class ChainWriter {
-  readonly #place: Place;
-  readonly #database: string;
-  readonly #generation: number;
+  readonly #place: Replica;
+  readonly #origin: Pick<SegmentHeader, "database" | "generation" | "claimed">;
   #previous: { link: Link; hash: string | undefined };
   #last: SegmentHeader | undefined;
+  readonly #head: Head | undefined;
+  #checks = 0;
 
   /** @param head the last segment of the place. */
   constructor(
-    place: Place,
-    { database, generation }: { database: string; generation: number },
+    place: Replica,
+    origin: Pick<SegmentHeader, "database" | "generation" | "claimed">,
     head: Head | undefined,
   ) {
     this.#place = place;
-    this.#database = database;
-    this.#generation = generation;
-    this.#previous = { link: head?.link ?? { generation, sequence: 0 }, hash: head?.hash };
+    this.#origin = origin;
+    this.#previous = { link: head?.link ?? { generation: origin.generation, sequence: 0 }, hash: head?.hash };
     this.#last = head?.header;
+    this.#head = head;
+  }
+
+  /** The origin of a link of this generation, or of the last one before it. */
+  originOf({ generation }: Link): Pick<SegmentHeader, "database" | "claimed"> {
+    const { database, claimed } = this.#origin;
+    return {
+      database,
+      claimed: generation === this.#origin.generation ? claimed : (this.#head?.header?.claimed ?? ""),
+    };
   }
 
   get last(): Link {
     return this.#previous.link;
   }
 
-  /** Whether the place still has the claim of this generation, and the last segment that was written here. */
+  /**
+   * Whether the place still has the claim of this generation, and the last segment that was written here.
+   * @throws conflict when another server has taken a later generation.
+   */
   async isInPlace(): Promise<boolean> {
     const { link, hash } = this.#previous;
-    const isClaimed = await this.#place.has(generationName(this.#generation));
+    await requireNewest(this.#place, this.#origin.generation, ++this.#checks % listEvery === 0);
+    const isClaimed = await this.#place.has(generationName(this.#origin.generation));
     return isClaimed && (hash === undefined || (await this.#place.has(segmentName(link))));
   }
 
   /** Begins a part of the chain that only a new snapshot leads to; returns the link of that snapshot. */
   beginBase(): Link {
     // One number is left out, so that no segment seems to follow the last one.
-    const link = { generation: this.#generation, sequence: this.last.sequence + 1 };
+    const link = { generation: this.#origin.generation, sequence: this.last.sequence + 1 };
     this.#previous = { link, hash: undefined };
     return link;
   }
@@ -159,8 +178,7 @@ export class ChainWriter {
     const now = { sequence: link.sequence + 1, at: at.toISOString() };
     const header: SegmentHeader = {
       format: 1,
-      database: this.#database,
-      generation: this.#generation,
+      ...this.#origin,
       ...now,
       previous: hash === undefined ? null : { ...link, hash },
       isBase: hash === undefined,
@@ -168,10 +186,9 @@ export class ChainWriter {
       pageCount,
       end,
     };
-    const segment = await encodeSegment(header, pages);
-    await this.#place.put(segmentName(header), segment.bytes);
-    this.#previous = { link: { generation: header.generation, sequence: header.sequence }, hash: segment.hash };
+    const { hash: own, size } = await putObject(this.#place, segmentName(header), header, await encodePages(pages));
+    this.#previous = { link: { generation: header.generation, sequence: header.sequence }, hash: own };
     this.#last = header;
-    return segment.bytes.length;
+    return size;
   }
 }

@@ -1,23 +1,23 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import { noteResult, readLast } from "../backup/last.ts";
+import { replicaDamage } from "../backup/manifest.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes } from "../values/bytes.ts";
-import { readNewestClaim } from "./generation.ts";
+import { readNewestGeneration } from "./generation.ts";
 import { type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
-import type { Place } from "./place.ts";
+import { getObject, ignoreUnverified, type Replica } from "./objects.ts";
 import type { SnapshotHeader } from "./rebuild.ts";
-import { replicaDamage, unseal } from "./segment.ts";
 
 /**
  * Logs that a place is on the disk of the data, or that the replica there is gone, as when its disk is not mounted.
  * @param known the generation that this data directory last had there; 0 for none.
  */
-export async function checkPlace(place: Place, known: number, dataDir: string, notice: LogWriter["notice"]) {
+export async function checkPlace(place: Replica, known: number, dataDir: string, notice: LogWriter["notice"]) {
   const shared = await describeShared(place.address, dataDir);
   if (shared) notice("warn", shared);
-  const { generation: newest = 0 } = (await readNewestClaim(place)) ?? {};
+  const newest = await readNewestGeneration(place);
   if (newest >= known) return;
   const message = `The replica that was in ${place.address} is gone, and another one begins there. Is its disk mounted?`;
   if (newest === 0) notice("error", message);
@@ -44,14 +44,14 @@ export interface MissingOptions {
 
 /** Lists a place at the start, once an hour and after a rehearsal found damage, because nothing else reads what was sent before. */
 export class MissingCheck {
-  readonly #place: Place;
+  readonly #place: Replica;
   readonly #options: MissingOptions;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #damagedAt = "";
   /** How often something was missing. */
   count = 0;
 
-  constructor(place: Place, options: MissingOptions) {
+  constructor(place: Replica, options: MissingOptions) {
     this.#place = place;
     this.#options = options;
   }
@@ -63,8 +63,8 @@ export class MissingCheck {
     const damagedAt = failure.startsWith(replicaDamage) && at ? at : "";
     if (performance.now() - this.#checkedAt < listMs && damagedAt === this.#damagedAt) return false;
     const missing = await findMissing(this.#place, last, damagedAt).catch((error) => {
-      if (error.kind === "unavailable") throw error;
-      return "an intact snapshot";
+      ignoreUnverified(error);
+      return `an intact snapshot (${error.message})`;
     });
     this.#checkedAt = performance.now();
     this.#damagedAt = damagedAt;
@@ -78,13 +78,12 @@ export class MissingCheck {
 }
 
 /** The first object that a restore of the newest state needs and a place lacks. @param damagedAt when a rehearsal failed. */
-async function findMissing(place: Place, last: Link, damagedAt: string): Promise<string | undefined> {
+async function findMissing(place: Replica, last: Link, damagedAt: string): Promise<string | undefined> {
   const snapshot = parseLinks(await place.list(prefixes.snapshot)).at(-1);
   if (snapshot === undefined) return "its snapshot";
   const name = snapshotName(snapshot);
-  const bytes = await place.get(name);
-  if (bytes === undefined) return name;
-  const { header } = unseal<SnapshotHeader>(bytes, name);
+  const { header } = (await getObject<SnapshotHeader>(place, name)) ?? {};
+  if (header === undefined) return name;
   if (header.at < damagedAt) return "a state that can be restored, as a rehearsal found";
   const parts = new Set(await place.list(prefixes.part));
   const part = header.parts.find((one) => !parts.has(one.name));
@@ -96,7 +95,7 @@ async function findMissing(place: Place, last: Link, damagedAt: string): Promise
 }
 
 /** Logs and notes what a server that ends could not send, or that it sends again. @param at since when, RFC 3339. */
-export function noteUnsent(options: MissingOptions & { place: Place }, bytes: number, at = ""): void {
+export function noteUnsent(options: MissingOptions & { place: Replica }, bytes: number, at = ""): void {
   const { place, dataDir, notice } = options;
   if (bytes === 0 && !readLast(dataDir, "left").last_failure) return;
   const message = `${place.address} lacks the changes since ${at} (${formatBytes(bytes)}); the next start sends them`;

@@ -1,9 +1,11 @@
 import { hostname } from "node:os";
-import { AppError, conflict, unavailable, validationFailed } from "../errors.ts";
+import { foreignObject } from "../backup/manifest.ts";
+import { AppError, conflict, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { generationName, type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
-import { type Place, smallCallMs } from "./place.ts";
-import { damagedReplica, type SegmentHeader, sealed, unseal } from "./segment.ts";
+import { createObject, getObject, ignoreUnverified, type Replica } from "./objects.ts";
+import { smallCallMs } from "./place.ts";
+import type { SegmentHeader } from "./segment.ts";
 import type { readReplicaState } from "./state.ts";
 import type { WalTail } from "./wal-tail.ts";
 
@@ -27,32 +29,25 @@ export interface Head {
 export interface PlaceState {
   /** 0 for a place without any. */
   generation: number;
+  /** Not verified: it may be of another key. */
   claim: Claim | undefined;
   head: Head | undefined;
   /** Names the newest segment or snapshot; empty where there is none. */
   newest: string;
 }
 
-/** Claims a generation of a place, after which servers with an earlier one stop; false when another one has it. */
+/** Claims a generation of a place, after which servers with an earlier one stop; undefined when another one has it. */
 export async function claimGeneration(
-  place: Place,
+  place: Replica,
   { database, dataDir, generation }: { database: string; dataDir: string; generation: number },
-): Promise<boolean> {
+): Promise<Claim | undefined> {
   const claim: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at: new Date().toISOString() };
-  return place.create(generationName(generation), sealed(claim, new Uint8Array()).bytes);
+  return (await createObject(place, generationName(generation), claim)) ? claim : undefined;
 }
 
-/**
- * Reads who writes to a place, and its last segment.
- * @throws validationFailed when it holds the replica of another database; unavailable when it does not answer.
- */
-export async function readPlace(place: Place, database?: string): Promise<PlaceState> {
-  const { generation = 0, claim } = (await readNewestClaim(place)) ?? {};
-  if (claim !== undefined && database !== undefined && claim.database !== database) {
-    throw validationFailed(`${place.address} holds the replica of another database.`, {
-      remedy: "Choose an empty directory or another prefix for this one.",
-    });
-  }
+/** Reads who writes to a place, and its last segment. Errors: validationFailed for damage; unavailable without an answer. */
+export async function readPlace(place: Replica): Promise<PlaceState> {
+  const { generation = 0, claim } = (await readNewestClaim({ ...place, isUnchecked: true })) ?? {};
   const head = await readHead(place);
   const snapshots = parseLinks(await place.list(prefixes.snapshot));
   const newest = [...snapshots, ...(head ? [head.link] : [])].map(snapshotName).sort().at(-1) ?? "";
@@ -63,7 +58,7 @@ export async function readPlace(place: Place, database?: string): Promise<PlaceS
  * The error for a database that does not continue the newest state of a place.
  * @param known the generation that it had there; 0 for none.
  */
-export async function newerState(place: Place, { claim, head }: PlaceState, known: number): Promise<AppError> {
+export async function newerState(place: Replica, { claim, head }: PlaceState, known: number): Promise<AppError> {
   const { address } = place;
   const { host, data_dir, at } = claim as Claim;
   const until = head?.header ? `, and has changes until ${head.header.at}` : "";
@@ -88,10 +83,12 @@ function describeChoice(address: string, kept: string): string {
 }
 
 /**
- * @throws conflict, with which this server ends, when another one has taken the next generation.
+ * @param isListed whether all claims count, and not just the next one: listing a directory of many segments takes a while.
+ * @throws conflict, with which this server ends, when another one has taken a later generation.
  */
-export async function requireNewest(place: Place, generation: number): Promise<void> {
-  const claim = await readClaim(place, generation + 1);
+export async function requireNewest(place: Replica, generation: number, isListed = true): Promise<void> {
+  const newest = isListed ? await readNewestGeneration(place) : generation + 1;
+  const claim = newest > generation ? await readClaim(place, newest) : undefined;
   if (claim === undefined) return;
   const { host, data_dir, at } = claim;
   const { address } = place;
@@ -100,32 +97,32 @@ export async function requireNewest(place: Place, generation: number): Promise<v
   });
 }
 
-/** The last generation of a place and the server that took it; undefined for a place without any. */
-export async function readNewestClaim(place: Place) {
+/** The last generation of a place; 0 for a place without any. */
+export async function readNewestGeneration(place: Replica): Promise<number> {
   const name = (await place.list(prefixes.generation)).findLast((one) => /-\d{10}$/.test(one));
-  const generation = Number(name?.slice(prefixes.generation.length));
-  return name === undefined ? undefined : { generation, claim: await readClaim(place, generation) };
+  return name === undefined ? 0 : Number(name.slice(prefixes.generation.length));
 }
 
-/** The server that took a generation; undefined where none has. Errors: validationFailed for damage. */
-export async function readClaim(place: Place, generation: number): Promise<Claim | undefined> {
-  const name = generationName(generation);
-  const bytes = await place.get(name, smallCallMs);
-  if (bytes?.length === 0) throw damagedReplica(`${name} is empty. Delete it`);
-  return bytes && unseal<Claim>(bytes, name).header;
+/** The last generation of a place and the server that took it; undefined for a place without any. Errors: as `readClaim`. */
+export async function readNewestClaim(place: Replica) {
+  const generation = await readNewestGeneration(place);
+  if (generation === 0) return undefined;
+  const claim = await readClaim(place, generation);
+  if (claim === undefined)
+    throw unavailable(`${generationName(generation)} was removed from ${place.address} just now.`);
+  return { generation, claim };
+}
+
+/** The server that took a generation; undefined where none has. Errors: as `getObject`. */
+export async function readClaim(place: Replica, generation: number): Promise<Claim | undefined> {
+  return (await getObject<Claim>(place, generationName(generation), smallCallMs))?.header;
 }
 
 /** The last segment; undefined where there is none. */
-export async function readHead(place: Place): Promise<Head | undefined> {
+export async function readHead(place: Replica): Promise<Head | undefined> {
   const last: Link | undefined = mainChain(parseLinks(await place.list(prefixes.segment))).at(-1);
   if (last === undefined) return undefined;
-  const name = segmentName(last);
-  const bytes = await place.get(name);
-  try {
-    return bytes && { link: last, ...unseal<SegmentHeader>(bytes, name) };
-  } catch {
-    return { link: last };
-  }
+  return { link: last, ...(await getObject<SegmentHeader>(place, segmentName(last)).catch(ignoreUnverified)) };
 }
 
 /** How long a server that starts waits for a place. */
@@ -143,13 +140,13 @@ export interface ContinuityOptions {
 
 /** Decides whether a database continues the newest state of a place, so that its server may take over. */
 export class Continuity {
-  readonly #place: Place;
+  readonly #place: Replica;
   readonly #options: ContinuityOptions;
   /** Ends of segments that this database has, as text. */
   readonly #ends = new Set<string>();
   #isOver = false;
 
-  constructor(place: Place, options: ContinuityOptions) {
+  constructor(place: Replica, options: ContinuityOptions) {
     this.#place = place;
     this.#options = options;
     const { known } = options;
@@ -166,19 +163,32 @@ export class Continuity {
     const failure = await Promise.race([answer, Bun.sleep(checkMs).then(() => late)]);
     if (!(failure instanceof AppError)) return;
     if (failure.kind === "conflict") throw failure;
-    notice("warn", `the server starts without knowing whether another one took over the replica: ${failure.message}`);
+    const { message, remedy = "" } = failure;
+    notice("warn", `Whether another server took over the replica is not known: ${message} ${remedy}`.trimEnd());
   }
 
   /** @param generation the last one that this server had there; 0 for none. */
   async #require(generation: number): Promise<PlaceState> {
     const { database, dataDir, takeOver, known } = this.#options;
-    const found = await readPlace(this.#place, database);
+    const found = await readPlace(this.#place);
     const { claim, head, newest } = found;
-    if (claim === undefined || found.generation <= generation || (takeOver && !this.#isOver)) return found;
-    const isOwn = claim.host === hostname() && claim.data_dir === dataDir && (known?.generation ?? 0) > 0;
-    const isRestored = known?.isSameFile && known.restored === newest;
+    if (claim && claim.database !== database) {
+      throw conflict(`${this.#place.address} holds the replica of another database.`, {
+        remedy: "Choose an empty directory or another prefix for this one.",
+      });
+    }
+    const isRestored = generation === 0 && known?.isSameFile && known.restored === newest;
+    // The claim of one's own generation, or of what was restored without signatures, may be of an earlier key.
+    if (claim === undefined || found.generation <= generation || isRestored) return found;
+    const wasHere = (known?.generation ?? 0) > 0;
+    await readClaim(this.#place, found.generation).catch((error: AppError) => {
+      // A server whose replica this was goes on without it; another one may be wrong here.
+      throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });
+    });
+    if (takeOver && !this.#isOver) return found;
+    const isOwn = claim.host === hostname() && claim.data_dir === dataDir && wasHere;
     // One that was replaced stays out, even if nothing was written since.
-    if (isOwn || (generation === 0 && (isRestored || this.#has(head)))) return found;
+    if (isOwn || (generation === 0 && this.#has(head))) return found;
     throw await newerState(this.#place, found, generation);
   }
 
@@ -193,7 +203,7 @@ export class Continuity {
 
   /**
    * Takes the next generation of the place.
-   * @returns its last segment, whether this database goes on with it, and when that was.
+   * @returns its last segment, whether this database goes on with it, and when the generation was taken.
    * @throws conflict when it has a newer state, unless this directory of this machine wrote it or it may be replaced.
    */
   async takeOver(last: number) {
@@ -201,15 +211,18 @@ export class Continuity {
     for (;;) {
       const found = await this.#require(last);
       const generation = Math.max(found.generation, last) + 1;
-      if (!(await claimGeneration(this.#place, { database, dataDir, generation }))) continue;
-      const at = new Date().toISOString();
+      const { head: { link } = { link: undefined } } = found;
+      const isForged = link !== undefined && link.generation >= generation;
+      if (isForged) throw foreignObject(`no server took the generation of ${segmentName(link)}`);
+      const claim = await claimGeneration(this.#place, { database, dataDir, generation });
+      if (claim === undefined) continue;
       // Its last server may have written meanwhile.
       const head = await readHead(this.#place);
       const goesOn = this.#has(head);
       // Only what the database had when it was opened was compared.
       this.#ends.clear();
       this.#isOver = true;
-      return { generation, head, goesOn, at };
+      return { generation, head, goesOn, at: claim.at };
     }
   }
 }

@@ -9,8 +9,11 @@ import { withTimeout } from "../values/with-timeout.ts";
 
 /** Where a replica is. Errors are unavailable. */
 export interface Place extends Omit<ObjectStorage, "upload" | "head" | "read" | "get"> {
-  /** @param limitMs how long to wait for the answer, for objects that are small. */
-  get(name: string, limitMs?: number): ReturnType<ObjectStorage["get"]>;
+  /** `limitMs`: how long to wait for the answer, for objects that are small. @throws validationFailed for more than `maxBytes`. */
+  get(
+    name: string,
+    options?: { limitMs?: number | undefined; maxBytes?: number | undefined },
+  ): ReturnType<ObjectStorage["get"]>;
 }
 
 /** A call that sends and gets little is given up after this time, so that one that hangs delays the replica little. */
@@ -55,7 +58,7 @@ export async function requirePlace(given: string, config: Pick<Config, "s3" | "d
 }
 
 /** Limits each call in time, and explains its errors. */
-function explained(place: Place, timeoutMs: number, noun: string): Place {
+function explained(place: ObjectStorage, timeoutMs: number, noun: string): Place {
   const { address } = place;
   const explain = <T>(call: Promise<T>, what: string, limitMs = timeoutMs + 1000): Promise<T> => {
     const silence = () => unavailable(`${what} ${address}: no answer.`);
@@ -69,7 +72,8 @@ function explained(place: Place, timeoutMs: number, noun: string): Place {
       explain(place.put(name, bytes), `The ${noun} cannot be written to`, smallCallMs + bytes.length / slowest),
     create: (name, bytes) => explain(place.create(name, bytes), `The ${noun} cannot be written to`),
     has: (name) => explain(place.has(name), `The ${noun} cannot be read from`, smallCallMs),
-    get: (name, limitMs) => explain(place.get(name), `The ${noun} cannot be read from`, limitMs),
+    get: (name, { limitMs, maxBytes } = {}) =>
+      explain(place.get(name, maxBytes), `The ${noun} cannot be read from`, limitMs),
     list: (prefix, after) => explain(place.list(prefix, after), `The ${noun} cannot be read from`),
     remove: (name) => explain(place.remove(name), `Old parts of the ${noun} cannot be removed from`),
   };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type BackupLocation, formatLocation } from "../backup/location.ts";
-import { damaged } from "../backup/manifest.ts";
+import { damaged, damagedReplica } from "../backup/manifest.ts";
 import { type FetchStep, verifyFetched } from "../backup/restore/fetch-backup.ts";
 import { storageError } from "../backup/storage.ts";
 import type { Config } from "../config/config.ts";
@@ -10,10 +10,9 @@ import { databaseFile } from "../config/data-dir.ts";
 import { pageBytes } from "../db/local/wal-frames.ts";
 import { AppError, notFound } from "../errors.ts";
 import { applyChain, type ChainState } from "./chain.ts";
-import { readHead, readPlace } from "./generation.ts";
-import { parseLinks, prefixes, snapshotName } from "./names.ts";
-import { openPlace, type Place } from "./place.ts";
-import { damagedReplica, unseal } from "./segment.ts";
+import { readHead, readNewestClaim, readPlace } from "./generation.ts";
+import { parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
+import { decompressAtMost, getObject, openReplica, type Replica } from "./objects.ts";
 import { writeReplicaState } from "./state.ts";
 
 /** Bytes of the database file in each part of a snapshot but the last. */
@@ -23,6 +22,8 @@ export const partBytes = 1024 * pageBytes;
 export interface SnapshotHeader {
   format: 1;
   database: string;
+  /** When its server took the generation. */
+  claimed: string;
   /** The program's version. */
   version: string;
   /** The file has everything up to the segment of this link; those behind it apply. */
@@ -49,14 +50,14 @@ export interface RebuildOptions {
  * @throws notFound when there is no state to restore; validationFailed naming what is damaged or missing, and the
  * newest state before it; unavailable when the place cannot be read.
  */
-export async function rebuild(place: Place, path: string, options: RebuildOptions) {
+export async function rebuild(place: Replica, path: string, options: RebuildOptions) {
   const { until = Number.POSITIVE_INFINITY, onProgress, signal } = options;
   const { setBacks = [] } = (await readHead(place))?.header ?? {};
   // Of a moment that the clock passed twice, the later one is meant.
   const settled = setBacks.findLast(({ at }) => Date.parse(at) <= until)?.sequence ?? 0;
   const { snapshot, older } = await findSnapshot(place, until, settled);
-  const { generation, sequence, database, version, through, at, parts } = snapshot;
-  let state: ChainState = { generation, sequence, hash: undefined, database, at };
+  const { generation, sequence, database, claimed, version, through, at, parts } = snapshot;
+  let state: ChainState = { generation, sequence, hash: undefined, database, claimed, at };
   const file = await open(path, "wx+", 0o600);
   try {
     const total = parts.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -82,16 +83,16 @@ export async function rebuild(place: Place, path: string, options: RebuildOption
 }
 
 /** The newest snapshot that was whole at a moment or with the segment `settled`, and whether there is an older one. */
-async function findSnapshot(place: Place, until: number, settled: number) {
+async function findSnapshot(place: Replica, until: number, settled: number) {
   const segments = parseLinks(await place.list(prefixes.segment));
-  const snapshots = parseLinks(await place.list(prefixes.snapshot)).filter(({ generation, sequence }) =>
-    segments.every((other) => other.generation <= generation || other.sequence > sequence),
-  );
+  const snapshots = parseLinks(await place.list(prefixes.snapshot));
   for (const [index, link] of [...snapshots.entries()].reverse()) {
-    const name = snapshotName(link);
-    const bytes = await place.get(name);
-    if (bytes === undefined) continue;
-    const { header: snapshot } = unseal<SnapshotHeader>(bytes, name);
+    const { generation, sequence } = link;
+    const later = segments.find((other) => other.generation > generation && other.sequence <= sequence);
+    // A forged one would hide all snapshots: its own error names it.
+    if (later && (await getObject(place, segmentName(later)))) continue;
+    const snapshot = (await getObject<SnapshotHeader>(place, snapshotName(link)))?.header;
+    if (snapshot === undefined) continue;
     if (Date.parse(snapshot.at) <= until || snapshot.through <= settled) return { snapshot, older: index > 0 };
   }
   const remedy =
@@ -99,10 +100,10 @@ async function findSnapshot(place: Place, until: number, settled: number) {
   throw notFound("state", undefined, { in: place.address, remedy });
 }
 
-async function readPart(place: Place, name: string, sha256: string): Promise<Uint8Array> {
-  const bytes = await place.get(name);
+async function readPart(place: Replica, name: string, sha256: string): Promise<Uint8Array> {
+  const bytes = await place.get(name, { maxBytes: 2 * partBytes });
   if (bytes === undefined) throw damagedReplica(`${name} is missing`);
-  const part = await Bun.zstdDecompress(bytes as Uint8Array<ArrayBuffer>).catch(() => undefined);
+  const part = await decompressAtMost(bytes, partBytes);
   if (part === undefined || createHash("sha256").update(part).digest("hex") !== sha256) {
     throw damagedReplica(`${name} is truncated or altered`);
   }
@@ -110,10 +111,10 @@ async function readPart(place: Place, name: string, sha256: string): Promise<Uin
 }
 
 /** Adds to an error which state can be restored instead. */
-function withOffer(error: unknown, { address }: Place, at: string | false): unknown {
+function withOffer(error: unknown, { address }: Replica, at: string | false): unknown {
   if (!(error instanceof AppError) || error.kind !== "validationFailed" || at === false) return error;
-  const remedy = `Restore the newest state before it: bodega db restore ${address} --at ${at}`;
-  return damaged(error.message, { cause: error, remedy });
+  const before = `Restore the newest state before it: bodega db restore ${address} --at ${at}`;
+  return damaged(error.message, { cause: error, remedy: `${error.remedy ?? ""} ${before}`.trimStart() });
 }
 
 interface FetchOptions extends Omit<RebuildOptions, "onProgress"> {
@@ -123,9 +124,13 @@ interface FetchOptions extends Omit<RebuildOptions, "onProgress"> {
 }
 
 /** The replica at a source; undefined where the source is a backup or a directory of backups. */
-export async function findReplica(source: BackupLocation, config: Pick<Config, "s3">): Promise<Place | undefined> {
+export async function findReplica(
+  source: BackupLocation,
+  config: Pick<Config, "s3" | "secret" | "dataDir">,
+  isUnchecked = false,
+): Promise<Replica | undefined> {
   if (source.kind === "stdout" || source.name !== undefined) return undefined;
-  const place = openPlace(formatLocation(source), config);
+  const place = openReplica(formatLocation(source), config, { isUnchecked });
   return (await place.list(prefixes.generation)).length > 0 ? place : undefined;
 }
 
@@ -134,7 +139,7 @@ export async function findReplica(source: BackupLocation, config: Pick<Config, "
  * the end of the chain that was applied.
  * @throws as `rebuild` and `fetchBackup`.
  */
-export async function fetchReplica(place: Place, options: FetchOptions) {
+export async function fetchReplica(place: Replica, options: FetchOptions) {
   const { folder, until, onStep, signal } = options;
   const onProgress = (done: number, total: number) => onStep({ step: "reading", done, total });
   const { state, version } = await rebuild(place, join(folder, "bodega.db"), { until, onProgress, signal });
@@ -146,7 +151,7 @@ export async function fetchReplica(place: Place, options: FetchOptions) {
 const timeoutMs = 5000;
 
 /** Reads the newest state of a place before it is restored. Returns a function that notes that the database continues it. */
-export async function beginRestore(place: Place): Promise<(dataDir: string) => void> {
+export async function beginRestore(place: Replica): Promise<(dataDir: string) => void> {
   // A damaged claim does not keep anyone from a restore.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));
   const state = { place: place.address, generation: 0, end: null, restored };
@@ -156,8 +161,9 @@ export async function beginRestore(place: Place): Promise<(dataDir: string) => v
 /** Says that the replica in the settings has newer changes than a restored state; undefined where it has none. */
 export async function describeNewer(config: Config, stateAt: string | undefined): Promise<string | undefined> {
   if (config.replicateTo === undefined || config.databaseUrl !== undefined) return undefined;
-  const place = openPlace(config.replicateTo, config, timeoutMs);
-  const { claim, head } = (await readPlace(place).catch(() => undefined)) ?? {};
+  const place = openReplica(config.replicateTo, config, { timeoutMs });
+  const { claim } = (await readNewestClaim(place).catch(() => undefined)) ?? {};
+  const head = claim && (await readHead(place).catch(() => undefined));
   const until = head?.header?.at ?? claim?.at;
   if (claim === undefined || until === undefined || (stateAt !== undefined && until <= stateAt)) return undefined;
   return (

@@ -1,3 +1,4 @@
+import type { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 
 /** How a replica is doing; times are RFC 3339. */
@@ -12,26 +13,45 @@ export interface ReplicationStatus {
   missing: number;
 }
 
+/** After which time a message that repeats is logged again. */
+const repeatMs = 3_600_000;
+/** A place works again when it has worked for so long; it may fail every few seconds. */
+const steadyMs = 60_000;
 const retryMs = { least: 1000, most: 5000 };
 /** A call that takes longer counts as a failure while it lasts. */
 const hangingMs = 10_000;
 
-/** Notes whether a replica fails, and logs when that begins and ends. */
+/** Notes whether a place fails, and logs when that begins and ends. A message that repeats is logged once, then hourly. */
 export class Failures {
-  readonly #notice: LogWriter["notice"];
+  readonly #write: LogWriter["notice"];
+  readonly #fails: string;
+  readonly #works: string;
+  readonly #loggedAt = new Map<string, number>();
+  #failedAt: number | undefined;
   #delayMs = retryMs.least;
   #calledAt: number | undefined;
   last: ReplicationStatus["failure"] = null;
 
-  constructor(notice: LogWriter["notice"]) {
-    this.#notice = notice;
+  /** @param fails begins the message of each failure. @param works says that the place works again. */
+  constructor(write: LogWriter["notice"], fails: string, works: string) {
+    this.#write = write;
+    this.#fails = fails;
+    this.#works = works;
   }
+
+  readonly notice: LogWriter["notice"] = (level, message) => {
+    if (Date.now() - (this.#loggedAt.get(message) ?? Number.NEGATIVE_INFINITY) < repeatMs) return;
+    this.#loggedAt.set(message, Date.now());
+    this.#write(level, message);
+  };
 
   /** Returns the milliseconds until the next try: twice as long each time. */
   begin(error: unknown): number {
-    const { message } = error as Error;
+    const { message: what, remedy } = error as AppError;
+    const message = [what, remedy].filter(Boolean).join(" ");
     this.#calledAt = undefined;
-    if (this.last === null) this.#notice("error", `replication fails and is tried again: ${message}`);
+    this.#failedAt = Date.now();
+    this.notice("error", `${this.#fails}: ${message}`);
     this.last = { since: this.last?.since ?? new Date().toISOString(), message };
     const delayMs = this.#delayMs;
     this.#delayMs = Math.min(delayMs * 2, retryMs.most);
@@ -56,9 +76,12 @@ export class Failures {
 
   end(): void {
     this.#calledAt = undefined;
-    if (this.last !== null) this.#notice("info", "replication works again");
     this.last = null;
     this.#delayMs = retryMs.least;
+    if (this.#failedAt === undefined || Date.now() - this.#failedAt < steadyMs) return;
+    this.#failedAt = undefined;
+    this.#loggedAt.clear();
+    this.#write("info", this.#works);
   }
 }
 

@@ -6,7 +6,7 @@ import { ChainWriter } from "./chain.ts";
 import { checkPlace, MissingCheck, type MissingOptions, noteUnsent } from "./check-place.ts";
 import { Continuity, type ContinuityOptions, requireNewest } from "./generation.ts";
 import type { Link } from "./names.ts";
-import type { Place } from "./place.ts";
+import type { Replica } from "./objects.ts";
 import { Failures, Progress, type ReplicationStatus } from "./replication-status.ts";
 import { Purge, SnapshotCopy } from "./snapshot.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
@@ -24,7 +24,7 @@ const minSnapshotBytes = MiB;
 const lastMs = 5000;
 
 interface ReplicatorOptions extends MissingOptions, Omit<ContinuityOptions, "known" | "tail"> {
-  place: Place;
+  place: Replica;
   version: string;
   /** For how long each state can be restored. */
   keepMs: number;
@@ -77,7 +77,7 @@ export class Replicator {
     });
     this.#continuity = new Continuity(place, { ...options, known, tail: this.#tail });
     this.#purge = new Purge(place, keepMs);
-    this.#failures = new Failures(options.notice);
+    this.#failures = new Failures(options.notice, "replication fails and is tried again", "replication works again");
     this.#missing = new MissingCheck(place, options);
     db.observeWal(this.#tail);
   }
@@ -139,9 +139,9 @@ export class Replicator {
   /** Takes over the place, and finds out whether its last segment has what this database had when it was opened. */
   async #connect(): Promise<ChainWriter> {
     const { place, database, dataDir, notice } = this.#options;
-    await checkPlace(place, this.#generation, dataDir, notice);
+    await checkPlace(place, this.#generation, dataDir, this.#failures.notice);
     const { generation, head, goesOn, at } = await this.#continuity.takeOver(this.#generation);
-    const chain = new ChainWriter(place, { database, generation }, head);
+    const chain = new ChainWriter(place, { database, generation, claimed: at }, head);
     this.#generation = generation;
     noteUnsent(this.#options, 0);
     this.#ownCheckedAt = performance.now();
@@ -162,9 +162,9 @@ export class Replicator {
   async #step(chain: ChainWriter): Promise<boolean> {
     if (!this.#isReplaced && performance.now() - this.#ownCheckedAt > ownCheckMs) {
       const { place, notice } = this.#options;
-      await requireNewest(place, this.#generation);
+      const isInPlace = await chain.isInPlace();
       this.#ownCheckedAt = performance.now();
-      if (!(await chain.isInPlace())) {
+      if (!isInPlace) {
         notice("error", `parts of the replica disappeared from ${place.address}; another one begins there`);
         this.#chain = undefined;
         this.#snapshot = undefined;
@@ -184,7 +184,7 @@ export class Replicator {
   }
 
   async #send(chain: ChainWriter, read: WalRead, readAt: Date): Promise<void> {
-    if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation);
+    if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation, false);
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
     this.#bytesSinceSnapshot += await chain.append(read.changes, readAt);
@@ -217,9 +217,9 @@ export class Replicator {
   }
 
   async #finishSnapshot(chain: ChainWriter, snapshot: SnapshotCopy): Promise<void> {
-    const { database, version, place, notice } = this.#options;
+    const { version, place, notice } = this.#options;
     const at = new Date().toISOString();
-    await snapshot.finish({ database, version, at, through: chain.last.sequence });
+    await snapshot.finish({ ...chain.originOf(snapshot.link), version, at, through: chain.last.sequence });
     this.#snapshot = undefined;
     this.#progress.findBase();
     this.#lastSnapshot = { bytes: snapshot.bytes, at, time: performance.now() };

@@ -1,6 +1,8 @@
-import { damaged } from "../backup/manifest.ts";
+import { damagedReplica } from "../backup/manifest.ts";
 import { pageBytes, type WalPosition } from "../db/local/wal-frames.ts";
-import type { AppError } from "../errors.ts";
+import { unavailable } from "../errors.ts";
+import { MiB } from "../values/bytes.ts";
+import { decompressAtMost, type StoredObject } from "./objects.ts";
 
 /** One object of a place: what it follows, and what it changes. Times are RFC 3339. */
 export interface SegmentHeader {
@@ -8,6 +10,8 @@ export interface SegmentHeader {
   /** Identifies the database: when it was created. */
   database: string;
   generation: number;
+  /** When its server took the generation: in a place that was begun anew, generations have other times. */
+  claimed: string;
   sequence: number;
   /** The segment before it; null for the first one of a place. */
   previous: { generation: number; sequence: number; hash: string } | null;
@@ -33,12 +37,17 @@ export interface Segment {
   pages: Uint8Array;
 }
 
-const hashBytes = 32;
 const zstdLevel = 1;
-const lineFeed = 0x0a;
+/** The most pages of one segment. A larger transaction waits until the WAL is emptied, after which there is a snapshot. */
+const maxPages = (256 * MiB) / pageBytes;
 
-/** Encodes a segment: its header as a line of JSON, its pages compressed, and the SHA-256 of both. */
-export async function encodeSegment(header: SegmentHeader, changed: Map<number, Uint8Array>) {
+/** As SQLite limits them. */
+const maxDatabasePages = 2 ** 32 - 2;
+
+/** Compresses the pages of a segment: their count, their numbers and their content. */
+export function encodePages(changed: Map<number, Uint8Array>): Promise<Uint8Array> {
+  if (changed.size > maxPages)
+    throw unavailable("One transaction changed more than 256 MiB. A new snapshot is made next.");
   const numbers = new Uint32Array(changed.size);
   const raw = new Uint8Array(4 + changed.size * (4 + pageBytes));
   let at = 0;
@@ -49,52 +58,21 @@ export async function encodeSegment(header: SegmentHeader, changed: Map<number, 
   }
   new DataView(raw.buffer).setUint32(0, changed.size, true);
   raw.set(new Uint8Array(numbers.buffer), 4);
-  return sealed(header, await Bun.zstdCompress(raw, { level: zstdLevel }));
+  return Bun.zstdCompress(raw, { level: zstdLevel });
 }
 
 /**
- * Verifies a segment and decodes it.
- * @param name what errors call it.
- * @throws validationFailed when it is truncated or altered.
+ * Decodes a segment that was read from a place.
+ * @throws validationFailed when it is missing or altered.
  */
-export async function decodeSegment(bytes: Uint8Array, name: string): Promise<Segment> {
-  const { header, payload, hash } = unseal<SegmentHeader>(bytes, name);
-  const raw = await Bun.zstdDecompress(payload as Uint8Array<ArrayBuffer>);
-  const count = new DataView(raw.buffer, raw.byteOffset).getUint32(0, true);
+export async function decodeSegment(found: StoredObject<SegmentHeader> | undefined, name: string): Promise<Segment> {
+  if (found === undefined) throw damagedReplica(`${name} is missing`);
+  const { header, payload, hash } = found;
+  const raw = await decompressAtMost(payload, 4 + maxPages * (4 + pageBytes));
+  const count = raw === undefined || raw.length < 4 ? 0 : new DataView(raw.buffer, raw.byteOffset).getUint32(0, true);
+  if (raw === undefined || raw.length !== 4 + count * (4 + pageBytes)) throw damagedReplica(`${name} is altered`);
   const numbers = new Uint32Array(raw.buffer.slice(raw.byteOffset + 4, raw.byteOffset + 4 + count * 4));
+  const isSound = header.pageCount > 0 && header.pageCount <= maxDatabasePages && !numbers.includes(0);
+  if (!isSound) throw damagedReplica(`${name} is altered`);
   return { header, hash, numbers, pages: raw.subarray(4 + count * 4) };
-}
-
-/** A header and its payload in one object, which ends with the SHA-256 of what is before it. */
-export function sealed(header: object, payload: Uint8Array): { bytes: Uint8Array; hash: string } {
-  const line = new TextEncoder().encode(`${JSON.stringify(header)}\n`);
-  const bytes = new Uint8Array(line.length + payload.length + hashBytes);
-  bytes.set(line);
-  bytes.set(payload, line.length);
-  const digest = Bun.SHA256.hash(bytes.subarray(0, -hashBytes)) as Uint8Array;
-  bytes.set(digest, bytes.length - hashBytes);
-  return { bytes, hash: Buffer.from(digest).toString("hex") };
-}
-
-/**
- * Opens what `sealed` made.
- * @throws validationFailed when it is truncated, altered, or of a newer version.
- */
-export function unseal<Header extends { format: number }>(bytes: Uint8Array, name: string) {
-  const body = bytes.subarray(0, Math.max(0, bytes.length - hashBytes));
-  const hash = Bun.SHA256.hash(body, "hex");
-  if (bytes.length <= hashBytes || hash !== Buffer.from(bytes.subarray(-hashBytes)).toString("hex")) {
-    throw damagedReplica(`${name} is truncated or altered`);
-  }
-  const end = body.indexOf(lineFeed);
-  const header = JSON.parse(Buffer.from(body.subarray(0, end)).toString("utf8")) as Header;
-  if (header.format !== 1) throw damagedReplica(`${name} was written by a newer version. Update Bodega`);
-  return { header, payload: body.subarray(end + 1), hash };
-}
-
-export const replicaDamage = "The replica is damaged: ";
-
-/** The error for a replica that cannot be used from some object on. */
-export function damagedReplica(reason: string): AppError {
-  return damaged(`${replicaDamage}${reason}.`);
 }

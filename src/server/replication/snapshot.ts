@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { openSync, read as readFile } from "node:fs";
 import { promisify } from "node:util";
 import { type Link, parseLinks, partName, prefixes, segmentName, snapshotName } from "./names.ts";
-import type { Place } from "./place.ts";
+import { getObject, ignoreUnverified, putObject, type Replica } from "./objects.ts";
 import { partBytes, type SnapshotHeader } from "./rebuild.ts";
-import { sealed, unseal } from "./segment.ts";
 
 const readAt = promisify(readFile);
 const zstdLevel = 1;
@@ -14,7 +13,7 @@ const openFiles = new Map<string, number>();
 
 /** A snapshot that is being made: the database file is copied part by part, while segments go on. */
 export class SnapshotCopy {
-  readonly #place: Place;
+  readonly #place: Replica;
   readonly #file: number;
   readonly #parts: SnapshotHeader["parts"] = [];
   readonly link: Link;
@@ -28,7 +27,7 @@ export class SnapshotCopy {
    * @param link the last segment that the file contains for sure.
    * @param earlier a copy that was not finished, whose equal parts are not sent again.
    */
-  constructor(place: Place, databasePath: string, link: Link, earlier?: SnapshotCopy) {
+  constructor(place: Replica, databasePath: string, link: Link, earlier?: SnapshotCopy) {
     this.#place = place;
     this.link = link;
     this.#earlier = earlier ? [...earlier.#parts, ...earlier.#earlier.slice(earlier.#parts.length)] : [];
@@ -59,9 +58,9 @@ export class SnapshotCopy {
   }
 
   /** Makes the snapshot usable. @param through the segment with which the copy is whole. */
-  async finish(header: { database: string; version: string; at: string; through: number }): Promise<void> {
+  async finish(header: Pick<SnapshotHeader, "database" | "claimed" | "version" | "at" | "through">): Promise<void> {
     const whole: SnapshotHeader = { format: 1, ...this.link, ...header, parts: this.#parts };
-    await this.#place.put(snapshotName(this.link), sealed(whole, new Uint8Array()).bytes);
+    await putObject(this.#place, snapshotName(this.link), whole);
   }
 }
 
@@ -70,12 +69,12 @@ const batch = 10;
 
 /** Removes what no state of the kept time needs, a few objects at a time. */
 export class Purge {
-  readonly #place: Place;
+  readonly #place: Replica;
   readonly #keepMs: number;
   #isDue = false;
   #names: string[] = [];
 
-  constructor(place: Place, keepMs: number) {
+  constructor(place: Replica, keepMs: number) {
     this.#place = place;
     this.#keepMs = keepMs;
   }
@@ -105,26 +104,30 @@ export class Purge {
   async #findOld(): Promise<string[]> {
     const snapshots = parseLinks(await this.#place.list(prefixes.snapshot));
     let first: Link | undefined;
+    let newest: Link | undefined;
     const needed = new Map<string, string[]>();
     for (const link of snapshots) {
       const name = snapshotName(link);
-      const bytes = await this.#place.get(name);
-      if (bytes === undefined) continue;
-      const { header } = unseal<SnapshotHeader>(bytes, name);
+      const found = await getObject<SnapshotHeader>(this.#place, name).catch(ignoreUnverified);
+      if (found === undefined) continue;
+      const { parts, at } = found.header;
       needed.set(
         name,
-        header.parts.map((part) => part.name),
+        parts.map((part) => part.name),
       );
-      if (Date.parse(header.at) < Date.now() - this.#keepMs) first = link;
+      newest = link;
+      if (Date.parse(at) < Date.now() - this.#keepMs) first = link;
     }
-    const newest = snapshots.at(-1);
     if (newest === undefined) return [];
+    const last = snapshotName(newest);
     const isOld = (link: Link, than: Link) => snapshotName(link) < snapshotName(than);
     const kept = snapshots.filter((link) => first === undefined || !isOld(link, first)).map(snapshotName);
     const keptParts = new Set(kept.flatMap((name) => needed.get(name) ?? []));
+    // Snapshots of an earlier key are kept as long as others.
+    const unread = new Set(kept.filter((name) => !needed.has(name)));
     const parts = (await this.#place.list(prefixes.part)).filter((name) => {
       const snapshot = name.replace(prefixes.part, prefixes.snapshot).replace(/-\d+$/, "");
-      return snapshot < snapshotName(newest) && !keptParts.has(name);
+      return snapshot < last && !keptParts.has(name) && !unread.has(snapshot);
     });
     if (first === undefined) return parts;
     const oldest = first;

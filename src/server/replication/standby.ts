@@ -6,13 +6,13 @@ import { copyFile, giveToOwner, standbyFile, writeWhole } from "../config/data-d
 import { syncFile } from "../db/local/sync-file.ts";
 import { AppError, unavailable, wrongState } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { withSignal } from "../values/with-timeout.ts";
 import { applyChain, type ChainState } from "./chain.ts";
 import { readClaim, readNewestClaim } from "./generation.ts";
 import { type Link, parseLinks, prefixes, snapshotName } from "./names.ts";
-import type { Place } from "./place.ts";
+import { ignoreUnverified, type Replica } from "./objects.ts";
 import { fetchReplica } from "./rebuild.ts";
+import { Failures } from "./replication-status.ts";
 
 /** How often it looks for a new snapshot, unless a segment is missing. */
 const checkMs = 5000;
@@ -24,18 +24,14 @@ export interface StandbyState {
   place: string;
   /** Where its health check last listened. */
   url: string;
-  /** Of the secret key of the database; null where that has none, or before there is a copy. */
-  keyFingerprint: string | null;
   /** Up to where the copy is; null while there is none. */
   state: ChainState | null;
-  /** When a server took the generation of that state: in a place that was begun anew, generations have other times. */
-  claimedAt: string | null;
   /** Whether a segment is being applied, so that the copy is not whole. */
   isApplying: boolean;
 }
 
 export interface StandbyOptions {
-  config: Pick<Config, "dataDir" | "secret">;
+  config: Pick<Config, "dataDir">;
   notice: LogWriter["notice"];
   signal: AbortSignal;
   pollMs?: number;
@@ -47,18 +43,12 @@ export function readStandbyState(dataDir: string): StandbyState | undefined {
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as StandbyState) : undefined;
 }
 
-/** Whether this machine lacks the secret key of a copy. */
-export function lacksKey(config: StandbyOptions["config"], keyFingerprint: string | null): boolean {
-  const secret = keyFingerprint === null ? null : copySecret(config);
-  return keyFingerprint !== null && (secret === null || fingerprintOf(secret) !== keyFingerprint);
-}
-
 /**
  * Keeps a copy of the database of a place current: restores the newest state once, then applies each segment. A copy
  * that cannot be continued, or was being changed when the standby was killed, is replaced by a new one.
  */
 export class Standby {
-  readonly #place: Place;
+  readonly #place: Replica;
   readonly #options: StandbyOptions;
   #known: StandbyState;
   #file: FileHandle | undefined;
@@ -69,15 +59,16 @@ export class Standby {
   /** When the copy last had everything; undefined before there is one. */
   #currentAt: number | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
-  /** Undefined after a later success. */
-  #failure: string | undefined;
+  readonly #failures: Failures;
 
-  constructor(place: Place, options: StandbyOptions) {
+  constructor(place: Replica, options: StandbyOptions) {
     this.#options = options;
+    const { address } = place;
+    this.#failures = new Failures(options.notice, `the standby waits for ${address}`, `the standby follows ${address}`);
     this.#place = {
       ...place,
       has: (name) => withSignal(place.has(name), options.signal),
-      get: (name, limitMs) => withSignal(place.get(name, limitMs), options.signal),
+      get: (name, limits) => withSignal(place.get(name, limits), options.signal),
       list: (prefix, after) => withSignal(place.list(prefix, after), options.signal),
     };
     const { dataDir } = options.config;
@@ -85,9 +76,7 @@ export class Standby {
     const none = {
       place: place.address,
       url: "",
-      keyFingerprint: null,
       state: null,
-      claimedAt: null,
       isApplying: false,
     };
     this.#known = known === undefined || known.isApplying ? none : known;
@@ -100,26 +89,22 @@ export class Standby {
     const lagSeconds = this.#currentAt && Math.max(0, Date.now() - this.#currentAt) / 1000;
     const lag = `Its copy is ${lagSeconds?.toFixed(1)} s behind; the last change is of ${state?.at}.`;
     const copy = lagSeconds === undefined ? "It has no copy yet." : lag;
-    const message = `This is a standby of ${place}. ${copy} ${this.#failure ?? ""}`.trimEnd();
+    const message = `This is a standby of ${place}. ${copy} ${this.#failures.last?.message ?? ""}`.trimEnd();
     return { message, lagSeconds };
   }
 
   /** Follows the place until the signal. @param url where its health check listens. */
   async run(url: string): Promise<void> {
-    const { signal, notice, pollMs = 1000 } = this.#options;
+    const { signal, pollMs = 1000 } = this.#options;
     this.#write({ url });
     for (let pauseMs = pollMs; !signal.aborted; ) {
       try {
         await this.catchUp();
-        if (this.#failure !== undefined) notice("info", `the standby follows ${this.#known.place}`);
-        this.#failure = undefined;
+        this.#failures.end();
         pauseMs = pollMs;
       } catch (error) {
         if (signal.aborted) break;
-        const { message: what, remedy } = error as AppError;
-        const message = [what, remedy].filter(Boolean).join(" ");
-        if (this.#failure !== message) notice("warn", `the standby waits for ${this.#known.place}: ${message}`);
-        this.#failure = message;
+        this.#failures.begin(error);
         const isEmpty = error instanceof AppError && error.kind === "notFound";
         const hasCopy = this.#known.state !== null && !this.#isBroken;
         // Restoring the whole state again and again would load the place.
@@ -168,9 +153,12 @@ export class Standby {
    * Whether the place still has the replica that the copy follows, and not one that was begun anew.
    * @throws unavailable when it has none, wrongState when it has that of another shop.
    */
-  async #isContinued({ generation, database }: ChainState): Promise<boolean> {
-    const { place, claimedAt } = this.#known;
-    if (this.#isBroken || (await readClaim(this.#place, generation))?.at === claimedAt) return true;
+  async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
+    const { place } = this.#known;
+    if (this.#isBroken) return true;
+    // It may be of an earlier key.
+    const claim = await readClaim(this.#place, generation).catch(ignoreUnverified);
+    if (claim?.at === claimed) return true;
     const newest = await readNewestClaim(this.#place);
     if (newest?.claim === undefined) {
       // A directory that is not mounted is empty.
@@ -198,7 +186,7 @@ export class Standby {
         if (step.done) return step.value;
         await this.#file.sync();
         this.applied++;
-        await this.#writeState(step.value);
+        this.#writeState(step.value);
       }
     } catch (error) {
       const isDamaged = error instanceof AppError && error.kind === "validationFailed";
@@ -216,7 +204,7 @@ export class Standby {
     const temp = await makeRestoreTempDir(dataDir, true);
     try {
       const options = { folder: temp.path, until: undefined, onStep: () => {}, signal };
-      const { databasePath, state, inspection } = await fetchReplica(this.#place, options);
+      const { databasePath, state } = await fetchReplica(this.#place, options);
       await this.close();
       // Until the new copy is in its place, no state is true of it.
       this.#write({ isApplying: true });
@@ -224,23 +212,17 @@ export class Standby {
       giveToOwner(databasePath, dataDir);
       renameSync(databasePath, copyFile(dataDir));
       syncFile(dataDir);
-      const { keyFingerprint } = inspection;
-      this.#write({ keyFingerprint });
-      await this.#writeState(state);
+      this.#writeState(state);
       this.#isBroken = false;
       notice("info", `the newest state of ${this.#known.place} was restored; the standby follows it`);
-      if (lacksKey(config, keyFingerprint)) notice("error", `${dataDir} lacks the secret.key of the server`);
     } finally {
       temp.remove();
     }
   }
 
   /** The copy has this state now. */
-  async #writeState(state: ChainState): Promise<void> {
-    const { generation } = this.#known.state ?? {};
-    const isSame = generation === state.generation && !this.#isBroken;
-    const claimedAt = isSame ? this.#known.claimedAt : ((await readClaim(this.#place, state.generation))?.at ?? null);
-    this.#write({ state, claimedAt, isApplying: false });
+  #writeState(state: ChainState): void {
+    this.#write({ state, isApplying: false });
   }
 
   #write(changed: Partial<StandbyState>): void {

@@ -7,18 +7,18 @@ import type { WalPosition } from "../db/local/wal-frames.ts";
 import { notFound, validationFailed, wrongState } from "../errors.ts";
 import type { ChainState } from "./chain.ts";
 import { claimGeneration, readNewestClaim, requireNewest } from "./generation.ts";
-import { openPlace } from "./place.ts";
-import { lacksKey, readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
+import { openReplica } from "./objects.ts";
+import { readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
 
 /**
  * The standby of a directory, if it can take over, or the server that it has become.
- * @throws notFound without one, wrongState without its secret key, validationFailed for another place.
+ * @throws notFound without one, validationFailed for another place.
  */
-export function requireStandby(config: Config): Pick<StandbyState, "place" | "keyFingerprint" | "state"> {
+export function requireStandby(config: Config): Pick<StandbyState, "place" | "state"> {
   const { dataDir, replicateTo } = config;
   const own = readReplicaState(databaseFile(dataDir));
-  const known = readStandbyState(dataDir) ?? (own && { place: own.place, keyFingerprint: null, state: null });
+  const known = readStandbyState(dataDir) ?? (own && { place: own.place, state: null });
   if (known === undefined) {
     const remedy = "Name its directory with --data-dir, or begin one: bodega standby --from <place>";
     throw notFound("standby", undefined, { in: dataDir, remedy });
@@ -26,8 +26,7 @@ export function requireStandby(config: Config): Pick<StandbyState, "place" | "ke
   if (replicateTo !== undefined && replicateTo !== known.place) {
     throw validationFailed(`The standby in ${dataDir} follows ${known.place}. Replicate to that place, not another.`);
   }
-  if (!lacksKey(config, known.keyFingerprint)) return known;
-  throw wrongState(`${dataDir} lacks the secret key of the server. Copy its secret.key there, or set BODEGA_SECRET.`);
+  return known;
 }
 
 type TakeOverOptions = Omit<StandbyOptions, "config">;
@@ -45,7 +44,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
   // Both are missing before the first copy, and only the copy when the last attempt was interrupted.
   if (existsSync(copyFile(dataDir)) || !existsSync(path)) {
     refuseShop(dataDir);
-    const standby = new Standby(openPlace(replicateTo, config), { config, ...options });
+    const standby = new Standby(openReplica(replicateTo, config), { config, ...options });
     await promote(standby, replicateTo, config, options).finally(() => standby.close());
     removeWal(path);
     renameSync(copyFile(dataDir), path);
@@ -59,7 +58,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
 /** Claims the place, then completes the copy. What can fail must fail before, so that the server of the place goes on. */
 async function promote(standby: Standby, address: string, config: Config, { notice, pollMs = 1000 }: TakeOverOptions) {
   const { dataDir } = config;
-  const place = openPlace(address, config);
+  const place = openReplica(address, config);
   let isCurrent = false;
   // The first may restore a new copy, and the next applies what was added meanwhile.
   for (let attempt = 1; attempt <= 3 && !isCurrent; attempt++) isCurrent = await standby.catchUp();

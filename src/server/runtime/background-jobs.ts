@@ -35,7 +35,8 @@ import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/service.ts";
 import { purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import { webhookDeliveries } from "../modules/webhooks/table.ts";
-import { openMedia, openPlace } from "../replication/place.ts";
+import { openReplica } from "../replication/objects.ts";
+import { openMedia } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
 import { createClockWatch } from "./clock-watch.ts";
 import { startRehearsals } from "./rehearsals.ts";
@@ -124,7 +125,7 @@ async function startReplication(config: Config, db: Database, { log, version, ta
     throw invalidOption("--replicate-to", "needs a database file. A libSQL server replicates its databases itself");
   }
   const { Replicator } = await import("../replication/replicator.ts");
-  const place = openPlace(replicateTo, config);
+  const place = openReplica(replicateTo, config);
   const database = await readBirth(db);
   const replicator = new Replicator(db, {
     ...{ place, keepMs, maxWalBytes, dataDir, version, database, takeOver },

@@ -7,7 +7,7 @@ import { acquireServerLock, isServerRunning } from "../db/local/file-lock.ts";
 import { unavailable, wrongState } from "../errors.ts";
 import { baseHeaders, errorResponse, reply, successResponse } from "../http/envelope.ts";
 import { createLogWriter } from "../logging/logger.ts";
-import type { Place } from "../replication/place.ts";
+import { openReplica } from "../replication/objects.ts";
 import { readStandbyState, Standby } from "../replication/standby.ts";
 import { refuseShop } from "../replication/take-over.ts";
 import { readCertificate } from "../tls/certificate.ts";
@@ -28,8 +28,9 @@ const stopFile = (dataDir: string) => join(dataDir, "standby.stop");
  * @returns the exit code.
  * @throws wrongState for a directory with a database of its own or of another place; unavailable when the directory or the port is in use.
  */
-export async function runStandby(config: Config, place: Place, self: Omit<ServerProcess, "prepare">): Promise<number> {
+export async function runStandby(config: Config, from: string, self: Omit<ServerProcess, "prepare">): Promise<number> {
   const { dataDir } = config;
+  const place = openReplica(from, config);
   const log = createLogWriter(config.log, self.writeLog, config.logLevel);
   const stop = new AbortController();
   void nextStopSignal(false).then(() => stop.abort());

@@ -48,8 +48,8 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
  * The secret itself, for a backup that includes it; null where there is none.
  * @throws unavailable when its file cannot be read, wrongState when the file has no valid secret.
  */
-export function copySecret({ secret, dataDir }: SecretConfig): string | null {
-  return secret ?? findSecret(secretPath(dataDir)) ?? null;
+export function copySecret({ secret, dataDir, leaveModes }: SecretConfig): string | null {
+  return secret ?? findSecret(secretPath(dataDir), leaveModes) ?? null;
 }
 
 /**

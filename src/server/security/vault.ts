@@ -12,7 +12,8 @@ export type VaultPurpose =
   | "visitor"
   | "view"
   | "limit"
-  | "push";
+  | "push"
+  | "replica";
 
 /** The server's key and all operations that use it. */
 export type Vault = ReturnType<typeof createVault>;

@@ -31,7 +31,11 @@ export default defineCommand({
       ...valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state"),
       parse: (flag: string, text: string) => Date.parse(parsePastTime(flag, text)),
     },
-    confirm: valueArg("namespace", "Namespace of the first store that the backup lacks, to confirm without a terminal"),
+    confirm: valueArg("namespace", "Namespace of the store that the command asks for, to confirm without a terminal"),
+    "without-signature": {
+      type: "boolean",
+      description: "Restore a replica whose secret key is lost, without checking who wrote it",
+    },
     "dry-run": { type: "boolean", description: "Verify the backup and show its content; change nothing" },
     "with-key": {
       type: "boolean",
@@ -52,6 +56,9 @@ export default defineCommand({
       "can be restored as well.",
     "If the present database has a store that the backup does not have, the backup may be another shop's. The command then " +
       "asks for the store's namespace; --yes does not confirm it.",
+    "A replica is verified with the server's secret key: copy secret.key to the data directory first. If it is lost, " +
+      "--without-signature restores what the place contains. It asks for the namespace of the first store in it. Check the users and keys " +
+      "before you start the server, and replace the key: bodega db rekey",
     "The previous database is kept as backups/before-restore-<time>.db in the data directory. Only it contains the orders, " +
       "users and keys that are newer than the backup. Keys and tokens that were revoked later are valid again.",
     "With --database-url, the libSQL server's database must be empty.",
@@ -71,10 +78,12 @@ export default defineCommand({
     const { path: folder, remove } = await makeRestoreTempDir(config.dataDir, !isDryRun);
     const forget = onExit(remove);
     try {
-      const { plan, noteRestored } = await makePlan({ source, config, folder, until: args.at }, console, signal);
+      const isUnchecked = args["without-signature"];
+      const from = { source, config, folder, until: args.at, isUnchecked };
+      const { plan, noteRestored } = await makePlan(from, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
-      await confirm(console, plan, args.confirm, signal);
+      await confirm(console, plan, { given: args.confirm, isUnchecked, signal });
       const { applyRestore } = await import("../../../server/backup/restore/restore.ts");
       const actor = { kind: "terminal", account: accountName() } as const;
       const { kept, keyRestored } = await showProgress(console, signal, (show) => {
@@ -92,11 +101,11 @@ export default defineCommand({
 });
 
 async function makePlan(
-  from: { source: BackupLocation; config: Config; folder: string; until: number | undefined },
+  from: { source: BackupLocation; config: Config; folder: string; until: number | undefined; isUnchecked: boolean },
   console: Console,
   signal: AbortSignal,
 ): Promise<{ plan: RestorePlan; noteRestored: ((dataDir: string) => void) | undefined }> {
-  const { source, config, folder, until } = from;
+  const { source, config, folder, until, isUnchecked } = from;
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
   const { fetchReplica, findReplica } = await import("../../../server/replication/rebuild.ts");
   const { beginRestore, describeNewer } = await import("../../../server/replication/rebuild.ts");
@@ -106,8 +115,9 @@ async function makePlan(
       if (step.step === "checking") show(100, "checking");
       else show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
     };
-    const replica = await findReplica(source, config);
-    if (replica === undefined && until !== undefined) throw invalidFlag("--at", "needs the place of a replica");
+    const replica = await findReplica(source, config, isUnchecked);
+    const replicaFlag = until !== undefined ? "--at" : isUnchecked ? "--without-signature" : undefined;
+    if (replica === undefined && replicaFlag) throw invalidFlag(replicaFlag, "needs the place of a replica");
     const noteRestored = replica && until === undefined ? await beginRestore(replica) : undefined;
     const fetched = replica
       ? await fetchReplica(replica, { folder, until, onStep, signal })
@@ -115,12 +125,20 @@ async function makePlan(
     await stopIfAborted(signal);
     const plan = await planRestore(fetched, config);
     const newer = await describeNewer(config, fetched.manifest?.created_at);
-    return { plan: { ...plan, warnings: [...plan.warnings, ...(newer ? [newer] : [])] }, noteRestored };
+    const unchecked =
+      `The signatures in ${source.place} were not checked. Anyone who could write there may have changed what is restored. ` +
+      "Check users, roles, keys, webhooks and prices before you start the server.";
+    const warnings = [...plan.warnings, ...(newer ? [newer] : []), ...(isUnchecked ? [unchecked] : [])];
+    return { plan: { ...plan, warnings }, noteRestored };
   });
 }
 
 /** Asks before the restore. Where the backup lacks stores, it is probably another shop's, and `--yes` is not enough. */
-async function confirm(console: Console, plan: RestorePlan, given: string | undefined, signal: AbortSignal) {
+async function confirm(
+  console: Console,
+  plan: RestorePlan,
+  { given, isUnchecked, signal }: { given: string | undefined; isUnchecked: boolean; signal: AbortSignal },
+): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));
   const kept = new Set(plan.fetched.inspection.tenants.map(({ id }) => id));
@@ -129,6 +147,11 @@ async function confirm(console: Console, plan: RestorePlan, given: string | unde
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
     const warning = `The backup does not have store ${nameStore(lost)}${more} of the present database (${lost.id}).`;
     return confirmName(console, warning, lost.namespace, given);
+  }
+  const [first] = isUnchecked ? plan.fetched.inspection.tenants : [];
+  if (first !== undefined) {
+    const warning = `This restores store ${nameStore(first)} from objects whose signatures were not checked.`;
+    return confirmName(console, warning, first.namespace, { given, signal });
   }
   const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
   await confirmAction(console, question, signal);

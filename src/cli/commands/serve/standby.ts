@@ -46,17 +46,17 @@ export default defineCommand({
       if (console.json) await printJson(console, { url, data_dir: dataDir });
     };
     const self = { ...describeServerProcess(console), onReady };
-    const { openPlace } = await import("../../../server/replication/place.ts");
     const { runStandby, stopStandby } = await import("../../../server/runtime/standby.ts");
     if (action === undefined) {
       if (replicateTo === undefined) throw invalidFlag("--from", "is required");
-      return runStandby(config, openPlace(replicateTo, config), self);
+      return runStandby(config, replicateTo, self);
     }
+    const { openReplica } = await import("../../../server/replication/objects.ts");
     const { requireStandby } = await import("../../../server/replication/take-over.ts");
     const { readNewestClaim } = await import("../../../server/replication/generation.ts");
     const { runServer } = await import("../../../server/runtime/serve.ts");
     const { place } = requireStandby(config);
-    const { host, data_dir, at } = (await readNewestClaim(openPlace(place, config)))?.claim ?? {};
+    const { host, data_dir, at } = (await readNewestClaim(openReplica(place, config)))?.claim ?? {};
     const server = host === undefined ? "its server" : `the server on ${host} (${data_dir}, since ${at})`;
     await confirmAction(console, `Take over ${place} from ${server}?`);
     await stopStandby(dataDir);

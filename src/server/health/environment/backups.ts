@@ -3,25 +3,28 @@ import { dirname, isAbsolute } from "node:path";
 import { sql } from "drizzle-orm";
 import { readLast } from "../../backup/last.ts";
 import { backupsFolder, rehearsedPlace } from "../../backup/location.ts";
+import { replicaDamage } from "../../backup/manifest.ts";
 import { openStorage } from "../../backup/open-storage.ts";
 import { shouldReplicate } from "../../backup/schedule.ts";
 import { storageError } from "../../backup/storage.ts";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
+import type { SystemCtx } from "../../context.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
+import { readBirth } from "../../db/migrate.ts";
 import { get, statement } from "../../db/statement.ts";
-import { type AppError, errnoOf } from "../../errors.ts";
+import { type AppError, errnoOf, unavailable } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
 import { describeShared } from "../../replication/check-place.ts";
-import { requireNewest } from "../../replication/generation.ts";
-import { openPlace } from "../../replication/place.ts";
-import { replicaDamage } from "../../replication/segment.ts";
-import { lacksKey, readStandbyState } from "../../replication/standby.ts";
+import { Continuity } from "../../replication/generation.ts";
+import { openReplica } from "../../replication/objects.ts";
+import { readStandbyState } from "../../replication/standby.ts";
 import { readReplicaState } from "../../replication/state.ts";
+import { WalTail } from "../../replication/wal-tail.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import { type EnvironmentCheck, type Finding, finding, type Severity } from "../finding.ts";
+import { type CheckSubject, type EnvironmentCheck, type Finding, finding, type Severity } from "../finding.ts";
 
 const day = 86_400_000;
 const trialName = "doctor-trial";
@@ -101,7 +104,7 @@ export const maxLagSeconds = 30;
 export const replication = {
   id: "replication",
   about: "The replica has everything up to the last seconds, is on another disk, and has not disappeared.",
-  async run({ config, now, timeoutMs, command }) {
+  async run({ ctx, config, now, timeoutMs, command }) {
     const { dataDir, databaseUrl, replicateTo, replicateKeepMs } = config;
     if (databaseUrl !== undefined) return [];
     const status = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
@@ -110,12 +113,13 @@ export const replication = {
     const found: Finding[] = [];
     const shared = await describeShared(place, dataDir);
     if (shared) found.push(finding("warning", place, shared, "Use another disk, machine, or S3."));
-    const known = readReplicaState(databaseFile(dataDir), place);
-    if (status === null && known !== undefined) {
+    if (status === null) {
       const { message: unsent } = readLast(dataDir, "left").last_failure ?? {};
-      if (unsent) found.push(finding("error", place, `${unsent}.`, command("serve")));
-      const asking = requireNewest(openPlace(place, config, timeoutMs), known.generation);
-      await asking.catch((error) => found.push(finding("error", place, error.message, error.remedy)));
+      if (unsent?.startsWith(place)) found.push(finding("error", place, `${unsent}.`, command("serve")));
+      const refuse = (message: string, remedy = "Correct this before a server starts, and check that place.") =>
+        found.push(finding("error", place, message, remedy));
+      const checking = ctx && checkStart(ctx, { config, place, timeoutMs });
+      await checking?.catch((error) => refuse(error.message, error.remedy));
     }
     const { last_failure: loss } = readLast(dataDir, "replica");
     if (loss && now() - Date.parse(loss.at) < replicateKeepMs && loss.message.includes(place)) {
@@ -130,6 +134,20 @@ export const replication = {
     return [...found, finding("error", place, message, remedy)];
   },
 } satisfies EnvironmentCheck;
+
+/** Checks what a server that starts would find in the place. Errors: as `Continuity.check`, whose warning is unavailable. */
+async function checkStart({ db }: SystemCtx, on: Pick<CheckSubject, "config" | "timeoutMs"> & { place: string }) {
+  const { config, place, timeoutMs } = on;
+  const { dataDir } = config;
+  const path = databaseFile(dataDir);
+  const known = readReplicaState(path, place);
+  const tail = new WalTail(`${path}-wal`, known?.isUnchanged ? known.end : null, { emptied() {}, wanted() {} });
+  const replica = openReplica(place, { ...config, leaveModes: true }, { timeoutMs });
+  const continuity = new Continuity(replica, { database: await readBirth(db), dataDir, known, tail });
+  await continuity.check(known?.isSameFile ? known.generation : 0, (_level, message) => {
+    throw unavailable(message);
+  });
+}
 
 export const rehearsal = {
   id: "rehearsal",
@@ -152,24 +170,21 @@ export const rehearsal = {
 
 export const standby = {
   id: "standby",
-  about: "A standby follows its server closely, and has its secret key.",
+  about: "A standby follows its server closely.",
   async run({ config, now, timeoutMs, command }) {
     const known = readStandbyState(config.dataDir);
     if (known === undefined) return [];
-    const { place, url, state, keyFingerprint } = known;
-    const missing = `The secret key of the server is missing in ${config.dataDir}. Without it the standby cannot take over.`;
-    const key = finding("error", "secret.key", missing, `Copy secret.key of the server to ${config.dataDir}.`);
-    const found = lacksKey(config, keyFingerprint) ? [key] : [];
+    const { place, url, state } = known;
     if (!(await isServerRunning(config.dataDir))) {
       const age = state && formatDuration(now() - Date.parse(state.at));
       const message = `No standby runs on ${config.dataDir}: ${age ? `its copy is ${age} old` : "it has no copy yet"}.`;
-      return [...found, finding("error", place, message, command(`standby --from ${quoteWord(place)}`))];
+      return [finding("error", place, message, command(`standby --from ${quoteWord(place)}`))];
     }
     const tls = { rejectUnauthorized: false };
     const reply = await fetch(`${url}/health/ready`, { tls, signal: AbortSignal.timeout(timeoutMs) });
     const { error } = (await reply.json()) as { error: { message: string; details?: { message: string }[] } };
     const isClose = Number(error.details?.[0]?.message) <= maxLagSeconds;
     const advice = isClose ? null : "Read the log of the standby, and check that place.";
-    return [...found, finding(isClose ? "note" : "error", place, error.message, advice)];
+    return [finding(isClose ? "note" : "error", place, error.message, advice)];
   },
 } satisfies EnvironmentCheck;

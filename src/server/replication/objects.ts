@@ -1,0 +1,126 @@
+import { timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { type ZstdOptions, zstdDecompress } from "node:zlib";
+import { damagedReplica, foreignObject } from "../backup/manifest.ts";
+import type { Config } from "../config/config.ts";
+import { AppError, wrongState } from "../errors.ts";
+import { copySecret } from "../security/secret-key.ts";
+import { createVault, type Vault } from "../security/vault.ts";
+import { KiB, MiB } from "../values/bytes.ts";
+import { openPlace, type Place } from "./place.ts";
+
+/** The place of a replica. Segments, snapshots and claims in it are signed with the secret key. */
+export interface Replica extends Place {
+  vault: Pick<Vault, "fingerprint" | "mac">;
+  /** Whether objects are read without their signature, because the key is lost. */
+  isUnchecked: boolean;
+}
+
+/** An object as it was read. The hash names it in the object that follows. */
+export interface StoredObject<Header> {
+  header: Header;
+  payload: Uint8Array;
+  hash: string;
+}
+
+/** The largest objects that are read; larger ones are not Bodega's. */
+const maxBytes: Record<string, number> = { generation: 64 * KiB, snapshot: 64 * MiB, segment: 258 * MiB };
+
+/** After the content: the fingerprint of the key, the SHA-256 of the content, and the HMAC of both and of the name. */
+const sealForm = /^([0-9a-f]{32})([0-9a-f]{64})([0-9a-f]{64})$/;
+const sealBytes = 160;
+const lineFeed = 0x0a;
+
+const decompress = promisify<Uint8Array, ZstdOptions, Buffer<ArrayBuffer>>(zstdDecompress);
+
+/**
+ * Opens the place of a replica. The key is read at the first use.
+ * @throws as `openPlace`.
+ */
+export function openReplica(
+  address: string,
+  config: Parameters<typeof copySecret>[0] & Pick<Config, "s3">,
+  { timeoutMs, isUnchecked = false }: { timeoutMs?: number; isUnchecked?: boolean | undefined } = {},
+): Replica {
+  const vault = createVault(() => {
+    const secret = copySecret(config);
+    if (secret !== null) return secret;
+    throw wrongState(`The replica in ${address} is signed with the secret key of its server, which is missing here.`, {
+      remedy: describeKeys(address, config.dataDir),
+    });
+  });
+  return { ...openPlace(address, config, timeoutMs), vault, isUnchecked };
+}
+
+/** The remedy ends in a command, which is completed for the terminal. */
+function describeKeys(address: string, dataDir = "the data directory"): string {
+  return (
+    `Copy the secret.key of that server to ${dataDir}, or set BODEGA_SECRET, and start this command again. If that key is ` +
+    `lost: bodega db restore ${address} --without-signature`
+  );
+}
+
+/** Writes an object: a header as a line of JSON, a payload, and their signature. Returns the size and what names them. */
+export async function putObject(place: Replica, name: string, header: object, payload?: Uint8Array) {
+  const { bytes, hash } = seal(place, name, header, payload);
+  await place.put(name, bytes);
+  return { size: bytes.length, hash };
+}
+
+/** As `putObject`, unless there is an object of this name; false where there is. */
+export async function createObject(place: Replica, name: string, header: object): Promise<boolean> {
+  return place.create(name, seal(place, name, header).bytes);
+}
+
+function seal({ vault }: Replica, name: string, header: object, payload: Uint8Array = new Uint8Array()) {
+  const line = Buffer.from(`${JSON.stringify(header)}\n`);
+  const hash = new Bun.SHA256().update(line).update(payload).digest("hex");
+  const signature = `${vault.fingerprint()}${hash}${vault.mac("replica", `${name} ${hash}`)}`;
+  return { bytes: Buffer.concat([line, payload, Buffer.from(signature)]), hash };
+}
+
+/**
+ * Reads an object and verifies its signature; undefined where there is none.
+ * @throws validationFailed for one that is altered, forged or renamed; wrongState for one of another key.
+ */
+export async function getObject<Header extends { format: number }>(
+  place: Replica,
+  name: string,
+  limitMs?: number,
+): Promise<StoredObject<Header> | undefined> {
+  const bytes = await place.get(name, { limitMs, maxBytes: maxBytes[name.split("-", 1)[0] as string] });
+  if (bytes === undefined) return undefined;
+  const seal = Buffer.from(bytes.subarray(-sealBytes)).toString("latin1");
+  const [, key, hash = "", signature = ""] = sealForm.exec(seal) ?? [];
+  const body = bytes.subarray(0, -sealBytes);
+  if (key === undefined || Bun.SHA256.hash(body, "hex") !== hash) {
+    throw foreignObject(`${name} is truncated or altered`);
+  }
+  if (!place.isUnchecked) verify(place, name, { key, hash, signature });
+  const end = body.indexOf(lineFeed);
+  const header = JSON.parse(Buffer.from(body.subarray(0, end)).toString("utf8")) as Header;
+  if (header.format !== 1) throw damagedReplica(`${name} was written by a newer version. Update Bodega`);
+  return { header, payload: body.subarray(end + 1), hash };
+}
+
+function verify({ address, vault }: Replica, name: string, seal: Record<"key" | "hash" | "signature", string>): void {
+  const own = vault.fingerprint();
+  if (seal.key !== own) {
+    const keys = `the secret key ${seal.key.slice(0, 8)}…, not with the one here (${own.slice(0, 8)}…)`;
+    throw wrongState(`${name} in ${address} is signed with ${keys}.`, { remedy: describeKeys(address) });
+  }
+  const right = Buffer.from(vault.mac("replica", `${name} ${seal.hash}`));
+  if (timingSafeEqual(right, Buffer.from(seal.signature))) return;
+  throw foreignObject(`${name} is forged or was renamed`);
+}
+
+/** For objects that a later one can replace: ignores that one cannot be verified. Other errors are thrown. */
+export function ignoreUnverified(error: unknown): undefined {
+  if (error instanceof AppError && error.kind !== "unavailable") return undefined;
+  throw error;
+}
+
+/** Decompresses what is at most so large; undefined for anything else. */
+export function decompressAtMost(bytes: Uint8Array, max: number) {
+  return decompress(bytes, { maxOutputLength: max, chunkSize: MiB }).catch(() => undefined);
+}
