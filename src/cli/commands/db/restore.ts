@@ -151,7 +151,7 @@ async function confirm(
   const [first] = isUnchecked ? plan.fetched.inspection.tenants : [];
   if (first !== undefined) {
     const warning = `This restores store ${nameStore(first)} from objects whose signatures were not checked.`;
-    return confirmName(console, warning, first.namespace, { given, signal });
+    return confirmName(console, warning, first.namespace, given);
   }
   const question = plan.present === null ? "Restore this backup?" : "Replace the present database with this backup?";
   await confirmAction(console, question, signal);
