@@ -90,13 +90,12 @@ async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run
   return (await import("../replication/take-over.ts")).takeOver(config, { notice, signal: stop.signal });
 }
 
-const openKey =
-  "Other accounts of this machine could read secret.key. If one may have copied it, replace the key: bodega db rekey";
-
 /** The main process. With workers it answers no requests itself, but runs the jobs that run once for all of them. */
 async function runMain(given: Config, run: Run): Promise<number> {
   const { version, log, stopSignal } = run;
   for (const { message } of findUnknownSettings(run.env, given.dataDir)) log.notice("warn", message);
+  const openKey =
+    "Other accounts of this machine could read secret.key. If one may have copied it, replace the key: bodega db rekey";
   if (isKeyOpen(given.dataDir)) log.notice("warn", openKey);
   const certificate = await openTls(given, log);
   const config = await becomeServer(given, run);

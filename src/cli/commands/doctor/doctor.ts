@@ -42,9 +42,7 @@ export default defineCommand({
     const { command, env } = console;
     const { version } = buildInfo;
     const deps = { now: Date.now, env, version, uid: process.getuid?.(), timeoutMs, command, makeContext };
-    const { checkMeanings, optionalChecks, runDoctor, runDirectoryCheck } = await import(
-      "../../../server/health/doctor.ts"
-    );
+    const { checkMeanings, optionalChecks, ...doctor } = await import("../../../server/health/doctor.ts");
     const [only = [], ignore] = (["only", "ignore"] as const).map((flag) => {
       const ids = args[flag].flatMap((text) => text.split(","));
       if (ids.every((id) => optionalChecks.includes(id))) return ids;
@@ -57,8 +55,8 @@ export default defineCommand({
     return runAndPrint(console, view, (onProgress) => {
       const options = { namespace, fix, strict, skip, onProgress, deps, faults };
       const isOtherDatabase = faults.some(({ message }) => /BODEGA_(?:DATABASE|SECRET)/.test(message));
-      if (config !== null && !isOtherDatabase) return runDoctor(config, options);
-      return runDirectoryCheck(readDataDir({ "data-dir": args["data-dir"] }, console.env), options);
+      if (config !== null && !isOtherDatabase) return doctor.runDoctor(config, options);
+      return doctor.runDirectoryCheck(readDataDir({ "data-dir": args["data-dir"] }, console.env), options);
     });
   },
 });

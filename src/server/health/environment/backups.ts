@@ -55,7 +55,9 @@ export const backups = {
     const maxAgeMs = everyMs ? 2 * everyMs : 7 * day;
     const overdue = everyMs ? "error" : "warning";
     const last = Math.max(...[success?.at, audited?.at].map((at) => (at ? Date.parse(at) : 0)));
-    const advice = "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
+    const advice = everyMs
+      ? `The server should make one every ${formatDuration(everyMs)}. Check that it runs, and read its log.`
+      : "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
     if (last === 0) {
       const first = await get(ctx.db, selectFirst);
       const isNew = first === undefined || now() - Date.parse(first.at) < (everyMs ? maxAgeMs : day);
