@@ -30,7 +30,7 @@ const foreign: [name: string, password: string, hash: string][] = [
 const salt = "c29tZXNhbHQ";
 const tag = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
 
-afterEach(() => hashing.configure({ permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }));
+afterEach(() => Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }));
 
 describe("our own hashes", () => {
   test("a password matches its own hash only; the hash is argon2id with 19 MiB and two passes", async () => {
@@ -164,7 +164,7 @@ describe("the queue", () => {
   }
 
   test("stores take turns, however many wait in one of them", async () => {
-    hashing.configure({ permits: 1 });
+    Object.assign(hashing.limits, { permits: 1 });
     const order: string[] = [];
     const run = (party: string) => hashing.run(async () => void order.push(party), party);
     const first = startWork("a");
@@ -177,7 +177,7 @@ describe("the queue", () => {
   });
 
   test("while it is full, another store takes the place of the latest one of the store with most waiting", async () => {
-    hashing.configure({ permits: 1, maxWaiting: 4 });
+    Object.assign(hashing.limits, { permits: 1, maxWaiting: 4 });
     const first = startWork("a");
     const outcomes: string[] = [];
     const run = (name: string) =>
@@ -198,7 +198,7 @@ describe("the queue", () => {
   });
 
   test("runs as many at once as permitted, the others in order of arrival", async () => {
-    hashing.configure({ permits: 2 });
+    Object.assign(hashing.limits, { permits: 2 });
     const work = Array.from({ length: 5 }, startWork);
     const begun = () => work.map(({ hasBegun }) => hasBegun);
     expect(begun()).toEqual([true, true, false, false, false]);
@@ -213,7 +213,7 @@ describe("the queue", () => {
   });
 
   test("refuses further ones with 5001 at once while it is full", async () => {
-    hashing.configure({ permits: 1, maxWaiting: 1 });
+    Object.assign(hashing.limits, { permits: 1, maxWaiting: 1 });
     const [first, second] = [startWork(), startWork()];
     const refused = await failureOf(() => verifyPassword("x", null));
     expect(refused).toMatchObject({ code: 5001, retryAfter: 1 });
@@ -226,7 +226,7 @@ describe("the queue", () => {
   });
 
   test("releases the permit of work that fails", async () => {
-    hashing.configure({ permits: 1, maxWaiting: 8 });
+    Object.assign(hashing.limits, { permits: 1, maxWaiting: 8 });
     const failing = () => hashing.run(() => Promise.reject(new Error("broken")));
     const outcomes = await Promise.allSettled([failing(), failing(), hashPassword(goodPassword)]);
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);

@@ -99,7 +99,7 @@ onDatabase("file", (suite) => {
   test("a wrong code is not hashed, and a hash that waits too long does not use up the code (5001)", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    hashing.configure({ permits: 1, maxWaiting: 0 });
+    Object.assign(hashing.limits, { permits: 1, maxWaiting: 0 });
     const busy = hashing.run(() => released);
     try {
       expect(await codeOf(reset(ctx, otherCode(code)))).toBe(5216);
@@ -107,7 +107,7 @@ onDatabase("file", (suite) => {
     } finally {
       release();
       await busy;
-      hashing.configure({ permits: availableParallelism(), maxWaiting: 128 });
+      Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128 });
     }
     await reset(ctx);
     expect(await isChanged()).toBe(true);

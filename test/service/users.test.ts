@@ -243,7 +243,7 @@ onDatabase("file", (suite) => {
       const { id, email } = await make({ password: goodPassword });
       const theirs: Ctx = { ...ctx, actor: { kind: "user", userId: id, role: "customer" } };
       const moved = { email: `moved-${email}`, password: goodPassword };
-      hashing.configure({ permits: 1 });
+      Object.assign(hashing.limits, { permits: 1 });
       const checked = Promise.withResolvers<void>();
       const held = hashing.run(() => checked.promise);
       const change = failureOf(updateOwnProfile(theirs, moved, null));
@@ -253,7 +253,7 @@ onDatabase("file", (suite) => {
       } finally {
         checked.resolve();
         await held;
-        hashing.configure({ permits: availableParallelism() });
+        Object.assign(hashing.limits, { permits: availableParallelism() });
       }
       expect(await change).toMatchObject({ code });
       expect((await getUser(ctx, id)).email).toBe(email);

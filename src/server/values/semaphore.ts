@@ -22,21 +22,15 @@ export interface SemaphoreOptions {
  * of one member in order of arrival.
  */
 export class Semaphore {
-  readonly #fullMessage: string;
-  #permits: number;
-  #maxWaiting: number;
-  #maxWaitMs: number | undefined;
+  /** They can be changed for later callers. */
+  readonly limits: SemaphoreOptions & { maxWaiting: number };
   #held = 0;
   /** Never empty lists, by party and member, in the order of their turns. */
   readonly #parties = new Map<string, Map<string, Waiter[]>>();
   #waiting = 0;
-  #idle: (() => void)[] = [];
 
-  constructor({ permits, maxWaiting = 10_000, maxWaitMs, fullMessage }: SemaphoreOptions) {
-    this.#permits = permits;
-    this.#maxWaitMs = maxWaitMs;
-    this.#maxWaiting = maxWaiting;
-    this.#fullMessage = fullMessage;
+  constructor(limits: SemaphoreOptions) {
+    this.limits = { maxWaiting: 10_000, ...limits };
   }
 
   get waiting(): number {
@@ -48,13 +42,6 @@ export class Semaphore {
     return this.#held === 0;
   }
 
-  /** Changes the limits for callers from now on. */
-  configure(limits: Partial<Omit<SemaphoreOptions, "fullMessage">>): void {
-    this.#permits = limits.permits ?? this.#permits;
-    this.#maxWaiting = limits.maxWaiting ?? this.#maxWaiting;
-    this.#maxWaitMs = limits.maxWaitMs ?? this.#maxWaitMs;
-  }
-
   /**
    * Runs `work` while it holds a permit; at once if one is free. Errors: those of `work`; unavailable when too many wait,
    * or this call for too long.
@@ -62,7 +49,7 @@ export class Semaphore {
    * @param member so do the members of a party.
    */
   async run<T>(work: () => Promise<T>, party = "", member = ""): Promise<T> {
-    if (this.#held < this.#permits) this.#held++;
+    if (this.#held < this.limits.permits) this.#held++;
     else await this.#wait(party, member);
     try {
       return await work();
@@ -71,25 +58,21 @@ export class Semaphore {
     }
   }
 
-  /** Resolves when no permit is held and nobody waits. */
-  drain(): Promise<void> {
-    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
-  }
-
   #wait(party: string, member: string): Promise<void> {
     const members = this.#parties.get(party) ?? new Map<string, Waiter[]>();
     const queue = members.get(member) ?? [];
-    if (this.#waiting >= this.#maxWaiting && !this.#makeRoom(queue)) return Promise.reject(this.#fullError());
+    if (this.#waiting >= this.limits.maxWaiting && !this.#makeRoom(queue)) return Promise.reject(this.#fullError());
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { start: resolve, refuse: reject, timer: undefined };
-      if (this.#maxWaitMs !== undefined) {
+      const { maxWaitMs } = this.limits;
+      if (maxWaitMs !== undefined) {
         waiter.timer = setTimeout(() => {
           queue.splice(queue.indexOf(waiter), 1);
           if (queue.length === 0) members.delete(member);
           if (members.size === 0) this.#parties.delete(party);
           this.#waiting--;
           reject(this.#fullError());
-        }, this.#maxWaitMs);
+        }, maxWaitMs);
       }
       this.#parties.set(party, members.set(member, queue));
       queue.push(waiter);
@@ -113,7 +96,6 @@ export class Semaphore {
       return;
     }
     this.#held--;
-    if (this.#held === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   /** Refuses the latest caller of the member with most waiting; false when `own` would then have as many. */
@@ -131,6 +113,6 @@ export class Semaphore {
   }
 
   #fullError(): AppError {
-    return unavailable(this.#fullMessage, { retryAfter: 1 });
+    return unavailable(this.limits.fullMessage, { retryAfter: 1 });
   }
 }

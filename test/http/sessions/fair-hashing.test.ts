@@ -10,12 +10,14 @@ import { onDatabase } from "../../support/suite.ts";
 import { until } from "../../support/until.ts";
 
 onDatabase("file", (suite) => {
-  afterEach(() => hashing.configure({ permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }));
+  afterEach(() =>
+    Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }),
+  );
 
   test("a store that fills the queue with passwords does not refuse or delay the logins of another", async () => {
     const [busy, calm] = [await suite.shop(), await suite.shop()];
     const { email } = await openAccount(calm);
-    hashing.configure({ permits: 1, maxWaiting: 8 });
+    Object.assign(hashing.limits, { permits: 1, maxWaiting: 8 });
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const first = hashing.run(() => held);
     const order: (number | undefined)[] = [];
@@ -38,7 +40,7 @@ onDatabase("file", (suite) => {
 
   test("a login that waits too long for its turn is refused, and its password is never hashed", async () => {
     const shop = await suite.shop();
-    hashing.configure({ permits: 1, maxWaitMs: 20 });
+    Object.assign(hashing.limits, { permits: 1, maxWaitMs: 20 });
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const first = hashing.run(() => held);
     const verify = spyOn(Bun.password, "verify");
@@ -47,7 +49,7 @@ onDatabase("file", (suite) => {
     expect(refused).toMatchObject({ status: 503, code: 5001 });
     release();
     await first;
-    await hashing.drain();
+    await until("nothing is hashed", () => hashing.isIdle);
     expect(verify).not.toHaveBeenCalled();
     verify.mockRestore();
   });

@@ -121,7 +121,7 @@ onDatabase("file", (suite) => {
     await importUser(shop, await bcryptOf(4));
     const { verify } = Bun.password;
     for (const code of [5212, 5212, 5212, 5213]) {
-      hashing.configure({ permits: 1 });
+      Object.assign(hashing.limits, { permits: 1 });
       let release = () => {};
       const held = new Promise<void>((resolve) => {
         release = resolve;
@@ -131,14 +131,14 @@ onDatabase("file", (suite) => {
         verified += 1;
         // The next waiter gets the permit, and keeps it.
         void hashing.run(() => held);
-        hashing.configure({ maxWaiting: 0 });
+        Object.assign(hashing.limits, { maxWaiting: 0 });
         return verify(password, hash);
       });
       expect((await login(shop, { email, password: otherPassword })).code).toBe(code);
       expect(verified).toBe(code === 5212 ? 1 : 0);
       spy.mockRestore();
       release();
-      hashing.configure({ permits: availableParallelism(), maxWaiting: 128 });
+      Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128 });
     }
   });
 

@@ -18,7 +18,7 @@ export const hashing = new Semaphore({
 
 /** Gives this process its share of the cores for hashing, as one of several. */
 export function shareCores(processes: number): void {
-  hashing.configure({ permits: Math.max(1, Math.floor(availableParallelism() / processes)) });
+  hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }
 
 /**
