@@ -445,8 +445,7 @@ onDatabase("file", (suite) => {
     await queue();
     await fanOut(ctx);
     const claim = () => claimPushes(ctx, { key: ctx.tenant.id, tenantId: ctx.tenant.id, pool: 1 }, 8);
-    const release = (tasks: PushTask[]) =>
-      ctx.db.execute(pushClaims.released(tasks.map((task) => ({ task, next: clock.now() }))));
+    const release = (tasks: PushTask[]) => ctx.db.batch(tasks.map((task) => pushClaims.released(task, clock.now())));
     const late = await claim();
     clock.advance(leaseMs);
     const [current] = await claim();

@@ -55,8 +55,8 @@ export interface Channel<Task> {
   listReady(): Promise<Source[]>;
   /** Leases deliveries of a source to this process, those that have been due the longest first. */
   claim(source: Source, max: number): Promise<Task[]>;
-  /** Ends leases early, each until `next` (epoch milliseconds); attempts that were not made do not count. */
-  release(claims: { task: Task; next: number }[]): Promise<unknown>;
+  /** Ends a lease early; the attempt that was not made does not count. @param next epoch milliseconds. */
+  release(task: Task, next: number): Promise<unknown>;
   /** Prepares an attempt; null for a delivery that cannot be sent, which it has ended. */
   prepare(task: Task): Promise<Attempt | null>;
   /** When to try again, in epoch milliseconds; null when it should not be tried again. */

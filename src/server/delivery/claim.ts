@@ -95,11 +95,9 @@ export function claimStatements(
     update ${table} set next_attempt_at = ${param("next")}, last_status = ${param("status")},
       last_error = ${param("error")}, leased_until = null ${onPostpone}
     where ${isClaimed}`);
-  // By id alone; with a status the planner would read all waiting deliveries.
   const release = statement(sql`
-    update ${table} set next_attempt_at = ${param("next")} ->> id, leased_until = null, attempts = attempts - 1
-    where id in (select key from json_each(${param("next")}))
-      and leased_until = ${param("leases")} ->> id`);
+    update ${table} set next_attempt_at = ${param("next")}, leased_until = null, attempts = attempts - 1
+    where ${isClaimed}`);
   type Reason = Pick<Answer, "status" | "error">;
   return {
     delivered: ({ now }: WorkCtx, { id }: Claim, { status }: Reason) =>
@@ -112,11 +110,7 @@ export function claimStatements(
     /** @param next epoch milliseconds. */
     postponed: ({ id, lease }: Claim, next: number, { status, error }: Reason) =>
       bind(postpone, { id, lease, next: toTimestamp(next), status, error }),
-    /** Each until its `next` (epoch milliseconds); the attempts do not count. */
-    released: (claims: { task: Claim; next: number }[]) =>
-      bind(release, {
-        next: JSON.stringify(Object.fromEntries(claims.map(({ task, next }) => [task.id, toTimestamp(next)]))),
-        leases: JSON.stringify(Object.fromEntries(claims.map(({ task }) => [task.id, task.lease]))),
-      }),
+    /** The attempt does not count. @param next epoch milliseconds. */
+    released: ({ id, lease }: Claim, next: number) => bind(release, { id, lease, next: toTimestamp(next) }),
   };
 }

@@ -140,19 +140,17 @@ export class DeliveryEngine<Task> {
     try {
       const tasks = await this.#channel.claim(source, permits.length);
       const isFull = tasks.length === permits.length;
-      const refused: { task: Task; next: number }[] = [];
       for (const task of tasks) {
         const attempt = await this.#channel.prepare(task);
         if (attempt === null) continue;
         const permit = permits.at(-1) as Permit;
         const waitMs = this.#scheduler.admit(permit, attempt.receiver);
-        if (waitMs > 0) refused.push({ task, next: this.#now() + waitMs });
+        if (waitMs > 0) this.#follow(this.#channel.release(task, this.#now() + waitMs));
         else {
           permits.pop();
           this.#follow(this.#attempt(task, attempt).finally(() => this.#scheduler.release(permit)));
         }
       }
-      if (refused.length > 0) await this.#channel.release(refused);
       // There may be more; other sources come first.
       if (isFull) this.#scheduler.ask(source);
     } finally {
@@ -162,7 +160,7 @@ export class DeliveryEngine<Task> {
 
   async #attempt(task: Task, attempt: Attempt): Promise<unknown> {
     // Claimed just before the stop, too late to be interrupted with the others.
-    if (this.#isHalted) return this.#channel.release([{ task, next: this.#now() }]);
+    if (this.#isHalted) return this.#channel.release(task, this.#now());
     const began = performance.now();
     let answer: Answer;
     try {
@@ -170,7 +168,7 @@ export class DeliveryEngine<Task> {
       answer = await this.#send(attempt);
     } catch (error) {
       // It may have arrived nevertheless; receivers recognise a message by its id.
-      if (this.#isHalted) return this.#channel.release([{ task, next: this.#now() }]);
+      if (this.#isHalted) return this.#channel.release(task, this.#now());
       answer = attempt.explain?.(error) ?? {
         result: "failed",
         status: null,

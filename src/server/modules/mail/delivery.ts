@@ -82,9 +82,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
       const mail = await claimMail(deps);
       return mail ? [mail] : [];
     },
-    async release(claims) {
-      for (const { task } of claims) await endClaim(deps, task, { status: "queued", next: deps.now(), error: null });
-    },
+    release: (mail, next) => endClaim(deps, mail, { status: "queued", next, error: null }),
     prepare,
     nextAttemptAt: (mail) => nextAttemptAt(mail, deps.now()),
     recordDelivered: (mail) => recordSent(deps, mail),

@@ -99,7 +99,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
     createDeliveries: (isStopping) => fanOut(deps, isStopping),
     listReady: () => listReady(deps),
     claim: ({ key }) => claimTasks<DeliveryTask>(deps, { claim, read }, { webhookId: key }),
-    release: (claims) => deps.db.execute(released(claims)),
+    release: (task, next) => deps.db.execute(released(task, next)),
     async prepare(task) {
       const { webhook_id: id, event_id: eventId } = task;
       if (eventId === null || isExhausted(schedule, task.attempts)) {

@@ -56,7 +56,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     createDeliveries: (isStopping) => fanOut(deps, isStopping),
     listReady: () => listReady(deps),
     claim: (source, max) => claimPushes(deps, source, max),
-    release: (claims) => deps.db.execute(pushClaims.released(claims)),
+    release: (task, next) => deps.db.execute(pushClaims.released(task, next)),
     async prepare(task) {
       const attempt = prepareAttempt(task, deps);
       if (!("outcome" in attempt)) return attempt;
