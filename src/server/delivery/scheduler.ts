@@ -31,6 +31,10 @@ const maxSkipped = 200;
 const skippedMs = 2000;
 const maxSpreadMs = 10_000;
 
+/** The names of the limits of all attempts of a pool, and of those to receivers that are not trusted. */
+const all = "all";
+const untrustedOnly = "untrusted";
+
 /** Decides which store may send next, and to which receiver. The store with the fewest attempts in progress comes first. */
 export class Scheduler {
   readonly circuits: CircuitBreakers;
@@ -39,8 +43,8 @@ export class Scheduler {
   readonly #asking = new Map<string, Source>();
   /** Skipped deliveries since the last poll, by source. */
   readonly #skipped = new Map<string, number>();
-  /** Permits in use, by the name of the limit. */
-  readonly #used = new Map<string, number>();
+  /** Permits in use, by pool and by the name of the limit. */
+  readonly #used: Map<string, number>[] = [];
 
   /** @param now milliseconds that no change of the clock moves. */
   constructor(policy: SchedulerPolicy, now: () => number) {
@@ -62,31 +66,39 @@ export class Scheduler {
 
   /** Permits for the next source, which must ask again for more; none when no source can get any now. */
   acquire(): Permit[] {
-    let next: { source: Source; limits: [string, number][]; rank: number } | undefined;
-    for (const source of this.#asking.values()) {
-      const { key, receiver, tenantId, pool } = source;
-      if (receiver !== undefined && this.circuits.waitMs(receiver) > 0) {
-        // The next poll asks again.
-        this.#asking.delete(key);
-        continue;
-      }
-      const limits = this.#limitsOf(source);
-      const rank = pool * this.#policy.permits.total + this.#usedOf(`${pool} store ${tenantId}`);
-      if ((next === undefined || rank < next.rank) && this.#roomIn(limits) > 0) next = { source, limits, rank };
+    let source: Source | undefined;
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const one of this.#asking.values()) {
+      const rank = one.pool * this.#policy.permits.total + this.#usedOf(one, one.tenantId);
+      if (rank >= lowest || !this.#isReady(one)) continue;
+      source = one;
+      lowest = rank;
+      // No other store can have fewer attempts in progress.
+      if (rank === 0) break;
     }
-    if (next === undefined) return [];
-    const { source, limits } = next;
-    const left = this.#policy.permits.total - this.#usedOf(`${source.pool}`);
+    if (source === undefined) return [];
+    const limits = this.#limitsOf(source);
     // All sources that ask share the permits that are left.
-    const share = Math.ceil(left / this.#asking.size);
+    const share = Math.ceil((this.#policy.permits.total - this.#usedOf(source, all)) / this.#asking.size);
     this.#asking.delete(source.key);
-    const isAdmitted = source.receiver !== undefined;
-    const count = Math.min(this.#policy.batch, share, this.#roomIn(limits));
-    return Array.from({ length: count }, () => {
-      const permit: Permit = { source, counted: [], isAdmitted };
+    return Array.from({ length: Math.min(this.#policy.batch, share, this.#roomIn(source, limits)) }, () => {
+      const permit: Permit = { source, counted: [], isAdmitted: source.receiver !== undefined };
       this.#count(permit, limits);
       return permit;
     });
+  }
+
+  /** Whether a source can get a permit now. One whose receiver is paused does not wait: the next poll asks again. */
+  #isReady(source: Source): boolean {
+    const { key, receiver } = source;
+    const { permits, untrusted } = this.#policy;
+    if (this.#usedOf(source, all) >= permits.total) return false;
+    if (receiver === undefined) return this.#usedOf(source, source.tenantId) < permits.tenant;
+    // Thousands of sources may wait for receivers that do not answer.
+    if (this.#usedOf(source, untrustedOnly) >= untrusted.total && !this.circuits.isTrusted(receiver)) return false;
+    const isPaused = !this.circuits.isClosed(receiver) && this.circuits.waitMs(receiver) > 0;
+    if (isPaused) this.#asking.delete(key);
+    return !isPaused && this.#roomIn(source, this.#limitsOf(source)) > 0;
   }
 
   /**
@@ -98,7 +110,7 @@ export class Scheduler {
     const { source } = permit;
     const openMs = this.circuits.waitMs(receiver);
     const limits = this.#receiverLimits(source, receiver);
-    if (openMs === 0 && this.#roomIn(limits) > 0) {
+    if (openMs === 0 && this.#roomIn(source, limits) > 0) {
       permit.isAdmitted = true;
       this.#count(permit, limits);
       return 0;
@@ -107,45 +119,46 @@ export class Scheduler {
     return openMs + skippedMs + Math.round(Math.random() * Math.min(openMs + skippedMs, maxSpreadMs));
   }
 
-  release({ counted }: Permit): void {
-    for (const name of counted) {
-      const used = this.#usedOf(name) - 1;
-      if (used === 0) this.#used.delete(name);
-      else this.#used.set(name, used);
-    }
+  release({ source, counted }: Permit): void {
+    for (const name of counted) this.#add(source, name, -1);
   }
 
   #limitsOf(source: Source): [string, number][] {
     const { permits } = this.#policy;
-    const { pool, tenantId, receiver } = source;
     const own: [string, number][] = [
-      [`${pool}`, permits.total],
-      [`${pool} store ${tenantId}`, permits.tenant],
+      [all, permits.total],
+      [source.tenantId, permits.tenant],
     ];
-    return receiver === undefined ? own : [...own, ...this.#receiverLimits(source, receiver)];
+    return source.receiver === undefined ? own : [...own, ...this.#receiverLimits(source, source.receiver)];
   }
 
-  #receiverLimits({ pool, tenantId }: Source, receiver: string): [string, number][] {
+  #receiverLimits({ tenantId }: Source, receiver: string): [string, number][] {
     const { permits, untrusted } = this.#policy;
     const isTrusted = this.circuits.isTrusted(receiver);
-    const most = !this.circuits.isClosed(receiver) ? 1 : isTrusted ? permits.receiver : untrusted.receiver;
-    const own: [string, number] = [`${pool} receiver ${receiver}`, most];
-    if (isTrusted) return [own];
-    return [own, [`${pool} untrusted`, untrusted.total], [`${pool} untrusted store ${tenantId}`, untrusted.tenant]];
+    const max = !this.circuits.isClosed(receiver) ? 1 : isTrusted ? permits.receiver : untrusted.receiver;
+    const own: [string, number] = [`to ${receiver}`, max];
+    return isTrusted ? [own] : [[untrustedOnly, untrusted.total], own, [`untrusted ${tenantId}`, untrusted.tenant]];
   }
 
-  #roomIn(limits: [string, number][]): number {
-    return Math.min(...limits.map(([name, most]) => most - this.#usedOf(name)));
+  #roomIn(source: Source, limits: [string, number][]): number {
+    return Math.min(...limits.map(([name, max]) => max - this.#usedOf(source, name)));
   }
 
-  #usedOf(name: string): number {
-    return this.#used.get(name) ?? 0;
+  #usedOf({ pool }: Source, name: string): number {
+    return this.#used[pool]?.get(name) ?? 0;
   }
 
-  #count({ counted }: Permit, limits: [string, number][]): void {
+  #count({ source, counted }: Permit, limits: [string, number][]): void {
     for (const [name] of limits) {
       counted.push(name);
-      this.#used.set(name, this.#usedOf(name) + 1);
+      this.#add(source, name, 1);
     }
+  }
+
+  #add(source: Source, name: string, by: 1 | -1): void {
+    this.#used[source.pool] ??= new Map();
+    const used = this.#usedOf(source, name) + by;
+    if (used === 0) this.#used[source.pool]?.delete(name);
+    else this.#used[source.pool]?.set(name, used);
   }
 }
