@@ -34,7 +34,6 @@ const table = {
   idempotencyKeyReused: { code: 5307, status: 409, exit: 4 },
 } as const satisfies Record<string, { code: number; status: number; exit: 1 | 2 | 3 | 4 }>;
 
-/** The name of an error in the table. */
 export type ErrorKind = keyof typeof table;
 
 /** One of the numeric codes of the table, as replies and logs carry it. */

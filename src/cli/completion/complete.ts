@@ -57,7 +57,6 @@ interface Line {
   isCommand: boolean;
   /** How many positionals are given. */
   given: number;
-  /** The values of its flags. */
   values: Record<string, string>;
   /** The flag whose value is being typed. */
   open?: [name: string, arg: Arg] | undefined;

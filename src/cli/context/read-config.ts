@@ -4,7 +4,6 @@ import type { SharedValues } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { invalidFlag } from "../terminal/usage-error.ts";
 
-/** The flags that name the database. */
 export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
 
 /** The whole configuration. Errors: UsageError for a secret in `--database-url`, validationFailed for a bad value. */

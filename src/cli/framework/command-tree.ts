@@ -17,7 +17,6 @@ export function commandsOf(tree: CommandTree, group: string): Record<string, Loa
   return typeof entry === "object" ? entry.commands : undefined;
 }
 
-/** The command at a path of words, or undefined. */
 export async function loadCommand(tree: CommandTree, path: readonly string[]): Promise<Command | undefined> {
   const [group, ...name] = path;
   const entry = group === undefined ? undefined : lookUp(tree, group);

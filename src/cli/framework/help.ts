@@ -14,7 +14,6 @@ const widest = 100;
 const narrowest = 24;
 const indent = "  ";
 
-/** Exit codes with their meanings. */
 export const exitCodes: readonly [number, string][] = [
   [0, "done"],
   [1, "failed, or a check did not pass"],

@@ -28,7 +28,6 @@ export const untilArg = {
   description: "Created before: 2026-11-01 (a day), 7d (ago), or 2030-01-31T12:00:00Z",
 };
 
-/** `--limit` with its default. */
 export function limitArg(defaultLimit: string, max?: number) {
   const description = `Maximum number of rows${max === undefined ? "" : `, up to ${max}`}`;
   return { ...valueArg("number", description), default: defaultLimit, parse: parseCount };

@@ -143,7 +143,6 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
   });
 }
 
-/** The error about an unknown flag, with the most similar known one. */
 export function unknownFlagError(flag: string, known: Iterable<string>, hint?: string): UsageError {
   const meant = flag.startsWith("--") ? suggestWord(flag.slice(2), known) : undefined;
   const details = [{ field: flag, message: "is unknown" }];

@@ -15,7 +15,6 @@ export function createConsole(terminal: Terminal, flags: Readonly<Record<string,
     quiet: flags.quiet === true,
     /** Colours on standard output. */
     color: terminal.stdoutIsTerminal && !env.NO_COLOR && env.TERM !== "dumb",
-    /** Whether questions can be asked. */
     canAsk: terminal.stdinIsTerminal && terminal.stderrIsTerminal && flags.input !== false,
     /** `--yes`: confirmation questions are answered with yes. */
     assumeYes: flags.yes === true,

@@ -1,7 +1,6 @@
 import { escapeControls } from "./escape.ts";
 import { wrapWords } from "./wrap.ts";
 
-/** A column of a table. */
 export interface Column<Row> {
   header: string;
   value(row: Row): string;

@@ -20,7 +20,6 @@ export interface AuthDeps {
   clientIpOf: (request: Request) => string | null;
 }
 
-/** A request whose caller has to be authenticated. */
 interface Attempt {
   request: Request;
   requestId: string;

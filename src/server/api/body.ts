@@ -17,7 +17,6 @@ export interface BodyLimits {
   ms: number;
 }
 
-/** The memory that a body holds. */
 interface Hold {
   add(bytes: number): void;
   release(): void;

@@ -65,7 +65,6 @@ export function inheritConfig(config: Config, env: Environment): Environment {
   return { ...env, [inheritedVariable]: JSON.stringify(config) };
 }
 
-/** Reads which database to open. */
 export function readDatabaseConfig(options: Options) {
   return {
     /** Absolute. */

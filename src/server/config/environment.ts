@@ -29,7 +29,6 @@ export function invalidOption(source: string, message: string): AppError {
   return validationFailed(`${source} ${message}`, { details: [{ field: source, message }] });
 }
 
-/** An option that may not be empty. */
 export function nonEmpty({ value, source }: Option): string | undefined {
   if (value !== undefined && value.trim() === "") throw invalidOption(source, "must not be empty");
   return value;

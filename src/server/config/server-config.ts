@@ -44,9 +44,7 @@ export function readServerConfig({ get }: Options) {
     log: oneOf(get("BODEGA_LOG", "log"), ["text", "json"]) ?? "text",
     logLevel: oneOf(get("BODEGA_LOG_LEVEL", "log-level"), logLevels) ?? "info",
     tls: tlsFiles(get("BODEGA_TLS_CERT", "tls-cert"), get("BODEGA_TLS_KEY", "tls-key")),
-    /** Whether `/docs` is not served. */
     noDocs: onOrOff(get("BODEGA_NO_DOCS", "no-docs")),
-    /** The address of a separate listener for `/metrics`. */
     metrics: listener(get("BODEGA_METRICS", "metrics")),
     /** Bearer token of `/metrics`, which the server then serves at its own address as well. */
     metricsToken: matching(get("BODEGA_METRICS_TOKEN"), /^[\x21-\x7e]{16,}$/, tokenHint),

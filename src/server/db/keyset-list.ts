@@ -12,7 +12,6 @@ interface KeysetList {
   name: string;
   /** Names for `fields`; undefined if the list has no such parameter. */
   fields?: readonly string[];
-  /** SQL for a row as JSON text. */
   json: SQL;
   /** SQL for about how many bytes that is, for rows that can have more than a few KiB. */
   bytes?: SQL;

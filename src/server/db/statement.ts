@@ -50,7 +50,6 @@ export function statement<Row = Record<string, unknown>>(query: SQLWrapper): Com
 /** The last compiled statements whose text depends on a call; thousands are possible. */
 const statements = new LruCache<unknown>(400);
 
-/** The statement of a name, compiled once. */
 export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {
   return statements.getOrMake(name, compile) as CompiledStatement<Row>;
 }

@@ -63,7 +63,6 @@ export interface Channel<Task> {
   nextAttemptAt(task: Task, answer: Answer): number | null;
   recordDelivered(task: Task, answer: Answer): Promise<unknown>;
   reschedule(task: Task, next: number, answer: Answer): Promise<unknown>;
-  /** Ends a delivery as failed. */
   end(task: Task, answer: Answer): Promise<unknown>;
   /** Tells operators of an answer. @param circuit whether it opened or closed the circuit of the receiver. */
   notify?(task: Task, answer: Answer, circuit: "opened" | "closed" | null, receiver: string): void;

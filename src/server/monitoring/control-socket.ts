@@ -9,7 +9,6 @@ import type { RecentRequest } from "./server-status.ts";
 /** A running server answers within this time, also under load. */
 const timeoutMs = 5000;
 
-/** The handlers of a server's control socket. */
 export interface ControlAnswers {
   status: () => Promise<ServerStatus>;
   metrics: () => Promise<string>;

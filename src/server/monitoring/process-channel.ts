@@ -49,7 +49,6 @@ export function createChannel({ send, answer, onReport }: ChannelOptions) {
         waiting.delete(id);
       });
     },
-    /** Reports a value to the other end. */
     report: (value: unknown) => post({ kind: "report", value }),
     /** Handles a message from the pipe; messages of other kinds are ignored. */
     receive(given: unknown): void {

@@ -36,7 +36,6 @@ export function monitorProcess(db: Database) {
         started_at,
         /** Resident; 0 while no file descriptor is left, because the engine reads them from a file. */
         memory_bytes: attempt(() => process.memoryUsage.rss()) ?? 0,
-        /** User and system time. */
         cpu_seconds: (user + system) / 1e6,
         /** The longest delay of its event loop within the last ten seconds. */
         event_loop_lag_ms: round(lag.longest()),

@@ -14,7 +14,6 @@ interface StatusDeps {
   url: string;
   /** Processes that should answer requests. */
   workers: number;
-  /** Figures of the main process. */
   readOwn: () => ProcessFigures;
   readDatabase: () => Promise<DatabaseFigures>;
   isClockSteady: () => boolean;

@@ -29,7 +29,6 @@ export interface TenantStatus {
 export interface RecentRequest {
   request_id: string;
   at: string;
-  /** The socket's peer. */
   peer: string | null;
   /** The client's address, according to the trusted proxies. */
   client: string | null;

@@ -26,7 +26,6 @@ interface Worker {
 }
 
 interface RegistryOptions {
-  /** Answers the questions of workers. */
   answer: (question: Question) => unknown;
   /** How long a worker may take to answer; half a second unless given. */
   timeoutMs?: number;
@@ -37,7 +36,6 @@ interface RegistryOptions {
 export class WorkerRegistry {
   readonly #workers = new Set<Worker>();
   readonly #options: Required<RegistryOptions>;
-  /** Counts of workers that have ended. */
   endedCounts: Counts = { routes: [], tenants: [] };
 
   constructor(options: RegistryOptions) {

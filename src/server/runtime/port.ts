@@ -67,7 +67,6 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
   return {
     url: addressOf({ ...config, port }),
     port,
-    /** The IP address of the client. */
     peerOf: (request: Request) => current.server.requestIP(request)?.address ?? null,
     /** Presents another certificate to new connections. Throws when it cannot be used; then nothing has changed. */
     present(pair: KeyPair) {

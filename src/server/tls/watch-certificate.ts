@@ -83,7 +83,6 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
 
   const onHangup = () => void poll();
   return {
-    /** The certificate presented now. */
     current: () => current,
     /** Polls the files now; resolves when a change has been handled. */
     poll,

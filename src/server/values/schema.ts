@@ -35,7 +35,6 @@ export function lines(maxLength: number) {
   return text(maxLength, undefined, { form: noteForm });
 }
 
-/** The form of a language tag. */
 export const languageForm: Form = {
   minLength: 2,
   maxLength: 35,

@@ -12,7 +12,6 @@ import {
 import type { Console } from "../../terminal/console.ts";
 import { askText } from "../../terminal/prompt.ts";
 
-/** The key that a command works on. */
 export const appIdArg = {
   type: "positional",
   required: true,
@@ -43,7 +42,6 @@ export function withKey<T>(args: KeyArgs, console: Console, work: (ctx: SystemCt
   });
 }
 
-/** Asks for a list of origins. */
 export async function askOrigins(message: string, optional = false): Promise<string[]> {
   const split = (text: string) => text.split(/[\s,]+/).filter((entry) => entry !== "");
   return split(await askText(message, { optional, check: (text) => split(text).map(parseOriginPattern) }));

@@ -17,7 +17,6 @@ type Secret = AppKeyDetails["secrets"][number];
 const dayMs = 86_400_000;
 const soonMs = 30 * dayMs;
 
-/** Prints a key as JSON, as its id, or as its fields. */
 export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
   return console.json ? printJson(console, key) : printRecord(console, toFields(key), "app_id");
 }

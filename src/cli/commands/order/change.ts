@@ -110,7 +110,6 @@ const cancel = defineCommand({
   },
 });
 
-/** Cancels all unpaid orders of a buyer. */
 async function cancelOfBuyer(
   args: SharedValues & { namespace: string; buyer: string; "dry-run"?: boolean },
   console: Console,

@@ -4,7 +4,6 @@ import { type CommandArgs, choiceArg, fileArg, valueArg } from "../../framework/
 import { buildInfo } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 
-/** The flags of every command that starts a server. */
 export const serverFlags = {
   host: { ...valueArg("address", "Address to listen on (default: 127.0.0.1)"), configEnv: "BODEGA_HOST" },
   port: { ...valueArg("number", "Port to listen on; 0 picks a free one (default: 8080)"), configEnv: "BODEGA_PORT" },

@@ -9,7 +9,6 @@ export function success(content: Json): Json {
   return { description: "Success", content };
 }
 
-/** The named schemas of an API description, in plain JSON Schema. */
 export class Schemas {
   readonly components: Record<string, Json> = {};
   /** Responses by the names of their schemas or errors. */

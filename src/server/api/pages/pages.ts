@@ -55,7 +55,6 @@ const reference = fixedPage(html, () => textOf("reference.html"), safety);
 const redirectToDocs: Answer = (headers) =>
   new Response(null, { status: 308, headers: { ...headers, Location: "../docs" } });
 
-/** The pages of the reference of the API, by path. */
 export const referencePages: Record<string, typeof reference> = {
   // Elysia finds this route for both paths.
   "/docs": async (request) => (/^[^?]*\/docs\/(\?|$)/.test(request.url) ? redirectToDocs : reference(request)),

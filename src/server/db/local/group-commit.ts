@@ -146,7 +146,6 @@ function answer(outcome: Outcome, loss: unknown): void {
 }
 
 const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK"]);
-/** The error of a transaction in which a statement changed other rows than it must. */
 export const changedMeanwhile = new Error("A statement changed other rows than it must.");
 
 /** The session that a transaction's work gets. Errors of every call: unavailable once the transaction has ended. */

@@ -17,7 +17,6 @@ export interface WalPosition {
   sums: Pair;
 }
 
-/** The pages that one or more commits changed. */
 export interface Changes {
   /** By page number, as the last of the commits left them. */
   pages: Map<number, Uint8Array>;

@@ -13,7 +13,6 @@ interface Read {
 
 /** Exchanges under way. More would only wait at the server. */
 const maxExchanges = 4;
-/** Statements of one exchange. */
 const maxStatements = 64;
 /** How long reads gather while an exchange is under way, and after it, until as many wait as it had. */
 const gatherMs = { beside: 5, after: 2 };

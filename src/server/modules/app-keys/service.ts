@@ -24,7 +24,6 @@ export const insertSecret = statement(sql`
 /** The last use of a key `k`, whose used secrets may have been removed. */
 const lastUse = sql`(select max(at) from (select k.last_used_at as at
   union all select s.last_used_at from ${appKeySecrets} s where s.app_id = k.id))`;
-/** Keeps the last use of a key whose secrets are about to be removed. */
 export const keepLastUse = statement(sql`
   update ${appKeys} as k set last_used_at = ${lastUse} where k.id = ${param("appId")}`);
 const keyColumns = sql`

@@ -151,7 +151,6 @@ export interface ClaimedMail extends Claim {
   useful_until: string | null;
 }
 
-/** Whether a mail is due. */
 export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
   return (await get(db, selectNext, { now: toTimestamp(now()) })) !== undefined;
 }

@@ -15,7 +15,6 @@ export const mailOutbox = sqliteTable(
     recipientKey: text("recipient_key"),
     /** Recipient and contents, sealed with the server's key; erased once the mail has ended. */
     sealed: text("sealed"),
-    /** The masked recipient of a sent mail. */
     maskedTo: text("masked_to"),
     status: text("status", { enum: ["queued", "sent", "failed", "expired", "dropped"] }).notNull(),
     attempts: integer("attempts").notNull().default(0),

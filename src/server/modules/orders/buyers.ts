@@ -6,7 +6,6 @@ import { users } from "../users/table.ts";
 import { cancelOrder } from "./service.ts";
 import { orderLines, orders } from "./table.ts";
 
-/** What a buyer's unpaid orders reserve. */
 export interface BuyerReservations {
   /** The id of a customer, or the keyed hash of a guest's address; null for orders that staff made. */
   buyer: string | null;

@@ -22,7 +22,6 @@ export interface ChangedOrder {
   points_used: number;
 }
 
-/** SQL for the columns of `ChangedOrder`. */
 export const changedColumns = sql`id, user_id, total_minor, points_used`;
 
 const selectCounted = statement<StockItem & { quantity: number }>(sql`

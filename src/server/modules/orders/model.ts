@@ -135,7 +135,6 @@ export const Order = output("Order", {
   cancelled_at: nullable(timestamp),
 });
 
-/** `limits` says what limits the dry runs. */
 export const dryRunQuery = (limits = "") =>
   closed({
     dry_run: Type.Optional(

@@ -4,7 +4,6 @@ import type { OrderView } from "./views.ts";
 
 export const orderCsvHeader = writeCsv([orderColumns.map(([name]) => name)]);
 
-/** The CSV rows of orders, one for each line. */
 export function orderCsvRows(views: readonly OrderView[]): string {
   return writeCsv(
     views.flatMap((view) =>

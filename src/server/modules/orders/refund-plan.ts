@@ -43,7 +43,6 @@ export function planRefund(
   return {
     amount,
     lines: planned,
-    /** Whether nothing is left to refund after it. */
     isFull: amount === left && lines.every((line) => after(line) === line.quantity),
     /** Price before discounts of all items refunded so far. */
     refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotal, after(line), line.quantity), 0),

@@ -49,7 +49,6 @@ export const orders = sqliteTable(
     version: integer("version").notNull().default(1),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
-    /** When it expires if it is not paid. */
     expiresAt: text("expires_at").notNull(),
     paidAt: text("paid_at"),
     fulfilledAt: text("fulfilled_at"),
@@ -89,7 +88,6 @@ export const orderLines = sqliteTable(
     id: text("id").notNull(),
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),
-    /** Position in the order, from 0. */
     position: integer("position").notNull(),
     productId: text("product_id").notNull(),
     /** Null for a product without variants. */

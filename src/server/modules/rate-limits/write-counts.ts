@@ -1,6 +1,5 @@
 import type { LruCache } from "../../values/lru-cache.ts";
 
-/** The window in which public writes are counted: a minute. */
 export const windowMs = 60_000;
 
 /** Hits of one second, which all count until the latest of them expires. */

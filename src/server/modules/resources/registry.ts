@@ -10,7 +10,6 @@ import { products } from "../products/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { resourceCounts, resourceTypes } from "./table.ts";
 
-/** SQL of the tenant, type and id of a resource. */
 interface ResourceSql {
   tenantId: SQL;
   type: SQL;

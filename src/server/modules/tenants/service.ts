@@ -18,7 +18,6 @@ import { tenants, workColumns } from "./table.ts";
 
 type Name = keyof TenantInput;
 const isWritten = (name: string) => !["id", "namespace", "status", "createdAt", "updatedAt"].includes(name);
-/** The columns that `tenant create` and `tenant update` write. */
 const written = Object.keys(getTableColumns(tenants)).filter(isWritten) as Name[];
 const params = Object.fromEntries([...written, "updatedAt"].map((name) => [name, param(name)])) as never;
 

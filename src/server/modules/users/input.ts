@@ -17,7 +17,6 @@ export type UserColumns = Partial<
     Pick<Row, "addresses" | "metadata" | "pendingEmail"> & { emailVerified: number; isUnproven: number }
 >;
 
-/** Fields of a user and the common parameter `lang`. */
 export type UserFields = UserPatch & { lang?: string | undefined };
 
 /** Checks fields beyond their schema and turns them into columns. Errors: validationFailed naming the field. */

@@ -38,5 +38,4 @@ export const Views = output("Views", {
 });
 export type Views = Static<typeof Views>;
 
-/** The views of several resources. */
 export const ViewStates = namedList("ResourceViewState", state);

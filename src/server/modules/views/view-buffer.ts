@@ -30,7 +30,6 @@ interface BufferDeps {
   db: Database;
   /** Called once each time writes begin to fail. */
   notice: (message: string) => void;
-  /** How many views may wait. */
   maxWaiting?: number;
   /** How long `stop` tries, in milliseconds. */
   lastMs?: number;

@@ -63,7 +63,6 @@ export function compileNotice(notice: SQL): CompiledStatement<never> {
 /** Every push service accepts this size, with the overhead of encryption. */
 const maxBytes = 3000;
 const dataName = /^[A-Za-z]\w{0,63}$/;
-/** Names that Firebase reserves. */
 const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 
 /** The fields of the API, the `user_id` that an app key sent, and the language of the devices. */

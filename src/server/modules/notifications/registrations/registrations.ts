@@ -25,7 +25,6 @@ export type RegistrationRow = Omit<Registration, "delivery" | "lang" | "topics">
 
 const topicsOf = sql`(select json_group_array(topic) from (
   select topic from ${pushTopics} where registration_id = r.id order by topic))`;
-/** SQL of these columns, of a row `r`. */
 export const registrationColumns = sql`r.id, r.platform, r.lang, r.user_id, r.created_at, r.updated_at,
   ${topicsOf} as topics`;
 
