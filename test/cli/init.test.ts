@@ -259,10 +259,10 @@ test("the summary shows what will be created, and each part can be asked for aga
   const { code, screen } = await atTerminal(steps, ...known, "--publish", "--no-origins", "--no-serve");
   const text = stripEscapes(screen);
   for (const email of ["ada@example.com", "eve@example.com"]) {
-    expect(text).toContain(`Owner       Ada, ${email}, generated password\n`);
+    expect(text).toContain(`Owner   Ada, ${email}, generated password\n`);
   }
-  expect(text).toContain("Store       Mugs (mugs), prices in EUR, language de\n");
-  expect(text).toContain("App key     shop, published\n");
+  expect(text).toContain("Store   Mugs (mugs), prices in EUR, language de\n");
+  expect(text).toContain("Key     shop, published\n");
   expect(code).toBe(0);
   expect(await json<object[]>("user", "list", "-n", "mugs")).toMatchObject([{ email: "eve@example.com" }]);
   expect(await json<object[]>("key", "list", "-n", "mugs")).toMatchObject([{ name: "shop" }]);

@@ -59,8 +59,8 @@ export async function askText(message: string, question: TextQuestion = {}): Pro
     if (text.trim() === "") return optional || "A value is required.";
     return judgeAnswer(() => check?.(text.trim()));
   };
-  const config = { message, validate, ...(suggestion !== undefined && suggestion !== "" && { default: suggestion }) };
-  return (await ask(({ input }, streams) => input(config, streams))).trim();
+  const preset = suggestion !== undefined && suggestion !== "" && { default: suggestion };
+  return (await ask(({ input }, streams) => input({ message: fit(message), validate, ...preset }, streams))).trim();
 }
 
 /** An answer to choose, and its text. */
@@ -71,7 +71,7 @@ interface Choice<T> {
 
 /** Asks to choose one of a few answers. The first is preselected unless another is suggested. */
 export function askChoice<T>(message: string, choices: Choice<T>[], suggestion?: T): Promise<T> {
-  const config = { message, choices, ...(suggestion !== undefined && { default: suggestion }) };
+  const config = { message: fit(message), choices, ...(suggestion !== undefined && { default: suggestion }) };
   return ask(({ select }, streams) => select(config, streams)) as Promise<T>;
 }
 
@@ -84,13 +84,13 @@ export function askSearch(message: string, choices: Choice<string>[], suggestion
       value.toLowerCase().startsWith(wanted) ? 0 : name.toLowerCase().includes(wanted) ? 1 : 2;
     return ordered.filter((choice) => rank(choice) < 2).toSorted((a, b) => rank(a) - rank(b));
   };
-  return ask(({ search }, streams) => search({ message, source, pageSize: 7 }, streams));
+  return ask(({ search }, streams) => search({ message: fit(message), source, pageSize: 7 }, streams));
 }
 
 /** Asks yes or no; `signal` ends the question. */
 export function askYesNo(message: string, suggestion: boolean, signal?: AbortSignal): Promise<boolean> {
   return ask(({ confirm }, streams) =>
-    confirm({ message, default: suggestion }, { ...streams, ...(signal && { signal }) }),
+    confirm({ message: fit(message), default: suggestion }, { ...streams, ...(signal && { signal }) }),
   );
 }
 
@@ -123,6 +123,11 @@ export async function askHidden(
     if (verdict === true) return text;
     hint(verdict);
   }
+}
+
+/** A question with its mark, broken between words; the library would break it within them. */
+function fit(message: string): string {
+  return fitLines({ columns: process.stderr.columns }, `? ${message}`).slice(2);
 }
 
 function hint(text: string): void {

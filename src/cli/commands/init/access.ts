@@ -44,34 +44,28 @@ const keyIntroduction =
   "A website, an app or an importer needs an app key to use the store. With a site, it is a storefront key.";
 const pages = "Sites whose pages may use the key, such as shop.example.com (optional)";
 
-/** The first app key. When it cannot ask, it stays unpublished unless --publish is given. */
-export async function takeKey(args: InitArgs, console: Console) {
-  const { "key-name": name, publish, origin } = args;
+/**
+ * The first app key. When it cannot ask, it stays unpublished unless --publish is given. `secretFile` is the path of the
+ * file for its secret; undefined to print it, also when no file can be created.
+ */
+export async function takeKey(args: InitArgs, console: Console, namespace: string) {
+  const { "key-name": givenName, publish: givenPublish, origin } = args;
   if (console.canAsk) await introduce(console, keyIntroduction);
   const isAsked = console.canAsk && args.origins && origin.length === 0;
   const origins = isAsked ? await askOrigins(pages, true) : origin;
   const suggestion = origins.length > 0 ? "storefront" : "backend";
-  if (!console.canAsk) return { name: name ?? suggestion, publish: publish ?? false, origins };
-  return {
-    name: name ?? (await askText("Name of the first app key", { suggestion, check: checks["key-name"] })),
-    publish: publish ?? (await askYesNo("Publish the key now? Requests with an unpublished key fail.", true)),
-    origins,
-  };
-}
-
-/** Returns the path of the file for the key's secret; undefined to print it, also when no file can be created. */
-export async function takeSecretFile(
-  args: InitArgs,
-  console: Console,
-  { namespace, keyName }: { namespace: string; keyName: string },
-): Promise<string | undefined> {
-  const given = args["save-secret-to"];
-  const name = `${namespace}-${slugFrom(keyName) || "key"}.secret`;
-  if (given !== undefined || !console.canAsk || !attempt(() => planSecretFile(name))) return given;
-  return askChoice<string | undefined>("Where should the key's secret go?", [
-    { value: resolve(name), name: `to the new file ${name}` },
+  const secretFile = args["save-secret-to"];
+  if (!console.canAsk) return { name: givenName ?? suggestion, publish: givenPublish ?? false, origins, secretFile };
+  const name = givenName ?? (await askText("Name of the first app key", { suggestion, check: checks["key-name"] }));
+  const question = "Publish the key now? Requests with an unpublished key fail.";
+  const publish = givenPublish ?? (await askYesNo(question, true));
+  const file = `${namespace}-${slugFrom(name) || "key"}.secret`;
+  if (secretFile !== undefined || !attempt(() => planSecretFile(file))) return { name, publish, origins, secretFile };
+  const chosen = await askChoice<string | undefined>("Where should the key's secret go?", [
+    { value: resolve(file), name: `to the new file ${file}` },
     { value: undefined, name: "to the screen, once" },
   ]);
+  return { name, publish, origins, secretFile: chosen };
 }
 
 const withOwnCertificate = "Serve HTTPS with your own certificate? Answer no behind a proxy that serves HTTPS.";

@@ -18,7 +18,7 @@ import { info } from "../../terminal/output.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import { renderFields } from "../../terminal/table.ts";
 import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
-import { takeAddress, takeKey, takeOwner, takeReplica, takeSecretFile } from "./access.ts";
+import { takeAddress, takeKey, takeOwner, takeReplica } from "./access.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
 import { takeMail } from "./mail.ts";
 import { askNamespace, findNamespace, takeStore } from "./store.ts";
@@ -38,7 +38,7 @@ export async function planShop(args: InitArgs, console: Console) {
   if (given === "systemd") requireWritable(describeUnit(config, args["unit-dir"]));
   if (args["tls-cert"] !== undefined && config.tls !== undefined) await readCertificate(config.tls);
   const answers = await gatherAnswers(args, console, config);
-  const { run, key, owner, secretFile } = answers;
+  const { run, key, owner } = answers;
   if (run === "systemd" && given === undefined) config = readInitConfig(args, console, hasSystemd());
   config = { ...config, replicateTo: answers.replicateTo ?? config.replicateTo };
   // The guide is printed before the server listens, and names its port.
@@ -51,7 +51,7 @@ export async function planShop(args: InitArgs, console: Console) {
   };
   /** Files for new secrets; undefined for those that are printed. */
   const files = {
-    key: planFile(key !== null, secretFile, "--save-secret-to"),
+    key: planFile(key !== null, key?.secretFile, "--save-secret-to"),
     password: planFile(owner?.isRandom === true, args["save-password-to"], "--save-password-to"),
   };
   if (files.key !== undefined && files.key.path === files.password?.path) {
@@ -81,12 +81,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const shop = await readShop(named.namespace);
   let store = shop.store === null ? await takeStore(args, console, named) : null;
   let owner = shop.owner === null && args.owner ? await takeOwner(args, console) : null;
-  const takeNamedKey = async () => {
-    const key = await takeKey(args, console);
-    const { namespace } = named;
-    return { key, secretFile: await takeSecretFile(args, console, { namespace, keyName: key.name }) };
-  };
-  let keyAnswers = shop.key === null ? await takeNamedKey() : { key: null, secretFile: undefined };
+  let key = shop.key === null ? await takeKey(args, console, named.namespace) : null;
   const hasMail = wantsMail(args, config);
   const takeServer = () => {
     const { title, language } = store ?? (shop.store as NonNullable<Shop["store"]>);
@@ -104,7 +99,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   let server = await takeRun();
   for (;;) {
     const { namespace } = named;
-    const answers = { namespace, store, owner, ...keyAnswers, mail, ...server, isRunning, runningUrl };
+    const answers = { namespace, store, owner, key, mail, ...server, isRunning, runningUrl };
     const again = console.canAsk && !console.assumeYes ? await confirmAnswers(console, answers, hasMail) : undefined;
     if (again === undefined) return answers;
     if (again === "store") {
@@ -112,44 +107,35 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
       store = await takeStore(args, console, named);
     }
     if (again === "owner") owner = await takeOwner(args, console);
-    if (again === "key") keyAnswers = await takeNamedKey();
+    if (again === "key") key = await takeKey(args, console, named.namespace);
     if (again === "mail") mail = await takeServer();
     if (again === "server") server = await takeRun();
   }
 }
 
-const servers = {
-  serve: "now, in this terminal",
-  systemd: "a systemd service",
-  none: "is not started",
-} as const;
+const servers = { serve: "now, in this terminal", systemd: "as a systemd service", none: "not started" } as const;
+type Part = "store" | "owner" | "key" | "mail" | "server";
 
 /** Shows what will be created, and asks whether to. Returns the part to ask for again; undefined to go on. */
-async function confirmAnswers(console: Console, answers: Answers, hasMail: boolean) {
-  const { namespace, store, owner, key, secretFile, mail, address, replicateTo, run } = answers;
-  const name = key && [key.name, key.publish ? "published" : "unpublished", ...key.origins].join(", ");
-  const fields: [string, string | undefined | null][] = [
-    ["Store", store && `${store.title} (${namespace}), prices in ${store.currency}, language ${store.language}`],
-    [
-      "Owner",
-      owner && `${owner.name ? `${owner.name}, ` : ""}${owner.email}${owner.isRandom ? ", generated password" : ""}`,
-    ],
-    ["App key", name],
-    ["Its secret", key && (secretFile ?? "shown once")],
-    ["Mail", mail ? `${new URL(mail.smtpUrl).host}, from ${mail.mailFrom}` : hasMail ? "none" : null],
-    ["Public URL", address.BODEGA_PUBLIC_URL],
-    ["Replica", replicateTo],
-    ["Server", servers[run]],
-  ];
-  const shown = fields.flatMap(([label, text]): [string, string][] => (text ? [[label, escapeControls(text)]] : []));
-  const layout = { width: console.screen?.columns, color: console.color };
-  await console.writeError(`\n${renderFields(shown, layout)}`);
-  const parts = { store, owner, key, mail: hasMail, server: true };
-  const choices = (["store", "owner", "key", "mail", "server"] as const).filter((part) => parts[part]);
-  const next = await askChoice(store === null ? `Update store ${namespace}?` : "Create the store?", [
-    { value: "yes" as const, name: "yes" },
-    ...choices.map((value) => ({ value, name: `no, change the ${value}` })),
-    { value: "no" as const, name: "no, cancel" },
+async function confirmAnswers(console: Console, answers: Answers, hasMail: boolean): Promise<Part | undefined> {
+  const { namespace, store, owner, key, mail, address, replicateTo, run } = answers;
+  const facts: Record<Part, (string | null | false | undefined)[] | null | false> = {
+    store: store && [`${store.title} (${namespace})`, `prices in ${store.currency}`, `language ${store.language}`],
+    owner: owner && [owner.name, owner.email, owner.isRandom && "generated password"],
+    key: key && [key.name, key.publish ? "published" : "unpublished", ...key.origins, key.secretFile],
+    mail: hasMail && (mail ? [new URL(mail.smtpUrl).host, `from ${mail.mailFrom}`] : ["none"]),
+    server: [servers[run], address.BODEGA_PUBLIC_URL, replicateTo && `replica in ${replicateTo}`],
+  };
+  const parts = (Object.keys(facts) as Part[]).filter((part) => facts[part]);
+  const label = (part: Part) => part.charAt(0).toUpperCase() + part.slice(1);
+  const fields = parts.map(
+    (part) => [label(part), escapeControls((facts[part] || []).filter(Boolean).join(", "))] as const,
+  );
+  await console.writeError(`\n${renderFields(fields, { width: console.screen?.columns, color: console.color })}`);
+  const next = await askChoice<Part | "yes" | "no">(store ? "Create the store?" : `Update store ${namespace}?`, [
+    { value: "yes", name: "yes" },
+    ...parts.map((value) => ({ value, name: `no, change the ${value}` })),
+    { value: "no", name: "no, cancel" },
   ]);
   if (next === "no") throw new CancelledError();
   return next === "yes" ? undefined : next;

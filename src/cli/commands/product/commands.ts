@@ -58,12 +58,12 @@ const list = defineCommand({
         : `No products found. Import some: bodega product import -n ${args.namespace} <file>`,
       id: (product) => product.product_id,
       columns: [
+        ...(wide ? (["product_id"] as const) : []),
         { header: "TITLE", value: (product) => product.title, priority: 3, whole: false },
         { header: "SKU", value: (product) => formatValue(product.sku), priority: 2 },
         { header: "PRICE", value: (product) => formatPrice(product.price_minor, product.currency), whole: true },
         { header: "STOCK", value: formatStock, priority: 2 },
         "status",
-        ...(wide ? (["product_id"] as const) : []),
         { header: "VARIANTS", value: (product) => String(product.variants.length) },
       ],
     });

@@ -1,9 +1,7 @@
 import { once } from "node:events";
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
+import { dirname } from "node:path";
 import { withPictures } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, fileFormatArg, type SharedValues } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -18,7 +16,8 @@ import { printImport } from "./print.ts";
 async function openSource(path: string, console: Console, signal: AbortSignal) {
   if (path === "-") return { bytes: console.streamInput(signal), size: undefined, close: () => {} };
   const refuse = (error: NodeJS.ErrnoException): never => {
-    throw invalidFlag("<file>", `cannot be read (${error.code ?? "unknown"}): ${path}`);
+    const reason = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code ?? "unknown"})`;
+    throw invalidFlag("<file>", `${reason}: ${path}`);
   };
   const found = await stat(path).catch(refuse);
   if (found.isDirectory()) throw invalidFlag("<file>", `is a directory: ${path}`);
@@ -60,7 +59,7 @@ const importProduct = defineCommand({
     "A line updates the product with the same id; without an id, that with the same SKU; without both, that with the same slug. " +
       "A line without a slug updates the product with the same title, if its slug is made from that title. Otherwise it creates a product. Fields that are not in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
     "With --on-error stop, the whole file is checked first, and nothing is saved if a line has an error; standard input is " +
-      "kept in a temporary file for that. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the " +
+      "kept in memory for that. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the " +
       "current batch is saved.",
     "The first line of a CSV file has the column names that `bodega product export` writes. With semicolons as delimiters, decimals " +
       "may have a comma. Consecutive lines with the same id, slug, SKU or title are variants of one product. " +
@@ -81,31 +80,26 @@ const importProduct = defineCommand({
     const stop = new AbortController();
     console.onInterrupt(() => stop.abort());
     if (args["on-error"] === "skip" && !args["dry-run"]) return importFile(args, console, stop.signal);
-    const spool = args["dry-run"] ? undefined : await spoolSource(args, console, stop.signal);
-    const path = spool && join(spool, "input");
-    try {
-      const checked = { ...args, path, "dry-run": true, "on-error": "skip" as const };
-      if (args["dry-run"]) return await importFile(checked, console, stop.signal);
-      const code = await importFile({ ...checked, showsFaultsOnly: true }, console, stop.signal);
-      return code === 0 ? await importFile({ ...args, path }, console, stop.signal) : code;
-    } finally {
-      if (spool !== undefined) rmSync(spool, { recursive: true, force: true });
-    }
+    const pieces = args["dry-run"] ? undefined : await readPipe(args, console, stop.signal);
+    const checked = { ...args, pieces, "dry-run": true, "on-error": "skip" as const };
+    if (args["dry-run"]) return importFile(checked, console, stop.signal);
+    const code = await importFile({ ...checked, showsFaultsOnly: true }, console, stop.signal);
+    return code === 0 ? importFile({ ...args, pieces }, console, stop.signal) : code;
   },
 });
 
-/** Copies what can be read only once, a pipe, into a new temporary directory. Returns it; undefined for a regular file. */
-async function spoolSource(args: ImportArgs, console: Console, signal: AbortSignal): Promise<string | undefined> {
+type Pieces = AsyncIterable<Uint8Array> | Uint8Array[];
+
+/** The content of what can be read only once, a pipe; undefined for a regular file. */
+async function readPipe(args: ImportArgs, console: Console, signal: AbortSignal): Promise<Pieces | undefined> {
   readFormat(args);
   const source = await openSource(args.file, console, signal);
-  if (source.size !== undefined) return void source.close();
-  const dir = mkdtempSync(join(tmpdir(), "bodega-import-"));
   try {
-    await pipeline(source.bytes, createWriteStream(join(dir, "input"), { mode: 0o600 }));
-    return dir;
+    return source.size === undefined ? await Array.fromAsync<Uint8Array>(source.bytes) : undefined;
   } catch (error) {
-    rmSync(dir, { recursive: true, force: true });
     throw signal.aborted ? new CancelledError() : error;
+  } finally {
+    source.close();
   }
 }
 
@@ -114,13 +108,14 @@ function readFormat({ file, format = formatOf(file) }: ImportArgs): "csv" | "ndj
   throw invalidFlag("--format", `is required for ${file}`, "Use csv or ndjson.");
 }
 
-type ImportArgs = ArgValues<typeof importArgs> & SharedValues & { path?: string | undefined; showsFaultsOnly?: true };
+type ImportArgs = ArgValues<typeof importArgs> & SharedValues & { pieces?: Pieces | undefined; showsFaultsOnly?: true };
 
-/** Imports or checks the file of `path`, or of the argument, and prints the result. Returns the exit code. */
+/** Imports or checks the `pieces`, or the file of the argument, and prints the result. Returns the exit code. */
 async function importFile(args: ImportArgs, console: Console, signal: AbortSignal): Promise<number> {
   const { file } = args;
   const format = readFormat(args);
-  const source = await openSource(args.path ?? file, console, signal);
+  const { pieces } = args;
+  const source = pieces ? { bytes: pieces, size: undefined, close: () => {} } : await openSource(file, console, signal);
   const { decodeText } = await import("../../../server/modules/products/transfer/decode-text.ts");
   const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
   const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
@@ -152,18 +147,11 @@ async function importFile(args: ImportArgs, console: Console, signal: AbortSigna
         }),
       ),
     );
-    if (args.showsFaultsOnly) {
-      if (result.failed === 0 && result.stopped === null) return 0;
-      const unsaved = {
-        created: 0,
-        updated: 0,
-        unchanged: 0,
-        changes: [],
-        stopped: result.stopped ?? ("error" as const),
-      };
-      return await printImport(console, { ...result, ...unsaved, ...report, file }, false);
-    }
-    return await printImport(console, { ...result, ...report, file }, isDryRun);
+    const all = { ...result, ...report, file };
+    if (!args.showsFaultsOnly) return await printImport(console, all, isDryRun);
+    if (result.failed === 0 && result.stopped === null) return 0;
+    const none = { created: 0, updated: 0, unchanged: 0, stopped: result.stopped ?? "error" } as const;
+    return await printImport(console, { ...all, ...none, changes: [] }, false);
   } catch (error) {
     if (!(error instanceof ImportFailure)) throw error;
     await printImport(console, { ...error.result, ...report, file }, isDryRun);

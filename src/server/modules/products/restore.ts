@@ -16,75 +16,64 @@ import { getProduct } from "./service.ts";
 import { products, productVariants } from "./table.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
 
+const ofStore = sql`tenant_id = ${param("tenantId")}`;
 const selectUses = statement<{ open_orders: number; wishlists: number }>(sql`
   select (select count(distinct o.id) from ${orders} o join ${orderLines} l on l.order_id = o.id
-      where o.tenant_id = ${param("tenantId")} and o.status in ('pending', 'paid') and l.product_id = ${param("id")})
-      as open_orders,
-    (select count(*) from ${wishlistItems} where tenant_id = ${param("tenantId")} and product_id = ${param("id")})
-      as wishlists`);
+      where o.tenant_id = ${param("tenantId")} and o.status in ('pending', 'paid') and l.product_id = ${param("id")}) as open_orders,
+    (select count(*) from ${wishlistItems} where ${ofStore} and product_id = ${param("id")}) as wishlists`);
 
 /** How many orders that are not completed, and how many wishlists, have a product. */
-export async function countUses(ctx: Ctx, id: string): Promise<{ open_orders: number; wishlists: number }> {
-  const found = await get(ctx.db, selectUses, { tenantId: ctx.tenant.id, id });
-  return found ?? { open_orders: 0, wishlists: 0 };
+export async function countUses(ctx: Ctx, id: string) {
+  const uses = await get(ctx.db, selectUses, { tenantId: ctx.tenant.id, id });
+  return uses ?? { open_orders: 0, wishlists: 0 };
 }
 
-interface DeletedProduct {
-  id: string;
-  slug: string;
-  sku: string | null;
-}
-
-const ofStore = sql`from ${products} where tenant_id = ${param("tenantId")} and deleted_at is not null`;
+const deleted = sql`from ${products} where ${ofStore} and deleted_at is not null`;
 const lastFirst = sql`order by deleted_at desc, id desc limit`;
-const selectDeleted = statement<DeletedProduct>(sql`
-  select id, slug, sku ${ofStore} and (id = ${param("name")} or slug = ${param("name")} or lower(sku) = lower(${param("name")}))
-  ${lastFirst} 1`);
-const selectLast = statement<{ slug: string }>(sql`select slug ${ofStore} ${lastFirst} 10`);
+const name = param("name");
+const selectDeleted = statement<{ id: string; slug: string }>(sql`
+  select id, slug ${deleted} and (id = ${name} or slug = ${name} or lower(sku) = lower(${name})) ${lastFirst} 1`);
+const selectLast = statement<{ slug: string }>(sql`select slug ${deleted} ${lastFirst} 10`);
 
 /** The product with this id, slug or SKU that was deleted last. Errors: notFound. */
-export async function findDeleted(ctx: Ctx, name: string): Promise<DeletedProduct> {
-  const { id: tenantId, namespace } = ctx.tenant;
-  const found = await get(ctx.db, selectDeleted, { tenantId, name });
+export async function findDeleted(ctx: Ctx, named: string): Promise<{ id: string; slug: string }> {
+  const values = { tenantId: ctx.tenant.id, name: named };
+  const found = await get(ctx.db, selectDeleted, values);
   if (found) return found;
-  const last = (await all(ctx.db, selectLast, { tenantId })).map(({ slug }) => slug);
+  const last = (await all(ctx.db, selectLast, values)).map(({ slug }) => slug);
   const remedy = last.length === 0 ? "No product was deleted." : `Deleted last: ${last.join(", ")}`;
-  throw notFound("deleted product", name, { in: `store ${JSON.stringify(namespace)}`, remedy });
+  throw notFound("deleted product", named, { in: `store ${JSON.stringify(ctx.tenant.namespace)}`, remedy });
 }
 
-const deletedProduct = sql`${products} where tenant_id = ${param("tenantId")} and id = ${param("id")}
-  and deleted_at is not null`;
+const deletedProduct = sql`${deleted} and id = ${param("id")}`;
 // Pictures and categories may have been deleted meanwhile. For a `sku` that is set, triggers look whether it is taken.
 const restored = sql`deleted_at = null, sku = sku, updated_at = ${param("now")}, version = version + 1,
-  images = (select json_group_array(json(value)) from (select value from json_each(images)
-    where value ->> 'media_id' is null or value ->> 'media_id' in (
-      select id from ${media} where tenant_id = ${param("tenantId")}) order by key))`;
+  images = (select json_group_array(json(value)) from (select value from json_each(images) where value ->> 'media_id' is null
+    or value ->> 'media_id' in (select id from ${media} where ${ofStore}) order by key))`;
 // Not the variants that were deleted before the product.
-const restoreVariants = statement(sql`
-  update ${productVariants} set ${restored} where tenant_id = ${param("tenantId")} and product_id = ${param("id")}
-    and deleted_at = (select deleted_at from ${deletedProduct})`);
-const restoreRow = statement(sql`
-  update ${products} set ${restored}, category_ids = (select json_group_array(value) from (
-    select value from json_each(category_ids) where value in (
-      select id from ${categories} where tenant_id = ${param("tenantId")}) order by key))
-  where id in (select id from ${deletedProduct})`);
+const restoreVariants = statement(sql`update ${productVariants} set ${restored}
+  where ${ofStore} and product_id = ${param("id")} and deleted_at = (select deleted_at ${deletedProduct})`);
+const restoreRow = statement(sql`update ${products} set ${restored}, category_ids = (
+    select json_group_array(value) from (select value from json_each(category_ids)
+      where value in (select id from ${categories} where ${ofStore}) order by key))
+  where id in (select id ${deletedProduct})`);
 
 /** Brings a deleted product and its variants back. Errors: notFound, conflict for a slug or SKU that is taken. */
 export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedProduct> {
-  const { id, slug, sku } = await findDeleted(ctx, named);
+  const { id, slug } = await findDeleted(ctx, named);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
-    await explainConflicts(() =>
-      tx.db.batch(summarizedOnce([bind(restoreVariants, values), bind(restoreRow, values)])),
-    ).catch((error: unknown) => {
-      if (!(error instanceof AppError) || error.kind !== "conflict") throw error;
-      const field = error.details?.[0]?.field ?? "sku";
-      const name = field === "sku" ? "SKU" : field;
-      const other = field === "slug" ? slug : sku !== null && /^[\w.-]+$/.test(sku) ? sku : "<product>";
-      const change = `bodega product update -n ${tx.tenant.namespace} ${other} --${field} <text>`;
-      const remedy = `Change the ${name} of the other product first: ${change}`;
-      const message = `Product ${JSON.stringify(named)} cannot be restored: another product has its ${name}.`;
-      throw conflict(message, { remedy, cause: error });
+    const statements = summarizedOnce([bind(restoreVariants, values), bind(restoreRow, values)]);
+    await explainConflicts(() => tx.db.batch(statements)).catch((cause: unknown) => {
+      if (!(cause instanceof AppError) || cause.kind !== "conflict") throw cause;
+      const isSlug = cause.details?.[0]?.field === "slug";
+      const change = `bodega product update -n ${tx.tenant.namespace} ${isSlug ? `${slug} --slug` : "<product> --sku"} <text>`;
+      const taken = isSlug ? "slug" : "SKU";
+      const remedy = `Change the ${taken} of the other product first: ${change}`;
+      throw conflict(`Product ${JSON.stringify(named)} cannot be restored: another product has its ${taken}.`, {
+        remedy,
+        cause,
+      });
     });
     const product = await getProduct(tx, id);
     await recordEvent(tx, { type: "product.created", subject: id, data: { version: product.version } });
