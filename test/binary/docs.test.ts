@@ -145,7 +145,7 @@ test.skipIf(!curl)(
     await follow(reader, [...blocks, ...checks], page).finally(close);
     expect(images).toHaveLength(5);
     expect(written.filter((line) => line === "true 1")).toHaveLength(1);
-    expect(written).toContain("kitchen 5");
+    expect(written).toContain("Kitchen 5");
     expect(written.filter((line) => line === "Enamel mug 12.5 EUR")).toHaveLength(2);
     expect(written.filter((line) => /^Signed|^Still/.test(line))).toEqual(["Signed in", "Signed in", "Signed in"]);
     expect(written).toContainEqual(expect.stringMatching(/^.+ \d+(?:\.\d+)? true$/));
