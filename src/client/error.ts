@@ -4,6 +4,8 @@ import type { ErrorCode, ErrorType } from "./types.generated.ts";
 export interface FieldError {
   field: string;
   message: string;
+  /** Of a conflict: the id of the other record, if the caller may read it. */
+  id?: string | undefined;
 }
 
 interface Failure {

@@ -771,6 +771,8 @@ export interface components {
             /** @description Path of the invalid field, such as `images.0.url`. */
             field: string;
             message: string;
+            /** @description Of a conflict: the other record's id, if you may read it. */
+            id?: string;
         };
         ErrorBody: {
             /**
@@ -1630,12 +1632,9 @@ export interface components {
             variants?: components["schemas"]["VariantInput"][];
         };
         ProductReplacement: {
+            /** @description Read-only: ignored. */
+            id?: unknown;
             title: string;
-            /**
-             * Format: double
-             * @description Amount in the store's currency, with at most as many decimals as the currency has.
-             */
-            price: number;
             /** @description Unique in the store. Default: made from the title. */
             slug?: string;
             description?: string | null;
@@ -1644,6 +1643,11 @@ export interface components {
              * @enum {string}
              */
             status?: "draft" | "published" | "archived";
+            /**
+             * Format: double
+             * @description Amount in the store's currency, with at most as many decimals as the currency has.
+             */
+            price: number;
             /**
              * Format: double
              * @description The former price, in the same form as `price`.
@@ -1667,10 +1671,32 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
+            /** @description Read-only: ignored. */
+            price_minor?: unknown;
+            /** @description Read-only: ignored. */
+            available?: unknown;
             /** @description Texts in languages other than `lang`, by language code; at most 50 languages. */
             translations?: {
                 [key: string]: components["schemas"]["Translation"];
             };
+            /** @description Read-only: ignored. */
+            variants?: unknown;
+            /** @description Read-only: ignored. */
+            likes_count?: unknown;
+            /** @description Read-only: ignored. */
+            views_count?: unknown;
+            /** @description Read-only: ignored. */
+            currency?: unknown;
+            /** @description Read-only: ignored. */
+            lang?: unknown;
+            /** @description Read-only: ignored. */
+            version?: unknown;
+            /** @description Read-only: ignored. */
+            created_at?: unknown;
+            /** @description Read-only: ignored. */
+            updated_at?: unknown;
+            /** @description Read-only: ignored. */
+            published_at?: unknown;
         };
         ProductPatch: {
             title?: string;
@@ -2334,6 +2360,8 @@ export interface components {
         };
         RecoveryCodes: {
             recovery_codes: string[];
+            /** @description For the user, once two-factor authentication is enabled. */
+            next_step?: string;
         };
         RecoveryCodesReply: {
             request_id: string;
@@ -2434,7 +2462,9 @@ export interface components {
             request_id: string;
             data: components["schemas"]["Variant"];
         };
-        VariantPatch: {
+        VariantReplacement: {
+            /** @description Read-only: ignored. */
+            id?: unknown;
             /** @description Default: made from the options, such as `M / Red`. */
             title?: string;
             /** @description Unique in the store. */
@@ -2464,6 +2494,20 @@ export interface components {
              * @description Place among the variants. Default: last.
              */
             position?: number;
+            /** @description Read-only: ignored. */
+            price_minor?: unknown;
+            /** @description Read-only: ignored. */
+            has_own_price?: unknown;
+            /** @description Read-only: ignored. */
+            currency?: unknown;
+            /** @description Read-only: ignored. */
+            available?: unknown;
+            /** @description Read-only: ignored. */
+            version?: unknown;
+            /** @description Read-only: ignored. */
+            created_at?: unknown;
+            /** @description Read-only: ignored. */
+            updated_at?: unknown;
         };
         DeletedVariant: {
             id: string;
@@ -2602,9 +2646,33 @@ export interface components {
             customer_id?: string;
         };
         WishlistReplacement: {
+            /** @description Read-only: ignored. */
+            id?: unknown;
+            /** @description Read-only: ignored. */
+            product_id?: unknown;
             /** @description Id of the chosen variant of the product. */
             variant_id?: string | null;
             note?: string | null;
+            /** @description Read-only: ignored. */
+            price_at_add?: unknown;
+            /** @description Read-only: ignored. */
+            price_at_add_minor?: unknown;
+            /** @description Read-only: ignored. */
+            currency?: unknown;
+            /** @description Read-only: ignored. */
+            product?: unknown;
+            /** @description Read-only: ignored. */
+            price?: unknown;
+            /** @description Read-only: ignored. */
+            price_minor?: unknown;
+            /** @description Read-only: ignored. */
+            available?: unknown;
+            /** @description Read-only: ignored. */
+            version?: unknown;
+            /** @description Read-only: ignored. */
+            created_at?: unknown;
+            /** @description Read-only: ignored. */
+            updated_at?: unknown;
         };
         RemovedWishlistItem: {
             id: string;
@@ -5536,7 +5604,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["VariantInput"];
+                "application/json": components["schemas"]["VariantReplacement"];
             };
         };
         responses: {
@@ -5594,7 +5662,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["VariantPatch"];
+                "application/json": components["schemas"]["VariantInput"];
             };
         };
         responses: {

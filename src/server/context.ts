@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import type { PushOptions } from "./config/push-config.ts";
 import type { Session } from "./db/session.ts";
-import { hasScope } from "./security/scopes.ts";
+import { hasScope, type Scope } from "./security/scopes.ts";
 import type { Vault } from "./security/vault.ts";
 
 /**
@@ -33,6 +33,11 @@ export function isCatalogOnly({ actor }: { actor: Actor }): boolean {
   return (
     !hasScope(actor.scopes, "products:write") && (actor.isWeb === true || !hasScope(actor.scopes, "products:read"))
   );
+}
+
+/** Whether a caller may read the records that a scope covers: keys with it, staff, and the program itself. */
+export function mayRead({ actor }: { actor: Actor }, scope: Scope): boolean {
+  return actor.kind === "app" ? hasScope(actor.scopes, scope) : !isCatalogOnly({ actor });
 }
 
 /**

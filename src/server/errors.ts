@@ -88,6 +88,8 @@ const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
 export interface FieldError {
   field: string;
   message: string;
+  /** Of a conflict: the id of the other record, if the caller may read it. */
+  id?: string | undefined;
 }
 
 export interface ErrorOptions {

@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { Ctx } from "../context.ts";
 import type { ErrorKind } from "../errors.ts";
 import type { Access } from "./access.ts";
@@ -88,5 +88,14 @@ export function defineRoute<P extends TObject, Q extends TObject, B extends TSch
   options: RouteOptions<P, Q, B, W>,
 ): Route {
   if (options.access.length === 0) throw new Error(`${method} ${path} names nobody who may call`);
-  return { method, path, id, ...options } as unknown as Route;
+  const body = method === "PUT" ? withIgnored(options) : options.body;
+  return { method, path, id, ...options, body } as unknown as Route;
+}
+
+/** The body of a PUT, which ignores fields that only the reply has, so that it accepts what a GET returned. */
+function withIgnored({ body, reply }: { body?: TSchema; reply: { data: TSchema } }): TObject {
+  const readOnly = Type.Optional(Type.Unknown({ description: "Read-only: ignored." }));
+  const ignored = Object.fromEntries(Object.keys(reply.data.properties).map((name) => [name, readOnly]));
+  const $id = body?.$id?.replace("Input", "Replacement");
+  return Type.Object({ ...ignored, ...body?.properties }, { ...body, $id } as TSchema);
 }

@@ -30,6 +30,7 @@ onEachDatabase((suite) => {
     const account = await openAccount(shop);
     await account.begin();
     const { status, data } = await account.call(confirm, { body: { otp: await account.code() } });
+    expect(data.next_step).toBe("Each code works once. To sign in, wait for the next one, up to 30 seconds.");
     expect(status).toBe(200);
     expect(data.recovery_codes).toHaveLength(10);
     expect((await account.call("GET /users/me/two-factor/")).data).toEqual({

@@ -186,7 +186,7 @@ onEachDatabase((suite) => {
       ...["", " ", "a".repeat(501), "\u0000", "\ud800", 5].map(
         (note) => [{ product_id: id, note }, "note"] as [Record<string, unknown>, string],
       ),
-      [{ product_id: id, price: 1 }, "price"],
+      [{ product_id: id, rank: 1 }, "rank"],
       [{}, "product_id"],
     ];
     for (const [body, field] of bad) {

@@ -139,7 +139,7 @@ export async function createCategory(ctx: Ctx, input: CategoryInput, lang?: stri
       ...columns,
       ...{ id, tenantId: tx.tenant.id, lang: language, now: toTimestamp(tx.now()) },
     };
-    const category = await explainConflicts(() => get(tx.db, insertCategory, row));
+    const category = await explainConflicts(tx, row, () => get(tx.db, insertCategory, row));
     if (!category) throw wrongState(`The store already has ${limits.categories} categories, the maximum.`);
     await recordEvent(tx, { type: "category.created", subject: id, data: { version: 1 } });
     return category;
@@ -165,7 +165,7 @@ export async function updateCategory(
     const update = compiledOnce(`update category ${names.join(" ")}`, () => updateStatement(names, form));
     const now = toTimestamp(tx.now());
     const values = { ...columns, ...textValues(tx, columns, lang), tenantId: tx.tenant.id, id, now, ifMatch };
-    const category = await explainConflicts(() => get(tx.db, update, values));
+    const category = await explainConflicts(tx, columns, () => get(tx.db, update, values));
     if (!category) {
       const clash = ownLanguageError(columns.translations, (JSON.parse(json) as { lang: string }).lang);
       throw clash ?? invalidField(columns.translations === undefined ? "lang" : "translations", tooManyLanguages);

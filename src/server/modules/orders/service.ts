@@ -1,9 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import { type Ctx, mayRead } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, fieldFault, notFound, preconditionFailed } from "../../errors.ts";
+import { conflict, notFound, preconditionFailed } from "../../errors.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Rendered } from "../products/rendering.ts";
@@ -47,6 +47,8 @@ const fulfilling = transition(
   sql`status = 'completed', fulfillment_status = 'fulfilled', fulfilled_at = ${param("now")}`,
   sql`status = 'paid'`,
 );
+const selectPaid = statement<{ id: string }>(sql`
+  select id from ${orders} where tenant_id = ${param("tenantId")} and payment_reference = ${param("reference")}`);
 const setEarned = statement(sql`update ${orders} set points_earned = ${param("earned")} where ${thisOrder}`);
 
 /** One order. Customers see their own only. Errors: notFound. */
@@ -74,7 +76,10 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
     return await change(ctx, paying, { id, ifMatch, reference }, bookPayment);
   } catch (error) {
     if (!isUniqueViolation(error, "orders.payment_reference")) throw error;
-    throw fieldFault(conflict, "payment_reference", "belongs to another order", error);
+    const other =
+      mayRead(ctx, "orders:read") && (await get(ctx.db, selectPaid, { tenantId: ctx.tenant.id, reference }));
+    const fault = { field: "payment_reference", message: "belongs to another order", id: (other || undefined)?.id };
+    throw conflict(`${fault.field}: ${fault.message}`, { details: [fault], cause: error });
   }
 }
 

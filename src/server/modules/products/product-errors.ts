@@ -1,8 +1,13 @@
+import { type SQL, sql } from "drizzle-orm";
+import { type Ctx, mayRead } from "../../context.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { AppError, conflict, fieldFault, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
+import { categories } from "../categories/table.ts";
 import { unknownPicture } from "./images.ts";
 import { translationsTooLarge } from "./input.ts";
+import { products, productVariants } from "./table.ts";
 
 export const unknownCategory = "is not a category of this store";
 
@@ -13,35 +18,53 @@ export const notForSale = {
   variant: "is not a variant of a published product of this store",
 } as const;
 
-/** The conflict error for a value that must be unique. */
-export function taken(field: string, cause?: unknown, message = "is taken by another product"): AppError {
-  return fieldFault(conflict, field, message, cause);
-}
+const ofStore = sql`tenant_id = ${param("tenantId")}`;
+const living = sql`${ofStore} and deleted_at is null`;
+/** Finds the first of some values that a record has: its place, and the id of the record. */
+const findFirst = (other: SQL) =>
+  statement<{ place: number; other: string }>(sql`select key as place, ${other} as other
+    from json_each(${param("values")}) where other is not null order by key limit 1`);
+const bySku = findFirst(sql`coalesce((select id from ${products} where ${living} and sku = value),
+  (select product_id from ${productVariants} where ${living} and sku = value))`);
+const bySlug = findFirst(sql`(select id from ${products} where ${living} and slug = value)`);
+const categoryBySlug = findFirst(sql`(select id from ${categories} where ${ofStore} and slug = value)`);
+const uniques = [
+  { column: "products.slug", field: "slug", kind: "product", find: bySlug },
+  { column: "categories.slug", field: "slug", kind: "category", find: categoryBySlug },
+  { column: "products.sku", field: "sku", kind: "product", find: bySku },
+  { column: "product_variants.sku", field: "sku", kind: "product", find: bySku },
+] as const;
 
-/** Runs a write of products or variants. A violated constraint becomes the error of its field. */
-export async function explainConflicts<T>(write: () => Promise<T>): Promise<T> {
+/** Values of a write that no other record may have; `skus` are those of new variants. */
+type UniqueValues = { slug?: string | undefined; sku?: string | null | undefined; skus?: unknown[] | undefined };
+
+/** Runs a write of products, variants or categories. A violated constraint becomes the error of its field. */
+export async function explainConflicts<T>(ctx: Ctx, given: UniqueValues, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    throw explained(error);
+    if (error instanceof AppError) throw error;
+    const unique = uniques.find(({ column }) => isUniqueViolation(error, column));
+    if (!unique) throw explained(error);
+    const skus = unique.column === "product_variants.sku" ? given.skus : undefined;
+    const values = JSON.stringify(skus ?? [given[unique.field]]);
+    const found = await get(ctx.db, unique.find, { tenantId: ctx.tenant.id, values });
+    const field = skus ? `variants.${found?.place ?? 0}.sku` : unique.field;
+    const message = `is taken by another ${unique.kind}`;
+    const details = [{ field, message, id: mayRead(ctx, "products:read") ? found?.other : undefined }];
+    throw conflict(`${field}: ${message}`, { details, cause: error });
   }
 }
 
 function explained(error: unknown): unknown {
-  if (error instanceof AppError) return error;
   if (isCheckViolation(error, "products_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (["products", "categories"].some((table) => isCheckViolation(error, `${table}_translations_size`)))
     return invalidField("translations", translationsTooLarge);
   if (isCheckViolation(error, "known_pictures")) return invalidField("images", unknownPicture);
   // The category was deleted meanwhile.
   if (isCheckViolation(error, "products_categories")) return invalidField("category_ids", unknownCategory);
-  if (isUniqueViolation(error, "products.slug")) return taken("slug", error);
-  if (isUniqueViolation(error, "categories.slug")) return taken("slug", error, "is taken by another category");
-  if (isUniqueViolation(error, "products.sku") || isUniqueViolation(error, "product_variants.sku")) {
-    return taken("sku", error);
-  }
   if (isUniqueViolation(error, "product_variants.options_key")) {
-    return taken("options", error, "another variant of the product has the same options");
+    return fieldFault(conflict, "options", "another variant of the product has the same options", error);
   }
   return error;
 }

@@ -64,7 +64,7 @@ export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedP
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
     const statements = summarizedOnce([bind(restoreVariants, values), bind(restoreRow, values)]);
-    await explainConflicts(() => tx.db.batch(statements)).catch((cause: unknown) => {
+    await explainConflicts(tx, {}, () => tx.db.batch(statements)).catch((cause: unknown) => {
       if (!(cause instanceof AppError) || cause.kind !== "conflict") throw cause;
       const isSlug = cause.details?.[0]?.field === "slug";
       const change = `bodega product update -n ${tx.tenant.namespace} ${isSlug ? `${slug} --slug` : "<product> --sku"} <text>`;

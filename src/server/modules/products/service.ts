@@ -72,7 +72,8 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   const id = newId("prod");
   const columns = await resolveCategories(ctx, withDefaults(productColumns(ctx, input)));
   const variants = input.variants?.length ? variantRows(ctx, input.variants) : undefined;
-  if (variants) refuseOwnStock(columns);
+  const own = variants && (["sku", "stock"] as const).find((field) => columns[field] !== null);
+  if (own) throw variantFieldError(own);
   const language = lang === undefined ? ctx.tenant.language : parseLanguage("lang", lang);
   const clash = ownLanguageError(columns.translations, language);
   if (clash) throw clash;
@@ -93,7 +94,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     indexInserted(ctx.tenant.id, id, searched),
     bindEvent(ctx, { type: "product.created", subject: id, data: { version: 1 } }),
   ];
-  return explainConflicts(async () => {
+  return explainConflicts(ctx, { ...row, skus: variants?.map(({ sku }) => sku) }, async () => {
     if (!variants) {
       const [inserted] = (await ctx.db.batch(statements)) as [Result];
       const { json, version, language } = inserted.rows[0] as unknown as RenderedProduct;
@@ -197,12 +198,6 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     }
     return product;
   });
-}
-
-function refuseOwnStock(columns: ProductColumns): void {
-  for (const field of ["sku", "stock"] as const) {
-    if (columns[field] != null) throw variantFieldError(field);
-  }
 }
 
 function withDefaults(columns: ProductColumns) {

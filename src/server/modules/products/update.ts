@@ -47,7 +47,7 @@ export async function updateProduct(ctx: Ctx, id: string, change: ProductChange,
   };
   const name = `update product ${merge} ${own.join(" ")} ${names.join(" ")}`;
   const stmt = compiledOnce(name, () => compileUpdate(names, own, merge));
-  const product = await explainConflicts(() => get(ctx.db, stmt, values));
+  const product = await explainConflicts(ctx, columns, () => get(ctx.db, stmt, values));
   if (!product) throw await failedUpdateError(ctx, id, change, own);
   return product;
 }
@@ -66,7 +66,9 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
       then coalesce(published_at, ${param("now")}) else published_at end`;
   }
   if (names.join() === "stock") special.version = stockVersion(sql`${param("stock")} - reserved`);
-  const guards = own.length > 0 ? [sql`not has_variants`] : [];
+  // A PUT may contain what a GET shows as the stock of a product with variants: their sum.
+  const sum = merge ? sql`` : sql` or variants_stock is ${param("stock")}`;
+  const guards = own.map((name) => sql`(not has_variants${name === "stock" ? sum : sql``})`);
   const more = sql`, has_variants, has_variants or compare_at_minor is not null as may_be_on_sale,
     ${isChangeShown} as is_shown`;
   const form = { table: sql`${products}`, living, json: productViews.whole, merge, special, guards, more };

@@ -1,7 +1,7 @@
 import { anyKey, token } from "../../http/access.ts";
 import { defineRoute } from "../../http/route.ts";
 import { StoreProfile } from "./model.ts";
-import { readStoreProfile } from "./profile.ts";
+import { readStoreProfile } from "./service.ts";
 
 export const storeRoutes = [
   defineRoute("GET", "/store/", "getStore", {

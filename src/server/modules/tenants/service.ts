@@ -1,11 +1,11 @@
 import { eq, getTableColumns, sql } from "drizzle-orm";
-import type { SystemCtx, Tenant } from "../../context.ts";
+import type { Ctx, SystemCtx, Tenant } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import type { Session } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { type AppError, conflict, wrongState } from "../../errors.ts";
+import { type AppError, conflict, storeNotFound, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
@@ -42,6 +42,17 @@ const changeTenant = statement(
 const changeStatus = statement(sql`
   update ${tenants} set status = ${param("status")}, updated_at = ${param("now")}
   where ${byNamespace}`);
+// The size comes first, because long texts take milliseconds to parse.
+const newest = sql`select lang, case when octet_length(translations) > 65536 then '{}' else translations end as texts
+  from ${products} where tenant_id = ${param("id")} and status = 'published' and deleted_at is null
+  order by created_at desc, id desc limit 50`;
+const selectProfile = statement<{ json: string }>(sql`
+  with newest as materialized (${newest})
+  select json_object('namespace', namespace, 'title', title, 'domain', domain, 'url', url, 'currency', currency,
+    'currency_sign', currency_sign, 'logo', logo, 'language', language, 'languages', (select json_group_array(tag) from (
+      select tenants.language as tag union select lang from newest union select key from newest, json_each(texts))),
+    'sign_up', sign_up, 'sign_in_by_mail', json(iif(sign_in_by_mail = 'on', 'true', 'false'))) as json
+  from ${tenants} where id = ${param("id")}`);
 const removeTenant = statement(build.delete(tenants).where(byNamespace));
 
 /**
@@ -92,6 +103,13 @@ export async function onlyNamespace(db: Session): Promise<string | undefined> {
 /** One tenant by name. Errors: notFound. */
 export async function getTenant(ctx: SystemCtx, namespace: string) {
   return toDetails(await requireRow(ctx, namespace));
+}
+
+/** The store as its front ends see it, which is its own state. Errors: storeNotFound if it was just deleted. */
+export async function readStoreProfile({ db, tenant }: Ctx): Promise<{ json: string; state: string }> {
+  const row = await get(db, selectProfile, { id: tenant.id });
+  if (!row) throw storeNotFound();
+  return { json: row.json, state: row.json };
 }
 
 async function requireRow(ctx: SystemCtx, namespace: string): Promise<TenantRow> {

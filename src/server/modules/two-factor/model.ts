@@ -31,6 +31,7 @@ export type TwoFactorEnrolment = Static<typeof TwoFactorEnrolment>;
 /** Recovery codes; each can be used once instead of a one-time code. They are shown only here. */
 export const RecoveryCodes = output("RecoveryCodes", {
   recovery_codes: Type.Array(Type.String({ examples: ["4k9tz-m2x7c"] }), { maxItems: 10 }),
+  next_step: Type.Optional(Type.String({ description: "For the user, once two-factor authentication is enabled." })),
 });
 
 export const TwoFactorDisabled = output("TwoFactorDisabled", { enabled: Type.Literal(false) });

@@ -21,6 +21,8 @@ const proved = {
   errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
 } as const;
 
+const nextStep = "Each code works once. To sign in, wait for the next one, up to 30 seconds.";
+
 export const twoFactorRoutes = [
   defineRoute("GET", "/users/me/two-factor/", "getTwoFactor", {
     ...common,
@@ -40,7 +42,7 @@ export const twoFactorRoutes = [
     summary: "Enable two-factor authentication with a first code",
     body: OtpProof,
     reply: { data: RecoveryCodes },
-    handle: async ({ ctx, body }) => reply({ recovery_codes: await confirmTwoFactor(ctx, body) }),
+    handle: async ({ ctx, body }) => reply({ recovery_codes: await confirmTwoFactor(ctx, body), next_step: nextStep }),
   }),
   defineRoute("POST", "/users/me/two-factor/disable/", "disableTwoFactor", {
     ...proved,

@@ -1,9 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import { type Ctx, mayRead } from "../../context.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { type CompiledStatement, compiledOnce, get, type Params, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, fieldFault, forbidden, invalidField } from "../../errors.ts";
+import { conflict, forbidden, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -11,7 +11,7 @@ import { recordEvent } from "../events/service.ts";
 import { endCodes } from "../mail-codes/service.ts";
 import { detachDevices, endTokens } from "../tokens/service.ts";
 import { twoFactor } from "../two-factor/table.ts";
-import type { SignInUser } from "./credentials.ts";
+import { findSignInUser, type SignInUser } from "./credentials.ts";
 import { explainRefusal, guardedUser, guardValues, isSelf, requireManageable, requireStoredUser } from "./guards.ts";
 import { type UserColumns, type UserFields, userColumns } from "./input.ts";
 import type { User } from "./model.ts";
@@ -65,7 +65,7 @@ export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard):
     const row = await get(tx.db, stmt, values);
     return row && toUser(row);
   } catch (error) {
-    throw explainUserConflict(error);
+    throw await explainUserConflict(tx, error, columns.emailKey);
   }
 }
 
@@ -122,10 +122,12 @@ export async function endVoidCodes(tx: Ctx, before: SignInUser, { emailKey, stat
 }
 
 /** Turns a database error of a write to the users table into the public error. */
-export function explainUserConflict(error: unknown): unknown {
+export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""): Promise<unknown> {
   if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (!isUniqueViolation(error, "users.email_key")) return error;
-  return fieldFault(conflict, "email", "belongs to another user", error);
+  const other = mayRead(tx, "users:read") ? await findSignInUser(tx.db, tx.tenant.id, emailKey) : undefined;
+  const fault = { field: "email", message: "belongs to another user", id: other?.id };
+  return conflict(`email: ${fault.message}`, { details: [fault], cause: error });
 }
 
 /** SQL for a user as JSON text, in the order of the API; for statements on the table without an alias. */

@@ -95,8 +95,8 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
       passwordHash,
       passwordChangedAt: passwordHash === null ? null : now,
       now,
-    }).catch((error) => {
-      throw explainUserConflict(error);
+    }).catch(async (error) => {
+      throw await explainUserConflict(tx, error, emailKey);
     });
     if (!row) throw new Error("An insert returned no row");
     const user = toUser(row);

@@ -14,13 +14,12 @@ import {
   passedEnd,
   rangeConditions,
   sortColumns,
-  wordConditions,
 } from "./page-statement.ts";
 
 /** Rows that one statement scans. It takes milliseconds, and blocks other requests meanwhile. */
 export const scannedRows = 2000;
 /** Rows whose columns one statement returns. */
-const returnedRows = 500;
+export const returnedRows = 500;
 /** Rows of another order whose words one statement looks up, each in the search index. */
 const searchedRows = 200;
 
@@ -55,41 +54,35 @@ export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
   return compiledOnce(name, () => compileBatch(shape));
 }
 
-const facets = sql`json(tags), json(category_ids), price_minor`;
-const variants = sql`case when has_variants then (select json_group_array(json(options)) from
+/** The options of variants, each once. */
+const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(json(options)) from
   (select distinct value -> '$.options' as options from json_each(products.variants))) else '[]' end`;
 /** The part of each match to read besides counting it: its number, or the columns of facets. */
 const returned = {
   numbers: sql`near.number`,
-  facets: sql`json_array(${facets})`,
-  options: sql`json_array(${facets}, json(${variants}))`,
+  facets: sql`json_array(json(tags), json(category_ids), price_minor, json(${options}))`,
 };
-export type Part = keyof typeof returned;
-
-/** The rows that a statement scans which returns a part of each. */
-export const rowsOfScan = (part?: Part) => (part === undefined || part === "numbers" ? scannedRows : returnedRows);
 
 /** Counts the matches among the next batch of rows of an index, or of the search index for a search, and returns parts. */
 export function scanStatement(
   column: FilterColumn,
   filters: ProductFilters,
-  { isContinued, part }: { isContinued: boolean; part: Part | undefined },
+  { isContinued, part }: { isContinued: boolean; part: keyof typeof returned | undefined },
 ) {
   return compiledOnce(`scan ${column} ${Object.keys(filters)} ${isContinued} ${part}`, () => {
-    const walk = { column, filters, descending: true, isContinued, size: rowsOfScan(part) };
-    const { rows, others, cut } = indexRows(walk);
+    const size = part === "facets" ? returnedRows : scannedRows;
+    const { rows, others, cut } = indexRows({ column, filters, descending: true, isContinued, size });
     const matches = part ? sql`json_group_array(${returned[part]})` : sql`null`;
     return statement<ScanRow>(sql`select count(*) as found, ${cut} as cut, ${matches} as matches
-      from (${rows}) as near ${others.length > 0 || (part && part !== "numbers") ? sql`${joinedProducts} where ${and(others)}` : sql``}`);
+      from (${rows}) as near ${others.length > 0 || part === "facets" ? sql`${joinedProducts} where ${and(others)}` : sql``}`);
   });
 }
 
 function compileBatch(shape: ListShape): CompiledStatement<BatchRow> {
   const { key, descending, filters, isContinued, isOpen } = shape;
   const column = sortColumns[key] as FilterColumn;
-  const isSorted = hasOrder(shape);
-  const size = filters.words !== undefined && !isSorted ? searchedRows : scannedRows;
-  const walk = indexRows({ column, filters, descending, isContinued, size, isSorted });
+  const size = hasOrder(shape) || filters.words === undefined ? scannedRows : searchedRows;
+  const walk = indexRows({ column, filters, descending, isContinued, size, isSorted: hasOrder(shape) });
   const { rows, others, cut, isVisible } = walk;
   const reverse = directionOf(!descending);
   // A cursor must not reveal the title or price of a product that is not published.
@@ -142,7 +135,7 @@ function indexRows(walk: IndexWalk): { rows: SQL; cut: SQL; others: SQL[]; isVis
   return {
     rows: sql`select row_number as number, ${sql.raw(sorted)} as value ${from} limit ${max}`,
     cut: sql`(select json_array(${sql.raw(sorted)}, id) ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
-    others: [...otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])), ...wordConditions(filters)],
+    others: otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])),
     isVisible: isByStatus,
   };
 }
@@ -151,7 +144,7 @@ function indexRows(walk: IndexWalk): { rows: SQL; cut: SQL; others: SQL[]; isVis
  * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript's bind as REAL, with which
  * FTS5 would scan its whole table. SQLite sorts a subquery only if it is limited.
  */
-function searchRows({ filters, descending, isContinued }: IndexWalk) {
+function searchRows({ filters: { words: _words, ...filters }, descending, isContinued }: IndexWalk) {
   const rank = sql`cast(${param("rank")} as integer)`;
   const [passed, kept] = descending ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
   const after = isContinued ? sql`and rowid ${passed} cast(${param("value")} as integer) - ${rank}` : sql``;

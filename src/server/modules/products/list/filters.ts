@@ -11,7 +11,7 @@ import { unknownCategory } from "../product-errors.ts";
 import { isSlug } from "../slug.ts";
 import { findPlaces } from "./correct-words.ts";
 import type { ProductListQuery } from "./model.ts";
-import { optionKey, skuToken } from "./search.ts";
+import { optionKey, skuKey } from "./search.ts";
 import { type SearchWord, type TermKind, termToken } from "./search-words.ts";
 
 /** Filters of a list, as values of parameters. Ranges include both ends. Those with several values are JSON arrays. */
@@ -35,6 +35,8 @@ export interface ProductFilters {
   /** FTS5 expressions for the words of a search and a SKU, and for the words in titles. */
   words?: string;
   titles?: string;
+  /** Of a scan for facets: whether it reads options. */
+  hasOptions?: 0 | 1;
   /** FTS5 expressions for what else the search index knows: tags, categories, options, sale and status. */
   terms?: string;
 }
@@ -59,7 +61,7 @@ export async function readFilters(
   if (query.available) filters.available = 1;
   if (filters.ids === "[]" || (filters.slug !== undefined && !isSlug(filters.slug)) || words?.length === 0) return null;
   const found = words?.map(({ anywhere }) => anywhere) ?? [];
-  if (query.sku !== undefined) found.push(`"${skuToken(ctx.tenant.id, query.sku)}"`);
+  if (query.sku !== undefined) found.push(`"${termToken(ctx.tenant.id, "sku", skuKey(query.sku))}"`);
   if (found.length > 0) filters.words = JSON.stringify(found);
   if (words !== undefined) filters.titles = JSON.stringify(words.map(({ inTitle }) => inTitle));
   const terms = await readTerms(ctx, query, filters);
@@ -99,32 +101,20 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
 
 const severalTags = "is a tag with a comma that no product has. Send several tags as tag=a&tag=b";
 
-/** Checks the filters of a list that found nothing. Errors: validationFailed for an option, or a tag with a comma, that no visible product has. */
+/** Checks the filters of an empty list. Errors: validationFailed for an option, or a tag with a comma, that no visible product has. */
 export async function requireKnownTerms(ctx: Ctx, { tag: tags = [], option = {} }: ProductListQuery): Promise<void> {
-  const token = (kind: TermKind, value: string) => `"${termToken(ctx.tenant.id, kind, value)}"`;
-  const asked = [
-    ...Object.entries(option).map((pair) => {
-      return [
-        `option.${pair[0]}`,
-        "no product has this value of the option",
-        token("option", optionKey(pair)),
-      ] as const;
-    }),
-    ...tags.flatMap((tag, index) =>
-      tag.includes(",") ? [[`tag.${index}`, severalTags, token("tag", tag)] as const] : [],
-    ),
-  ];
-  const [place] =
-    asked.length > 0
-      ? await findPlaces(
-          ctx,
-          asked.map(([, , term]) => term),
-          0,
-          1,
-        )
-      : [];
-  const [field, message] = asked[place ?? -1] ?? [];
-  if (field && message) throw invalidField(field, message);
+  const asked: [kind: TermKind, value: string, field: string, fault: string][] = [];
+  for (const [index, tag] of tags.entries()) {
+    if (tag.includes(",")) asked.push(["tag", tag, `tag.${index}`, severalTags]);
+  }
+  for (const pair of Object.entries(option)) {
+    asked.push(["option", optionKey(pair), `option.${pair[0]}`, "no product has this value of the option"]);
+  }
+  if (asked.length === 0) return;
+  const tokens = asked.map(([kind, value]) => `"${termToken(ctx.tenant.id, kind, value)}"`);
+  const [place = -1] = await findPlaces(ctx, tokens, 0, 1);
+  const [, , field, fault] = asked[place] ?? [];
+  if (field !== undefined) throw invalidField(field, fault as string);
 }
 
 const selectBelow = statement<{ id: string }>(sql`

@@ -105,15 +105,10 @@ function languagesOf({ json, first_language: first, last_language: last }: PageR
 /** Values of one facet, those of most products. */
 const maxValues = 100;
 
-/** The columns of a match: tags, category ids, price in minor units, and for the facet of options those of its variants. */
-type Match = [tags: string[], categoryIds: string[], price: number, options?: Record<string, string>[]];
-/** A list, of which facets are counted. */
-interface Counted {
-  query: ProductListQuery;
-  words: SearchWord[] | undefined;
-  lang: string | undefined;
-}
-type Count = (ctx: Ctx, matches: readonly Match[], counted: Counted) => Promise<object[]> | object[];
+/** The columns of a match: tags, category ids, price in minor units, and options of its variants if they are counted. */
+type Match = [tags: string[], categoryIds: string[], price: number, options: Record<string, string>[]];
+type Counted = { query: ProductListQuery; words: SearchWord[] | undefined; lang: string | undefined };
+type Count = (ctx: Ctx, matches: readonly Match[], list: Counted) => Promise<object[]> | object[];
 
 const facets = {
   tags: { own: (name: string) => name === "tag", count: (_, matches) => rankValues(matches.map(([tags]) => tags)) },
@@ -129,9 +124,9 @@ function parseFacets(text: string): Facet[] {
 }
 
 /** How many products have each value of a facet, among those that the filters other than its own leave. */
-async function countFacets(ctx: Ctx, names: Facet[], counted: Counted): Promise<ProductFacets> {
-  const { query, words } = counted;
-  const part = names.includes("options") ? "options" : "facets";
+async function countFacets(ctx: Ctx, names: Facet[], list: Counted): Promise<ProductFacets> {
+  const { query, words } = list;
+  const hasOptions = names.includes("options") ? 1 : 0;
   const scans = new Map<string, { matches: unknown[]; isWhole: boolean }>();
   const result: Record<string, object> = {};
   for (const name of names) {
@@ -139,9 +134,10 @@ async function countFacets(ctx: Ctx, names: Facet[], counted: Counted): Promise<
     const rest = Object.fromEntries(Object.entries(query).filter(([filter]) => !own(filter))) as ProductListQuery;
     const key = JSON.stringify(rest);
     const filters = scans.has(key) ? null : await readFilters(ctx, rest, words);
-    const found = scans.get(key) ?? (filters ? await scanMatches(ctx, filters, part) : { matches: [], isWhole: true });
+    const scan = () => filters && scanMatches(ctx, { ...filters, hasOptions }, "facets");
+    const found = scans.get(key) ?? (await scan()) ?? { matches: [], isWhole: true };
     scans.set(key, found);
-    result[name] = { values: await count(ctx, found.matches as Match[], counted), is_complete: found.isWhole };
+    result[name] = { values: await count(ctx, found.matches as Match[], list), is_complete: found.isWhole };
   }
   return result;
 }
@@ -172,23 +168,17 @@ async function countCategories(ctx: Ctx, matches: readonly Match[], { lang }: Co
     return row ? [row.id, ...withAbove(row.parent)] : [];
   };
   const ranked = rankValues(matches.map(([, ids]) => [...new Set(ids.flatMap(withAbove))]));
-  return ranked.map(({ value, count }) => {
-    const { slug, title } = known.get(value) ?? {};
-    return { id: value, slug, title, count };
-  });
+  return ranked.map(({ value: id, count }) => ({ ...known.get(id), id, parent: undefined, count }));
 }
 
 /** A product counts for each value of a variant that has the other options that the list asks for. */
 function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} } }: Counted): object[] {
   const asked = Object.entries(option).map((pair) => pair.map((text) => text.normalize("NFC")));
-  const sets = matches.map(([, , , variants = []]) => {
-    const values = variants.flatMap((options) => {
-      const isLeft = ([name]: [string, string]) =>
-        asked.every(([other = "", value]) => other === name || options[other] === value);
-      return Object.entries(options).filter(isLeft);
-    });
-    return [...new Set(values.map(optionKey))];
-  });
+  const valuesOf = (options: Record<string, string>) =>
+    Object.entries(options).filter(([name]) =>
+      asked.every(([other = "", value]) => other === name || options[other] === value),
+    );
+  const sets = matches.map(([, , , variants]) => [...new Set(variants.flatMap(valuesOf).map(optionKey))]);
   return rankValues(sets).map(({ value: key, count }) => {
     const [name, value] = JSON.parse(key) as string[];
     return { name, value, count };

@@ -90,16 +90,6 @@ export function passedEnd(descending: boolean, isContinued: boolean): "from" | "
   return isContinued ? (descending ? "to" : "from") : undefined;
 }
 
-/** The condition on words. One search per word: a search for several would scan on to the next row that has them all. */
-export function wordConditions({ words }: ProductFilters): SQL[] {
-  if (words === undefined) return [];
-  return [
-    sql`not exists (select 1 from json_each(${param("words")}) as word
-    where not exists (select 1 from product_search
-      where product_search match word.value and rowid = products.row_number))`,
-  ];
-}
-
 /** The conditions on columns other than these, and those that no index of columns contains. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
   const others = ["status", ...ranges.map(({ column }) => column)].filter((column) => !columns.includes(column));
@@ -126,6 +116,9 @@ const rowConditions = {
   onSale: sql`(compare_at_minor > price_minor or (has_variants and exists (
   select 1 from json_each(products.variants) as variant
   where variant.value ->> 'compare_at_price' > variant.value ->> 'price')))`,
+  // One search per word: a search for several would scan on to the next row that has them all.
+  words: sql`not exists (select 1 from json_each(${param("words")}) as word where not exists (
+  select 1 from product_search where product_search match word.value and rowid = products.row_number))`,
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
 
 export interface PageRow extends CommonRow {
@@ -230,7 +223,6 @@ function matching(shape: ListShape, source: Source): SQL {
     conditions.push(sql`${sql.raw(source === "ids" ? "" : "+")}id in (select value from json_each(${param("ids")}))`);
   }
   if (filters.slug !== undefined) conditions.push(sql`slug = ${param("slug")}`);
-  conditions.push(...wordConditions(filters));
   const isAfter = isContinued && !hasOrder(shape) && column === sortColumns[key];
   const passed = passedEnd(descending, isAfter);
   conditions.push(...rangeConditions(filters, column, passed), ...otherConditions(filters, column));

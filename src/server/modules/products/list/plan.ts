@@ -7,8 +7,8 @@ import {
   type BatchRow,
   batchStatement,
   measureStatement,
-  type Part,
-  rowsOfScan,
+  returnedRows,
+  scannedRows,
   scanStatement,
 } from "./batch-statement.ts";
 import type { ProductFilters } from "./filters.ts";
@@ -134,7 +134,7 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
 }
 
 /** Counts the matches up to `maxCounted`, or among the first rows that so many batches scan, and returns parts of each. */
-export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: Part) {
+export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "facets") {
   const columns = filteredColumns(filters, undefined);
   const few = filters.terms ? undefined : await rarestColumn(ctx, filters, columns, maxSorted);
   const by =
@@ -149,15 +149,16 @@ export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: Part
 async function scan(
   ctx: Ctx,
   filters: ProductFilters,
-  scan: { by: FilterColumn; part?: Part | undefined; max: number; isBrief?: boolean },
+  scan: { by: FilterColumn; part?: "numbers" | "facets" | undefined; max: number; isBrief?: boolean },
 ) {
   const { by, part, max, isBrief } = scan;
+  const size = part === "facets" ? returnedRows : scannedRows;
   const matches: unknown[] = [];
   let found = 0;
   let after: [string | number, string] | undefined;
   for (let batches = 1; ; batches++) {
     if (after) await freeTurn(ctx.tenant.id, ctx);
-    const bounds = { descending: true, after: after && Number(after[0]), size: rowsOfScan(part) + 1 };
+    const bounds = { descending: true, after: after && Number(after[0]), size: size + 1 };
     const window = filters.terms === undefined ? {} : await nextWindow(ctx, filters, bounds);
     if (window === undefined) return { found, isWhole: true, matches };
     if (isBrief && "cut" in window && window.cut !== null) return { found, isWhole: false, matches };

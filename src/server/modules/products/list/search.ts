@@ -92,7 +92,9 @@ function tokensOf(tenantId: string, product: SearchedTexts): string {
     ...category_ids.map((id) => termToken(tenantId, "category", id)),
     ...options.map((option) => termToken(tenantId, "option", optionKey(option))),
     // Variants hide the SKU of their product.
-    ...(variants.length > 0 ? variants : [product]).flatMap(({ sku }) => (sku ? skuToken(tenantId, sku) : [])),
+    ...(variants.length > 0 ? variants : [product]).flatMap(({ sku }) =>
+      sku ? termToken(tenantId, "sku", skuKey(sku)) : [],
+    ),
     ...(isOnSale ? [termToken(tenantId, "sale", "")] : []),
   ]);
   const translated = Object.values(translations);
@@ -109,10 +111,8 @@ function texts(values: (string | null | undefined)[]): string[] {
   return values.filter((text) => typeof text === "string");
 }
 
-/** The token of a product with this SKU, in any case. */
-export function skuToken(tenantId: string, sku: string): string {
-  return termToken(tenantId, "sku", normalizeSku(sku).toLowerCase());
-}
+/** The value of a SKU's term, the same in any case. */
+export const skuKey = (sku: string) => normalizeSku(sku).toLowerCase();
 
 /** The value of an option's term. */
 export function optionKey(option: readonly string[]): string {

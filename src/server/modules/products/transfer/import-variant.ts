@@ -6,7 +6,7 @@ import { normalizeSku } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
 import type { Product } from "../model.ts";
 import { beginBatch, endBatch } from "../variants/summaries.ts";
-import { type Variant, VariantInput, VariantPatch } from "../variants/variant-model.ts";
+import { type Variant, VariantInput } from "../variants/variant-model.ts";
 import { addVariant, patchVariant } from "../variants/variants.ts";
 import { type Fields, findChanges, isObject, isSame } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
@@ -45,7 +45,7 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
       if (existing) {
         const changes = variantChanges(tx, existing, fields, item);
         if (Object.keys(changes).length === 0) continue;
-        const patch = validate(VariantPatch, changes, "row");
+        const patch = validate(VariantInput, changes, "row");
         await patchVariant(tx, { productId: product.id, variantId: existing.id }, patch, null);
         for (const name of Object.keys(changes)) changed.add(`variant_${name}`);
       } else {

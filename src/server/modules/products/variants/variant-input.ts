@@ -1,8 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { bind, get, param, statement } from "../../../db/statement.ts";
-import { type AppError, invalidField } from "../../../errors.ts";
+import { type AppError, conflict, fieldFault, invalidField } from "../../../errors.ts";
 import { newId } from "../../../values/ids.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { requireText } from "../../../values/text.ts";
@@ -10,11 +9,10 @@ import { toTimestamp } from "../../../values/timestamp.ts";
 import { currencyDigits } from "../../tenants/input.ts";
 import { imagesText, withSizes } from "../images.ts";
 import { compareAtMinor, skuText, stockCount } from "../input.ts";
-import { taken } from "../product-errors.ts";
 import type { Rendered } from "../rendering.ts";
 import { products, productVariants } from "../table.ts";
 import { summarizedOnce } from "./summaries.ts";
-import type { VariantInput, VariantPatch } from "./variant-model.ts";
+import type { VariantInput } from "./variant-model.ts";
 
 const maxOptions = 10;
 
@@ -30,7 +28,7 @@ export type VariantColumns = Partial<
 >;
 
 /** Validates what a schema cannot, and makes columns. `prefix` is such as `variants.0.`. Errors: validationFailed. */
-export function variantColumns(ctx: Ctx, input: VariantPatch, prefix = ""): VariantColumns {
+export function variantColumns(ctx: Ctx, input: VariantInput, prefix = ""): VariantColumns {
   const columns: VariantColumns = {};
   const { title, sku, options, price, compare_at_price, stock, images, position } = input;
   if (title !== undefined) columns.title = requireText(`${prefix}title`, title, 300);
@@ -112,13 +110,6 @@ const insertRows = statement<Rendered>(sql`
     and (select count(*) from ${productVariants} where product_id = p.id and deleted_at is null)
       + json_array_length(${param("rows")}) <= ${sql.raw(String(maxVariants))}
   returning rendered as json, version`);
-const findTaken = statement<{ place: number }>(sql`
-  select key as place from json_each(${param("skus")})
-  where exists (select 1 from ${products} where tenant_id = ${param("tenantId")} and sku = value and deleted_at is null)
-    or exists (select 1 from ${productVariants}
-      where tenant_id = ${param("tenantId")} and sku = value and deleted_at is null)
-  order by key limit 1`);
-
 /** The columns of a new product's variants. Errors: validationFailed, conflict for two with the same SKU or options. */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   const rows = inputs.map((input, index) => {
@@ -132,7 +123,7 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
     const seen = new Set<string>();
     for (const [index, { [name]: value }] of rows.entries()) {
       if (value === null) continue;
-      if (seen.has(value)) throw taken(`variants.${index}.${field}`, undefined, "is repeated");
+      if (seen.has(value)) throw fieldFault(conflict, `variants.${index}.${field}`, "is repeated");
       seen.add(value);
     }
   }
@@ -144,16 +135,9 @@ export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): 
   return get(tx.db, insertRows, valuesOf(tx, productId, [row]));
 }
 
-/** Adds the variants of a new product, inside a transaction. Errors: conflict naming the variant whose SKU is taken. */
+/** Adds the variants of a new product, inside a transaction. */
 export async function insertVariants(tx: Ctx, productId: string, rows: readonly VariantColumns[]): Promise<void> {
-  try {
-    await tx.db.batch(summarizedOnce([bind(insertRows, valuesOf(tx, productId, rows))]));
-  } catch (error) {
-    if (!isUniqueViolation(error, "product_variants.sku")) throw error;
-    const skus = JSON.stringify(rows.map(({ sku }) => sku));
-    const found = await get(tx.db, findTaken, { tenantId: tx.tenant.id, skus });
-    throw taken(`variants.${found?.place ?? 0}.sku`, error);
-  }
+  await tx.db.batch(summarizedOnce([bind(insertRows, valuesOf(tx, productId, rows))]));
 }
 
 function valuesOf(tx: Ctx, productId: string, rows: readonly VariantColumns[]) {

@@ -34,12 +34,9 @@ const fields = {
   position: whole(0, 1_000_000, "Place among the variants. Default: last."),
 };
 
-/** Body of a create or replace: at least a title or options. */
+/** Body of a create or replace, with a title or options, and of a change. */
 export const VariantInput = patch("VariantInput", fields);
 export type VariantInput = Static<typeof VariantInput>;
-
-export const VariantPatch = patch("VariantPatch", fields);
-export type VariantPatch = Static<typeof VariantPatch>;
 
 const stockCount = (description: string) => nullable(Type.Integer({ description }));
 

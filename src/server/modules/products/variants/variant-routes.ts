@@ -3,7 +3,7 @@ import { app, staff, token } from "../../../http/access.ts";
 import { replyDeleted } from "../../../http/envelope.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { maxVariants } from "./variant-input.ts";
-import { DeletedVariant, ProductParams, Variant, VariantInput, VariantParams, VariantPatch } from "./variant-model.ts";
+import { DeletedVariant, ProductParams, Variant, VariantInput, VariantParams } from "./variant-model.ts";
 import { addVariant, deleteVariant, getVariant, listVariants, patchVariant, replaceVariant } from "./variants.ts";
 
 const tag = "Products";
@@ -57,7 +57,7 @@ export const variantRoutes = [
   defineRoute("PATCH", "/products/:id/variants/:variant_id/", "patchVariant", {
     ...change,
     summary: "Change some fields of a variant",
-    body: VariantPatch,
+    body: VariantInput,
     handle: ({ ctx, params, body, ifMatch }) => patchVariant(ctx, idsOf(params), body, ifMatch),
   }),
   defineRoute("DELETE", "/products/:id/variants/:variant_id/", "deleteVariant", {

@@ -32,7 +32,7 @@ import {
   type VariantColumns,
   variantColumns,
 } from "./variant-input.ts";
-import type { VariantInput, VariantPatch } from "./variant-model.ts";
+import type { VariantInput } from "./variant-model.ts";
 
 export const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null`;
 const livingVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}
@@ -159,7 +159,7 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
   const variantId = newId("var");
   const row = { id: variantId, ...completeVariant(variantColumns(ctx, input)) };
   return inTransaction(ctx, async (tx) => {
-    const variant = await explainConflicts(() => insertVariant(tx, productId, row));
+    const variant = await explainConflicts(tx, row, () => insertVariant(tx, productId, row));
     if (variant) {
       const written = { productId, now: toTimestamp(tx.now()) };
       await finishWrite(tx, touchProduct, written, row.stock === null ? undefined : { productId, variantId });
@@ -177,14 +177,19 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantInput, ifMatch: number | null) {
-  return update(ctx, ids, completeVariant(variantColumns(ctx, input)), ifMatch);
+  const columns = variantColumns(ctx, input);
+  // A GET of a variant that follows the product shows the product's price.
+  const sent: Record<string, unknown> = input;
+  const isProducts = sent.has_own_price === false && sent.price_minor === columns.priceMinor;
+  const price = isProducts && { priceMinor: null, compareAtMinor: null };
+  return update(ctx, ids, completeVariant({ ...columns, ...price }), ifMatch);
 }
 
 /**
  * Changes the given fields. New options change the title too, if it was made from the old options.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantPatch, ifMatch: number | null) {
+export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantInput, ifMatch: number | null) {
   return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
 }
 
@@ -209,7 +214,7 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
     const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, key);
     const madeTitle = columns.options === undefined ? null : titleFrom(columns.options).slice(0, 300) || null;
     const values = { ...columns, ...key, madeTitle, now: toTimestamp(tx.now()), ifMatch };
-    const variant = await explainConflicts(() => get(tx.db, updateVariantStatement(names, price), values));
+    const variant = await explainConflicts(tx, columns, () => get(tx.db, updateVariantStatement(names, price), values));
     if (!variant) throw await failedWriteError(tx, ids, ifMatch);
     await finishWrite(tx, hideVersion, values, before && before.stock !== columns.stock ? ids : undefined);
     const isSearched = (["title", "sku", "options", "compareAtMinor"] as const).some(
