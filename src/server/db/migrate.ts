@@ -83,18 +83,15 @@ function alreadyMigrating(cause?: unknown): AppError {
 }
 
 /**
- * The migrations of this program, oldest first, then those of a newer one. `appliedAt` is null while one is pending.
- * `isKnown` is false where another program applied one that this program does not have, or has in another form.
+ * The migrations of this program, oldest first, then those of a newer one. `appliedAt` is null while one is pending;
+ * `isKnown` is false for one that this program does not have in the form that was applied.
  */
 export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded) {
   const applied = await readApplied(db);
   const { newer, altered } = compareMigrations(applied.values(), steps);
-  const describe = (name: string) => ({
-    name,
-    appliedAt: applied.get(name)?.applied_at ?? null,
-    isKnown: ![...newer, ...altered].includes(name),
-  });
-  return [...steps.map(({ name }) => name), ...newer].map(describe);
+  const names = [...steps.map(({ name }) => name), ...newer];
+  const isKnown = (name: string) => !newer.includes(name) && !altered.includes(name);
+  return names.map((name) => ({ name, appliedAt: applied.get(name)?.applied_at ?? null, isKnown: isKnown(name) }));
 }
 
 async function findPending(db: Database, steps: readonly Migration[]): Promise<Migration[]> {

@@ -12,9 +12,8 @@ const filter = Uint8Array.from([
 ]);
 
 /**
- * Has Linux ignore attempts to connect to a port of this process. Clients repeat them a second later, when the next
- * server may listen. Closing the port instead would reset connections that the process has not accepted yet. Does
- * nothing on other systems.
+ * Has Linux ignore attempts to connect to a port of this process; clients repeat them a second later. Closing the port
+ * would reset connections that the process has not accepted yet. Does nothing on other systems.
  */
 export function deferConnections(port: number): void {
   const libc = openLibc();
@@ -24,9 +23,8 @@ export function deferConnections(port: number): void {
   const isListening = new Int32Array(1);
   const address = Buffer.alloc(128);
   for (const fd of readdirSync("/proc/self/fd").map(Number)) {
-    isListening[0] = 0;
-    getsockopt(fd, solSocket, soAcceptConn, isListening, Uint32Array.of(isListening.byteLength));
-    if (isListening[0] !== 1) continue;
+    const isKnown = getsockopt(fd, solSocket, soAcceptConn, isListening, Uint32Array.of(isListening.byteLength)) === 0;
+    if (!isKnown || isListening[0] !== 1) continue;
     getsockname(fd, address, Uint32Array.of(address.length));
     if (address.readUInt16BE(2) === port) setsockopt(fd, solSocket, soAttachFilter, program, program.byteLength);
   }

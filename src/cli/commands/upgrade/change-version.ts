@@ -18,10 +18,9 @@ const everyMs = 200;
 export interface Change {
   /** The executable to replace. */
   installed: string;
-  /** Names of its version and the next one, for messages. */
+  /** Names of its version and the next one, for messages; the next one's server reports `version`. */
   from: string;
   to: string;
-  /** The next version, as its server reports it. */
   version: string;
   /** The copy of the database that the next version needs; null keeps the database. */
   restores: string | null;

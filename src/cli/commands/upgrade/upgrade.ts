@@ -61,7 +61,7 @@ export default defineCommand({
       const remedy = `Install it nevertheless: bodega upgrade ${quoteWord(file)} --allow-older`;
       throw wrongState(`${file} is version ${to}, which is not newer than version ${from}.`, { remedy });
     }
-    const restores = await checkSchema({ ...other, isBack, mayGoBack: existsSync(previousOf(installed)) }, config);
+    const restores = await checkSchema(other, { isBack, mayGoBack: existsSync(previousOf(installed)) }, config);
     const unit = await requireUnit(config, args.unit, buildInfo.version);
     const plan = { from, to, executable: installed, migrations: pending, restores, unit };
     await info(console, `Version ${to} replaces version ${from} in ${installed}.`);
@@ -89,12 +89,8 @@ export default defineCommand({
  * @throws wrongState where the database cannot be migrated or restored for it.
  */
 async function checkSchema(
-  {
-    pending,
-    unknown,
-    isBack,
-    mayGoBack,
-  }: Record<"pending" | "unknown", string[]> & Record<"isBack" | "mayGoBack", boolean>,
+  { pending, unknown }: Record<"pending" | "unknown", string[]>,
+  { isBack, mayGoBack }: Record<"isBack" | "mayGoBack", boolean>,
   config: DatabaseConfig,
 ): Promise<string | null> {
   const [newest] = unknown;

@@ -73,11 +73,8 @@ export class DiskReserve {
   #shrinkTo(bytes: number): boolean {
     const file = attempt(() => openSync(this.path, constants.O_WRONLY | constants.O_NOFOLLOW));
     if (file === undefined) return false;
-    try {
-      ftruncateSync(file, bytes);
-      return true;
-    } finally {
-      closeSync(file);
-    }
+    ftruncateSync(file, bytes);
+    closeSync(file);
+    return true;
   }
 }
