@@ -51,7 +51,7 @@ export interface Source {
 /** A kind of message: its queue in the database, how a delivery is sent, and what an answer means. */
 export interface Channel<Task> {
   /** Makes deliveries of new messages, a batch of each. Resolves to whether more are left to make. */
-  createDeliveries?(isStopping: () => boolean): Promise<boolean>;
+  createDeliveries?(): Promise<boolean>;
   listReady(): Promise<Source[]>;
   /** Leases deliveries of a source to this process, those that have been due the longest first. */
   claim(source: Source, max: number): Promise<Task[]>;

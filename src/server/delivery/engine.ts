@@ -102,7 +102,7 @@ export class DeliveryEngine<Task> {
   async #pollOnce(): Promise<boolean> {
     this.#throwDatabaseFailure();
     if (this.#isStopping) return false;
-    const isMore = (await this.#channel.createDeliveries?.(() => this.#isStopping)) ?? false;
+    const isMore = (await this.#channel.createDeliveries?.()) ?? false;
     this.#scheduler.poll(await this.#channel.listReady());
     this.#startWork();
     return isMore;

@@ -9,6 +9,7 @@ import { readBirth } from "../db/migrate.ts";
 import { purgeBatch } from "../db/purge.ts";
 import { ServerDatabase } from "../db/server/server-database.ts";
 import type { Database } from "../db/session.ts";
+import type { ChannelDeps } from "../delivery/channel.ts";
 import { pullBack } from "../delivery/claim.ts";
 import { type AppError, wrongState } from "../errors.ts";
 import { notDurable } from "../health/environment/server.ts";
@@ -18,7 +19,6 @@ import { eraseOldAddresses } from "../modules/audit/service.ts";
 import { purgeEvents } from "../modules/events/service.ts";
 import { purgeReplies } from "../modules/idempotency/service.ts";
 import { expireMail, purgeMail } from "../modules/mail/outbox.ts";
-import { startMailDelivery } from "../modules/mail/start-delivery.ts";
 import { mailOutbox } from "../modules/mail/table.ts";
 import { purgeMailCodes } from "../modules/mail-codes/service.ts";
 import { purgePictures, purgeTrash } from "../modules/media/service.ts";
@@ -38,6 +38,7 @@ import { webhookDeliveries } from "../modules/webhooks/table.ts";
 import { openReplica } from "../replication/objects.ts";
 import { openMedia } from "../replication/place.ts";
 import type { Vault } from "../security/vault.ts";
+import { parseFromAddress } from "../values/email.ts";
 import { createClockWatch } from "./clock-watch.ts";
 import { startRehearsals } from "./rehearsals.ts";
 
@@ -65,7 +66,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const isClockSteady = createClockWatch(Date.now, () => uptime() * 1000, notice);
   const monotonic = () => performance.now();
   const deps = vault && { db, vault, now: Date.now, monotonic, isClockSteady, notice };
-  const mail = deps && (await startMailDelivery({ ...config, ...deps }));
+  const mail = deps && (await startMailDelivery(config, deps));
   const webhooks = deps && startWebhookDelivery(deps);
   const pushes = deps && startPushDelivery(config, deps);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
@@ -133,6 +134,14 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   });
   await replicator.check();
   return replicator;
+}
+
+/** Sends the mail of the outbox; undefined without a mail server. Only a server that sends mail loads the SMTP library. */
+async function startMailDelivery({ smtpUrl: url, mailFrom }: Config, deps: ChannelDeps & { db: Database }) {
+  const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
+  if (url === undefined || from === null) return undefined;
+  const { createMailEngine } = await import("../modules/mail/delivery.ts");
+  return createMailEngine({ ...deps, smtp: { url }, from }).start(deps, "mail stays queued");
 }
 
 /** Loaded only when used: most servers make no backups. */

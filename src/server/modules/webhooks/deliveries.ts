@@ -42,12 +42,9 @@ const movePosition = statement(sql`
   update ${webhooks} set position = ${param("position")} where id = ${param("id")}`);
 
 /** Makes the deliveries of new events in the transaction that moves the position: none is skipped, or made twice. */
-export async function fanOut(ctx: WorkCtx, isStopping = () => false): Promise<boolean> {
-  for (const { id } of await all(ctx.db, selectBehind, { max: maxWaiting })) {
-    // One batch for each at a time: a store with many events must not delay the others.
-    if (isStopping()) break;
-    await fanOutTo(ctx, id);
-  }
+export async function fanOut(ctx: WorkCtx): Promise<boolean> {
+  // One batch for each at a time: a store with many events must not delay the others.
+  for (const { id } of await all(ctx.db, selectBehind, { max: maxWaiting })) await fanOutTo(ctx, id);
   return false;
 }
 

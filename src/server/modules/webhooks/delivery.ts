@@ -96,7 +96,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
     notice("warn", `delivery ${task.id} to webhook ${task.webhook_id} failed: ${answer.error}`);
   }
   const channel: Channel<DeliveryTask> = {
-    createDeliveries: (isStopping) => fanOut(deps, isStopping),
+    createDeliveries: () => fanOut(deps),
     listReady: () => listReady(deps),
     claim: ({ key }) => claimTasks<DeliveryTask>(deps, { claim, read }, { webhookId: key }),
     release: (task, next) => deps.db.execute(released(task, next)),

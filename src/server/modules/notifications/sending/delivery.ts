@@ -53,7 +53,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     missing.add(error);
   }
   const channel: Channel<PushTask> = {
-    createDeliveries: (isStopping) => fanOut(deps, isStopping),
+    createDeliveries: () => fanOut(deps),
     listReady: () => listReady(deps),
     claim: (source, max) => claimPushes(deps, source, max),
     release: (task, next) => deps.db.execute(pushClaims.released(task, next)),

@@ -52,12 +52,11 @@ type UnfinishedMessage = Recipients &
  * that several processes neither skip a device nor send to it twice.
  * @returns whether there are more to make.
  */
-export async function fanOut(ctx: WorkCtx, isStopping = () => false): Promise<boolean> {
+export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   const unfinished = await all(ctx.db, selectUnfinished, { max: maxMessages });
   let isMore = unfinished.length === maxMessages;
   for (const { id } of unfinished) {
     // One batch of each at a time: a message to very many devices must not delay the others.
-    if (isStopping()) return false;
     if (!(await fanOutMessage(ctx, id))) isMore = true;
   }
   return isMore;
