@@ -8,7 +8,6 @@ interface AnyArg {
   description: string;
   /** The allowed values. */
   options?: readonly string[];
-  /** Names that shell completion offers. */
   completes?: "file" | "directory" | NameKind;
   /** The field's name in errors of the service, where it is not the argument's name. */
   field?: string;
@@ -159,7 +158,6 @@ export function formatArg(name: string, arg: Arg): string {
   return `<${arg.label ?? name}${arg.variadic ? "..." : ""}>`;
 }
 
-/** The flags of a definition, without its positionals. */
 export function flagsOf(args: CommandArgs): [string, FlagArg][] {
   return Object.entries(args).filter((entry): entry is [string, FlagArg] => entry[1].type !== "positional");
 }

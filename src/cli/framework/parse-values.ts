@@ -32,7 +32,6 @@ function parseTime(flag: string, text: string, direction: 1 | -1): string {
   throw invalidFlag(flag, `must be a duration such as 90d${day}, or a time such as 2030-01-31T00:00:00Z`);
 }
 
-/** A whole number from 1 on. */
 export function parseCount(flag: string, text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw invalidFlag(flag, "must be a whole number of at least 1");

@@ -10,7 +10,6 @@ import type { GivenValues } from "./parse-args.ts";
 /** A failed command line, as far as it was parsed. */
 export interface Failure {
   json: boolean;
-  /** Words of the command. */
   path: readonly string[];
   args: CommandArgs;
   values?: GivenValues;

@@ -40,7 +40,6 @@ interface Export<T> {
   header: string;
   /** Plural noun of the exported records, which ends with s. */
   noun: string;
-  /** The total number of records, if known. */
   total?: number | undefined;
   pages: AsyncIterable<readonly T[]>;
   render(page: readonly T[]): string;

@@ -33,7 +33,6 @@ export interface Shop {
   key: AppKeyDetails | IssuedAppKey | null;
 }
 
-/** Finds the existing parts of a shop. */
 export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop> {
   const tenants = await listTenants(ctx);
   const store = tenants.find((tenant) => tenant.namespace === namespace) ?? null;

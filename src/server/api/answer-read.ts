@@ -4,7 +4,6 @@ import type { Call, Route } from "../http/route.ts";
 import { withPublicUrls } from "../modules/media/model.ts";
 import { chooseCoding, compress } from "./compression.ts";
 
-/** A request of a route. */
 export interface Arrived {
   request: Request;
   requestId: string;

@@ -12,7 +12,6 @@ import { answerElsewhere, type PipelineDeps } from "./pipeline.ts";
 export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeBytes"> {
   routes: readonly Route[];
   version: string;
-  /** Whether the reference of the API is served. */
   hasDocs: boolean;
   /** `/metrics` for requests with this token; without it the page is not found. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;

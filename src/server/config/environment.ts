@@ -42,7 +42,6 @@ export function integer({ value, source }: Option, min: number, max: number): nu
   return number;
 }
 
-/** One of a few words. */
 export function oneOf<T extends string>({ value, source }: Option, words: readonly T[]): T | undefined {
   const word = words.find((one) => one === value);
   if (value !== undefined && word === undefined) throw invalidOption(source, `must be one of ${words.join(", ")}`);

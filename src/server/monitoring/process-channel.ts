@@ -22,7 +22,6 @@ interface ChannelOptions {
   /** Sends a message through the pipe; may throw when the other end is gone. */
   send: (message: unknown) => void;
   answer: (question: Question) => unknown;
-  /** Receives values that the other end reports. */
   onReport?: (value: unknown) => void;
 }
 

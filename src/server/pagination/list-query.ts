@@ -21,14 +21,12 @@ const optionalTime = Type.Optional(
   }),
 );
 
-/** Query parameter for part of a record. */
 export const fieldsPart = {
   fields: Type.Optional(textUpTo(1000, "Comma-separated names of the fields to return. `id` is always included.")),
 };
 
 export const FieldsQuery = closed(fieldsPart);
 
-/** Query parameters of every list. */
 export const listParts = {
   limit: Type.Optional(whole(1, 100, "Maximum number of records.", { default: defaultLimit })),
   cursor: Type.Optional(
@@ -44,7 +42,6 @@ export const listParts = {
 export const ListQuery = closed(listParts);
 export type ListQuery = Static<typeof ListQuery>;
 
-/** Query parameter for records by their ids. */
 export const idsPart = {
   ids: Type.Optional(
     textUpTo(maxIds * (idLength + 1), `At most ${maxIds} comma-separated ids; unknown ids are ignored.`, {

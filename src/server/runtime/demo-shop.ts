@@ -7,10 +7,8 @@ import { addressOf, bindPort } from "./port.ts";
 
 /** The content of `/config.json`, from which the shop's pages learn where the API is. */
 interface ShopConfig {
-  /** The origin of the API. */
   api: string;
   namespace: string;
-  /** A storefront key. */
   key: { id: string; secret: string };
   /** The command that lists the mail of the store, which is not sent. */
   mail: string;

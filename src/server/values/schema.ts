@@ -47,7 +47,6 @@ export function namesForm(names: readonly string[]): Form {
   return { pattern: `^${name}(,${name})*$` };
 }
 
-/** A whole number within these bounds. */
 export function whole(minimum: number, maximum: number, description?: string, options?: SchemaOptions) {
   return Type.Integer({ minimum, maximum, ...(description !== undefined && { description }), ...options });
 }

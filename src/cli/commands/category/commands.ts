@@ -30,7 +30,6 @@ const fieldArgs = {
   ...translationArgs,
 } as const satisfies CommandArgs;
 
-/** The given fields. */
 function readFields(args: ArgValues<typeof fieldArgs>) {
   const { title, parent, slug, description, position, published } = args;
   const translations = readTranslations(args);

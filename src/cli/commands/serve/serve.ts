@@ -4,7 +4,6 @@ import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 import { addressFlags, describeServerProcess, replicateFlag, serverFlags } from "./server-process.ts";
 
-/** The flags of a server for real stores. */
 export const serveFlags = {
   ...serverFlags,
   workers: { ...valueArg("number", "Number of worker processes (default: 1)"), configEnv: "BODEGA_WORKERS" },

@@ -63,7 +63,6 @@ export const systemPages = {
   "/media/{id}/{file}": { id: "getMedia", summary: "Get a picture", type: "image/webp", errors: ["notFound"] },
 } as const satisfies Record<string, SystemPage>;
 
-/** The operation of a page outside the API. */
 export function describePage(
   { id, summary, data, type = "application/json", errors }: SystemPage,
   schemas: Schemas,

@@ -11,7 +11,6 @@ export function success(content: Json): Json {
 
 export class Schemas {
   readonly components: Record<string, Json> = {};
-  /** Responses by the names of their schemas or errors. */
   readonly responses: Record<string, Json> = {};
 
   /** A schema, or a reference to it among the components if it has a name. Errors: for two schemas of one name. */

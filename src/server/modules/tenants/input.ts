@@ -11,7 +11,6 @@ type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" |
  */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
-/** Values of the columns that have them. */
 export type Columns = Partial<Record<keyof TenantInput, string | number | null | undefined>>;
 
 const rateDigits = 3;

@@ -17,7 +17,6 @@ import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 
-/** How long an enrolment can be confirmed after it has begun. */
 const begunMs = 3_600_000;
 const isBegun = sql`${ofUser} and confirmed_at is null and created_at > ${param("since")}`;
 

@@ -154,14 +154,12 @@ function addRoutes(a: RouteStatus, b: RouteStatus): RouteStatus {
   };
 }
 
-/** Adds up numbers by name. */
 export function addRecords(all: readonly Record<string, number>[]): Record<string, number> {
   const sum: Record<string, number> = {};
   for (const one of all) for (const [name, count] of Object.entries(one)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 }
 
-/** Several histograms in one. */
 export function addLatencies(all: readonly LatencyHistogram[]): LatencyHistogram {
   return {
     bounds_ms: boundsMs,
