@@ -15,7 +15,7 @@ export type WriteCounts = Map<string, HitBucket[]> | LruCache<HitBucket[]>;
 /** Counts hits of a subject. Those of one second share a bucket, so that a subject has about sixty at most. */
 export function addHits(counts: WriteCounts, subject: string, at: number, hits: number): void {
   const buckets = counts.get(subject);
-  const bucket = buckets?.find((one) => Math.floor(one.at / 1000) === Math.floor(at / 1000));
+  const bucket = buckets?.findLast((one) => Math.floor(one.at / 1000) === Math.floor(at / 1000));
   if (bucket !== undefined) {
     bucket.hits += hits;
     bucket.at = Math.max(bucket.at, at);
