@@ -32,7 +32,8 @@ function readQrCode(screen: string): string {
 
 test("at a terminal of 80 columns and 24 lines the QR code and the key are shown, and a wrong code is asked for again", async () => {
   const steps: [string, string][] = [
-    ["Code that the authenticator shows", "000000\r"],
+    ["Code that the authenticator shows", "00000\r"],
+    ["Must be six digits.", "0\r"],
     ["The code is wrong.", ""],
     ["Code that the authenticator shows", ctrlC],
   ];

@@ -62,7 +62,7 @@ export async function takeKey(args: InitArgs, console: Console, namespace: strin
   const file = `${namespace}-${slugFrom(name) || "key"}.secret`;
   if (secretFile !== undefined || !attempt(() => planSecretFile(file))) return { name, publish, origins, secretFile };
   const chosen = await askChoice<string | undefined>("Where should the key's secret go?", [
-    { value: resolve(file), name: `to the new file ${file}` },
+    { value: resolve(file), name: `to the file ${file}` },
     { value: undefined, name: "to the screen, once" },
   ]);
   return { name, publish, origins, secretFile: chosen };

@@ -26,6 +26,11 @@ async function showSecret(console: Console, { secret, otpauth_uri: uri }: { secr
   await console.writeError(`In the authenticator, scan this or type ${secret.replace(/.{4}(?=.)/g, "$& ")}\n${code}`);
 }
 
+/** A slip that cannot be a code is not counted as a wrong one. Errors: UsageError. */
+function requireDigits(text: string): void {
+  if (!/^(?:\d ?){6}$/.test(text)) throw invalidFlag("--code", "must be six digits");
+}
+
 export const twoFactor = defineCommand({
   description: "Enable two-factor sign-in for a user, with a QR code",
   args: {
@@ -69,9 +74,10 @@ export const twoFactor = defineCommand({
       });
     for (;;) {
       try {
-        const enabled = await confirm(code ?? (await askText("Code that the authenticator shows")));
-        const lines = enabled.recovery_codes.map((line) => `${line}\n`).join("");
-        await (console.quiet && !console.json ? console.write(lines) : printRecord(console, enabled, "user_id"));
+        const enabled = await confirm(
+          code ?? (await askText("Code that the authenticator shows", { check: requireDigits })),
+        );
+        await printRecord(console, enabled, "recovery_codes");
         if (!console.json) await warn(console, "Save the recovery codes now. They won't be shown again.");
         return;
       } catch (error) {
