@@ -100,13 +100,14 @@ test("with decimal commas, a dot before three digits is refused as ambiguous", a
   expect(stdout).toMatch(/Created +3\n(.*\n)*Failed +2/);
 });
 
-test("the first hundred errors are listed, the others counted", async () => {
+test("the first hundred errors are listed, the others counted; a dry run lists all", async () => {
   const path = fileOf("faults.csv", `title,price\n${"Incomplete,\n".repeat(103)}`);
   const { stdout } = await importing(path, "--on-error", "skip", "--json");
   const { errors, ...counts } = JSON.parse(stdout);
   expect(errors).toHaveLength(100);
   expect(counts).toMatchObject({ failed: 103, errors_omitted: 3 });
   expect((await importing(path, "--on-error", "skip")).stderr).toContain("… and 3 more errors");
+  expect((await importing(path, "--dry-run")).stderr.match(/line \d+: /g)).toHaveLength(103);
 });
 
 test.each([

@@ -70,7 +70,7 @@ const importProduct = defineCommand({
     "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these.",
     "Pictures are addresses, ids of uploaded pictures, or paths of files relative to the imported file, with | between " +
       "them. Files are uploaded. To add a folder of pictures named by SKU: bodega product image import <folder>",
-    "A dry run checks the whole file. It lists the first hundred errors, and the first twenty new products and updates. It does not detect conflicts between lines more than a few hundred products apart.",
+    "A dry run checks the whole file. It lists the errors, and the first twenty new products and updates. It does not detect conflicts between lines more than a few hundred products apart.",
   ],
   async run(args, console) {
     if (args.template) {

@@ -27,7 +27,7 @@ export function formatStock({ stock, available }: Pick<ProductDocument, "stock" 
 export async function printProduct(console: Console, product: ProductDocument): Promise<void> {
   const record = toProductRecord(product);
   if (console.json || console.quiet) return printRecord(console, record, "product_id");
-  const { variants, currency, price_minor, stock, available, images, metadata, translations, ...rest } = record;
+  const { variants, currency, price_minor, stock, available, images, translations, ...rest } = record;
   const { price: _price, compare_at_price, ...fields } = rest;
   const shown = {
     ...fields,
@@ -36,7 +36,6 @@ export async function printProduct(console: Console, product: ProductDocument): 
       compare_at_price === null ? null : `${compare_at_price.toFixed(currencyDigits(currency))} ${currency}`,
     stock: formatStock({ stock, available }),
     images: images.map(({ url }) => url),
-    metadata: Object.keys(metadata).length === 0 ? null : metadata,
     translations: Object.keys(translations),
     variants: variants.length,
   };

@@ -7,7 +7,7 @@ import { type ImportOutcome, identifyingKeys, importProduct } from "./import-pro
 /** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait for it. */
 const batchSize = 500;
 const maxTransactionMs = 100;
-const maxErrors = 100;
+const maxErrors = { import: 100, dryRun: 100_000 };
 const maxChanges = 20;
 
 export interface ImportOptions {
@@ -30,7 +30,7 @@ const newResult = () => ({
   failed: 0,
   /** The first twenty new products, without fields, and the first twenty updates. */
   changes: [] as { line: number; title: string; fields: string[] | null }[],
-  /** The first hundred errors. */
+  /** The first hundred errors; of a dry run, practically all. */
   errors: [] as RowFault[],
   /** The number of further errors. */
   errors_omitted: 0,
@@ -117,7 +117,8 @@ async function importBatch(
       continue;
     }
     result.failed++;
-    const shown = outcome.slice(0, maxErrors - result.errors.length);
+    const max = options.isDryRun ? maxErrors.dryRun : maxErrors.import;
+    const shown = outcome.slice(0, max - result.errors.length);
     result.errors.push(...shown);
     result.errors_omitted += outcome.length - shown.length;
     if (isLast(item)) result.stopped = "error";
