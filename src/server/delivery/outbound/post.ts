@@ -3,8 +3,7 @@ import { request as requestSecure } from "node:https";
 import ipaddr from "ipaddr.js";
 import { hostOf } from "./address.ts";
 
-/** How much of a body is read, and for how long, so that the connection ends cleanly. */
-const maxBodyBytes = 16_384;
+/** How long a body is awaited, of which one piece is read, so that the connection ends cleanly after a short answer. */
 const lingerMs = 500;
 /** With these errors nothing was sent, so the next address of the name is tried. */
 const unreached = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENETDOWN"]);
@@ -73,13 +72,7 @@ function postTo(address: string, { url, headers, body, signal, ca }: Post): Prom
     // Errors of the body do not change the answer.
     response.on("error", () => {});
     const leaving = setTimeout(leave, lingerMs);
-    let bytes = 0;
-    response.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > maxBodyBytes) leave();
-    });
-    response.on("end", leave);
-    response.on("close", leave);
+    for (const event of ["data", "end", "close"]) response.once(event, leave);
 
     function leave() {
       clearTimeout(leaving);
