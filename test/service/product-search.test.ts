@@ -61,6 +61,19 @@ onEachDatabase((suite) => {
     expect(total).toBe(1);
   });
 
+  test("a misspelt word is looked up in several turns of the event loop, so that others do not wait for it", async () => {
+    const ctx = await open();
+    const lamp = await make(ctx, { title: "Lantern" });
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns++;
+      next = setImmediate(count);
+    });
+    const found = await find(ctx, "lantexn");
+    clearImmediate(next);
+    expect([found, turns > 4]).toEqual([[lamp], true]);
+  });
+
   test("index entries are deleted with their product and store, and kept while other fields change", async () => {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);

@@ -9,7 +9,7 @@ import type { Json, Schemas } from "./schemas.ts";
 /** The forms of what the server refuses with an error of its own, so that its schemas do not check them. */
 const namespaceForm = { type: "string", minLength: 1 };
 const tag = '(W/)?"[^",]*"';
-const ifMatchForm = { type: "string", pattern: `^(\\*|${tag}( *, *${tag}){0,${maxTags - 1}})$`, examples: ['"3"'] };
+const ifMatchForm = { type: "string", pattern: `^(\\*|${tag}( *, *${tag}){0,${maxTags - 1}})$` };
 
 interface Described {
   parameters: Json[];

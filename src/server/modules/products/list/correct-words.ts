@@ -10,6 +10,8 @@ import { stemsNear } from "./stem.ts";
 const maxCorrected = 3;
 /** Other words that are searched instead of one. */
 const maxNear = 8;
+/** Words that are looked up in one turn of the event loop; all hundreds would hold up others for many milliseconds. */
+const lookUps = 50;
 
 // A word counts as known if one of its newest products is visible, so that corrections tell nothing about drafts.
 const isKnown = sql`exists (select 1 from
@@ -31,15 +33,20 @@ export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   const words = searchWords(ctx.tenant.id, q);
   const anywhere = words.map((word) => word.anywhere);
   for (const place of await findPlaces(ctx, anywhere, 0, isTurnOver() ? 1 : maxCorrected)) {
-    await nextTurn();
     const { word, ...given } = words[place] as SearchWord;
     const near = word === undefined ? [] : stemsNear(word);
     if (near.length === 0) continue;
-    const tokens = (kind: "stem" | "title") => near.map((stem) => `"${stemToken(ctx.tenant.id, kind, stem)}"`);
-    const [stems, titles] = [tokens("stem"), tokens("title")];
-    const known = await findPlaces(ctx, stems, 1, maxNear);
-    const withNear = (one: string, others: string[]) => `(${[one, ...known.map((at) => others[at])].join(" OR ")})`;
-    words[place] = { anywhere: withNear(given.anywhere, stems), inTitle: withNear(given.inTitle, titles) };
+    const tokensOf = (kind: "stem" | "title", stems: string[]) =>
+      stems.map((stem) => `"${stemToken(ctx.tenant.id, kind, stem)}"`);
+    const known: string[] = [];
+    for (let from = 0; from < near.length && known.length < maxNear; from += lookUps) {
+      await nextTurn();
+      const stems = near.slice(from, from + lookUps);
+      const places = await findPlaces(ctx, tokensOf("stem", stems), 1, maxNear - known.length);
+      known.push(...places.map((at) => stems[at] as string));
+    }
+    const withNear = (one: string, kind: "stem" | "title") => `(${[one, ...tokensOf(kind, known)].join(" OR ")})`;
+    words[place] = { anywhere: withNear(given.anywhere, "stem"), inTitle: withNear(given.inTitle, "title") };
   }
   return words;
 }
