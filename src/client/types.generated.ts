@@ -771,7 +771,7 @@ export interface components {
             /** @description Path of the invalid field, such as `images.0.url`. */
             field: string;
             message: string;
-            /** @description Of a conflict: the other record's id, if you may read it. */
+            /** @description Of a conflict: the other record's id. */
             id?: string;
         };
         ErrorBody: {

@@ -46,9 +46,7 @@ const ErrorSchema = Type.Object(
               {
                 field: Type.String({ description: "Path of the invalid field, such as `images.0.url`." }),
                 message: Type.String(),
-                id: Type.Optional(
-                  Type.String({ description: "Of a conflict: the other record's id, if you may read it." }),
-                ),
+                id: Type.Optional(Type.String({ description: "Of a conflict: the other record's id." })),
               },
               { $id: "FieldError" },
             ),

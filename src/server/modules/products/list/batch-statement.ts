@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type CompiledStatement, compiledOnce, param, statement } from "../../../db/statement.ts";
+import { productVariants } from "../table.ts";
 import type { ProductFilters } from "./filters.ts";
 import {
   afterPosition,
@@ -54,9 +55,9 @@ export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
   return compiledOnce(name, () => compileBatch(shape));
 }
 
-/** The options of variants, each once. */
-const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(json(options)) from
-  (select distinct value -> '$.options' as options from json_each(products.variants))) else '[]' end`;
+/** The options of variants, from their index alone. */
+const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(options_key)
+  from ${productVariants} where product_id = products.id and deleted_at is null) else '[]' end`;
 /** The part of each match to read besides counting it: its number, or the columns of facets. */
 const returned = {
   numbers: sql`near.number`,
@@ -144,7 +145,7 @@ function indexRows(walk: IndexWalk): { rows: SQL; cut: SQL; others: SQL[]; isVis
  * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript's bind as REAL, with which
  * FTS5 would scan its whole table. SQLite sorts a subquery only if it is limited.
  */
-function searchRows({ filters: { words: _words, ...filters }, descending, isContinued }: IndexWalk) {
+function searchRows({ filters, descending, isContinued }: IndexWalk) {
   const rank = sql`cast(${param("rank")} as integer)`;
   const [passed, kept] = descending ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
   const after = isContinued ? sql`and rowid ${passed} cast(${param("value")} as integer) - ${rank}` : sql``;
@@ -153,7 +154,7 @@ function searchRows({ filters: { words: _words, ...filters }, descending, isCont
       where product_search match ${param("match")} ${after} and rowid ${kept} cast(${param("low")} as integer)
       order by rowid ${directionOf(descending)} limit 1000000000`,
     cut: sql`${param("cut")}`,
-    others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters)],
+    others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters, "words")],
     // A row number reveals nothing about a product.
     isVisible: true,
   };

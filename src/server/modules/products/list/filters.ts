@@ -99,13 +99,11 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   return terms;
 }
 
-const severalTags = "is a tag with a comma that no product has. Send several tags as tag=a&tag=b";
-
 /** Checks the filters of an empty list. Errors: validationFailed for an option, or a tag with a comma, that no visible product has. */
 export async function requireKnownTerms(ctx: Ctx, { tag: tags = [], option = {} }: ProductListQuery): Promise<void> {
   const asked: [kind: TermKind, value: string, field: string, fault: string][] = [];
   for (const [index, tag] of tags.entries()) {
-    if (tag.includes(",")) asked.push(["tag", tag, `tag.${index}`, severalTags]);
+    if (tag.includes(",")) asked.push(["tag", tag, `tag.${index}`, "no product has it. Send several as tag=a&tag=b"]);
   }
   for (const pair of Object.entries(option)) {
     asked.push(["option", optionKey(pair), `option.${pair[0]}`, "no product has this value of the option"]);

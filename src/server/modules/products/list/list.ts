@@ -105,8 +105,8 @@ function languagesOf({ json, first_language: first, last_language: last }: PageR
 /** Values of one facet, those of most products. */
 const maxValues = 100;
 
-/** The columns of a match: tags, category ids, price in minor units, and options of its variants if they are counted. */
-type Match = [tags: string[], categoryIds: string[], price: number, options: Record<string, string>[]];
+/** The columns of a match: tags, category ids, price in minor units, and options of its variants as JSON if they are counted. */
+type Match = [tags: string[], categoryIds: string[], price: number, variants: string[]];
 type Counted = { query: ProductListQuery; words: SearchWord[] | undefined; lang: string | undefined };
 type Count = (ctx: Ctx, matches: readonly Match[], list: Counted) => Promise<object[]> | object[];
 
@@ -125,15 +125,14 @@ function parseFacets(text: string): Facet[] {
 
 /** How many products have each value of a facet, among those that the filters other than its own leave. */
 async function countFacets(ctx: Ctx, names: Facet[], list: Counted): Promise<ProductFacets> {
-  const { query, words } = list;
   const hasOptions = names.includes("options") ? 1 : 0;
   const scans = new Map<string, { matches: unknown[]; isWhole: boolean }>();
   const result: Record<string, object> = {};
   for (const name of names) {
     const { own, count } = facets[name];
-    const rest = Object.fromEntries(Object.entries(query).filter(([filter]) => !own(filter))) as ProductListQuery;
+    const rest = Object.fromEntries(Object.entries(list.query).filter(([filter]) => !own(filter))) as ProductListQuery;
     const key = JSON.stringify(rest);
-    const filters = scans.has(key) ? null : await readFilters(ctx, rest, words);
+    const filters = scans.has(key) ? null : await readFilters(ctx, rest, list.words);
     const scan = () => filters && scanMatches(ctx, { ...filters, hasOptions }, "facets");
     const found = scans.get(key) ?? (await scan()) ?? { matches: [], isWhole: true };
     scans.set(key, found);
@@ -173,12 +172,16 @@ async function countCategories(ctx: Ctx, matches: readonly Match[], { lang }: Co
 
 /** A product counts for each value of a variant that has the other options that the list asks for. */
 function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} } }: Counted): object[] {
-  const asked = Object.entries(option).map((pair) => pair.map((text) => text.normalize("NFC")));
-  const valuesOf = (options: Record<string, string>) =>
-    Object.entries(options).filter(([name]) =>
-      asked.every(([other = "", value]) => other === name || options[other] === value),
-    );
-  const sets = matches.map(([, , , variants]) => [...new Set(variants.flatMap(valuesOf).map(optionKey))]);
+  const asked = Object.entries(option).map((pair) => [pair[0].normalize("NFC"), optionKey(pair)] as const);
+  const valuesOf = (variant: string) => {
+    const pairs = JSON.parse(variant) as [string, string][];
+    const keys = pairs.map(optionKey);
+    return keys.filter((_, at) => asked.every(([name, key]) => name === pairs[at]?.[0] || keys.includes(key)));
+  };
+  // Most have the same options as many others.
+  const different = new Set(matches.flatMap(([, , , variants]) => variants));
+  const known = new Map([...different].map((one) => [one, valuesOf(one)]));
+  const sets = matches.map(([, , , variants]) => [...new Set(variants.flatMap((one) => known.get(one) ?? []))]);
   return rankValues(sets).map(({ value: key, count }) => {
     const [name, value] = JSON.parse(key) as string[];
     return { name, value, count };

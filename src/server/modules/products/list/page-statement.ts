@@ -90,11 +90,11 @@ export function passedEnd(descending: boolean, isContinued: boolean): "from" | "
   return isContinued ? (descending ? "to" : "from") : undefined;
 }
 
-/** The conditions on columns other than these, and those that no index of columns contains. */
+/** The conditions on columns other than these, and those that no index of columns contains; `words` if rows have them already. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
   const others = ["status", ...ranges.map(({ column }) => column)].filter((column) => !columns.includes(column));
   const conditions = others.flatMap((column) => rangeConditions(filters, column, "both"));
-  const given = Object.entries(rowConditions).filter(([name]) => name in filters);
+  const given = Object.entries(rowConditions).filter(([name]) => name in filters && !columns.includes(name));
   return [...conditions, ...given.map(([, condition]) => condition)];
 }
 
@@ -225,6 +225,7 @@ function matching(shape: ListShape, source: Source): SQL {
   if (filters.slug !== undefined) conditions.push(sql`slug = ${param("slug")}`);
   const isAfter = isContinued && !hasOrder(shape) && column === sortColumns[key];
   const passed = passedEnd(descending, isAfter);
-  conditions.push(...rangeConditions(filters, column, passed), ...otherConditions(filters, column));
+  conditions.push(...rangeConditions(filters, column, passed));
+  conditions.push(...otherConditions(filters, source === "numbers" ? "words" : column));
   return sql`from ${table} where ${sql.join(conditions, sql` and `)}`;
 }

@@ -178,11 +178,11 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
  */
 export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantInput, ifMatch: number | null) {
   const columns = variantColumns(ctx, input);
+  const { has_own_price: isOwn, price_minor: minor }: Record<string, unknown> = input;
   // A GET of a variant that follows the product shows the product's price.
-  const sent: Record<string, unknown> = input;
-  const isProducts = sent.has_own_price === false && sent.price_minor === columns.priceMinor;
-  const price = isProducts && { priceMinor: null, compareAtMinor: null };
-  return update(ctx, ids, completeVariant({ ...columns, ...price }), ifMatch);
+  if (isOwn === false && minor === columns.priceMinor)
+    Object.assign(columns, { priceMinor: null, compareAtMinor: null });
+  return update(ctx, ids, completeVariant(columns), ifMatch);
 }
 
 /**
