@@ -63,7 +63,7 @@ export default defineCommand({
     }
     const restores = await checkSchema(other, { isBack, mayGoBack: existsSync(previousOf(installed)) }, config);
     const unit = await requireUnit(config, args.unit, buildInfo.version);
-    const plan = { from, to, executable: installed, migrations: pending, restores, unit };
+    const plan = { from: buildInfo.version, to: version, executable: installed, migrations: pending, restores, unit };
     await info(console, `Version ${to} replaces version ${from} in ${installed}.`);
     if (pending.length > 0) await info(console, `It migrates the database: ${pending.join(", ")}.`);
     if (restores !== null && !console.json) {
