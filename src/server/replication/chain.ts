@@ -158,7 +158,8 @@ export class ChainWriter {
    */
   async isInPlace(): Promise<boolean> {
     const { link, hash } = this.#previous;
-    await requireNewest(this.#place, this.#origin.generation, ++this.#checks % listEvery === 0);
+    await requireNewest(this.#place, this.#origin.generation, this.#checks % listEvery === 0);
+    this.#checks++;
     const isClaimed = await this.#place.has(generationName(this.#origin.generation));
     return isClaimed && (hash === undefined || (await this.#place.has(segmentName(link))));
   }

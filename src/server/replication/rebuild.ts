@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type BackupLocation, formatLocation } from "../backup/location.ts";
-import { damaged, damagedReplica } from "../backup/manifest.ts";
+import { damaged, damagedReplica, foreignObject } from "../backup/manifest.ts";
 import { type FetchStep, verifyFetched } from "../backup/restore/fetch-backup.ts";
 import { storageError } from "../backup/storage.ts";
 import type { Config } from "../config/config.ts";
@@ -105,7 +105,7 @@ async function readPart(place: Replica, name: string, sha256: string): Promise<U
   if (bytes === undefined) throw damagedReplica(`${name} is missing`);
   const part = await decompressAtMost(bytes, partBytes);
   if (part === undefined || createHash("sha256").update(part).digest("hex") !== sha256) {
-    throw damagedReplica(`${name} is truncated or altered`);
+    throw foreignObject(`${name} is truncated or altered`);
   }
   return part;
 }
