@@ -21,8 +21,8 @@ import {
 export const scannedRows = 2000;
 /** Rows whose columns one statement returns. */
 export const returnedRows = 500;
-/** Rows of another order whose words one statement looks up, each in the search index. */
-const searchedRows = 200;
+/** Rows that one statement scans in sort order: fewer, if it looks up the words of each in the search index. */
+export const rowsOf = (shape: ListShape) => (hasOrder(shape) || shape.filters.words === undefined ? scannedRows : 200);
 
 /** The matches among a batch of rows in sort order. */
 export interface BatchRow extends PageRow {
@@ -55,7 +55,7 @@ export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
   return compiledOnce(name, () => compileBatch(shape));
 }
 
-/** The options of variants, from their index alone. */
+/** The options of variants, each as a JSON array of pairs. */
 const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(options_key)
   from ${productVariants} where product_id = products.id and deleted_at is null) else '[]' end`;
 /** The part of each match to read besides counting it: its number, or the columns of facets. */
@@ -82,8 +82,7 @@ export function scanStatement(
 function compileBatch(shape: ListShape): CompiledStatement<BatchRow> {
   const { key, descending, filters, isContinued, isOpen } = shape;
   const column = sortColumns[key] as FilterColumn;
-  const size = hasOrder(shape) || filters.words === undefined ? scannedRows : searchedRows;
-  const walk = indexRows({ column, filters, descending, isContinued, size, isSorted: hasOrder(shape) });
+  const walk = indexRows({ column, filters, descending, isContinued, size: rowsOf(shape), isSorted: hasOrder(shape) });
   const { rows, others, cut, isVisible } = walk;
   const reverse = directionOf(!descending);
   // A cursor must not reveal the title or price of a product that is not published.

@@ -8,6 +8,7 @@ import {
   batchStatement,
   measureStatement,
   returnedRows,
+  rowsOf,
   scannedRows,
   scanStatement,
 } from "./batch-statement.ts";
@@ -33,8 +34,8 @@ const maxCounted = 10_000;
 /** Batches in which they are looked for. */
 const maxScans = 20;
 
-/** Batches scanned for one page. After them the page ends short. */
-const maxBatches = 10;
+/** Rows scanned for one page. After them the page ends short. */
+const maxRows = 20_000;
 
 /** Rows that each term of a search may have in the first batch of a page, and in later ones. */
 const windows = { first: 200, later: 2000 };
@@ -78,7 +79,7 @@ async function fillPage(ctx: Ctx, shape: ListShape, values: Values, first?: Batc
   let last = first?.edge ?? null;
   for (let batches = first ? 1 : 0; !page || (page.cut !== null && page.found < values.limit); batches++) {
     // The page can only end at a row that the caller may see.
-    if (page && batches >= maxBatches && last !== null) return { ...page, last, has_more: 1 };
+    if (page && batches * rowsOf(shape) >= maxRows && last !== null) return { ...page, last, has_more: 1 };
     if (batches > 0) await freeTurn(ctx.tenant.id, ctx);
     const [value, id] = page?.cut ? (JSON.parse(page.cut) as [string | number, string]) : [values.value, values.id];
     const after = value === undefined ? undefined : Number(value);
