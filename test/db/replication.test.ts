@@ -307,19 +307,19 @@ describe("a replica", () => {
     mkdirSync(folder);
     const place = onFolder();
     const copies: string[] = [];
-    const first = new SnapshotCopy(place, db.path, { generation: 1, sequence: 1 });
+    const first = new SnapshotCopy(place, db.path, { generation: 1, sequence: 1, claimed: "" });
     while (!first.isCopied) await first.copyPart();
     const second = new SnapshotCopy(
       { ...place, put: async (name) => void copies.push(name) },
       db.path,
-      { generation: 1, sequence: 3 },
+      { generation: 1, sequence: 3, claimed: "" },
       first,
     );
     while (!second.isCopied) await second.copyPart();
     expect([first.bytes > 2 ** 21, second.bytes, copies]).toEqual([true, 0, []]);
     await insert("changed");
     await db.checkpoint();
-    const third = new SnapshotCopy(place, db.path, { generation: 1, sequence: 5 }, second);
+    const third = new SnapshotCopy(place, db.path, { generation: 1, sequence: 5, claimed: "" }, second);
     while (!third.isCopied) await third.copyPart();
     expect(objects("part-0000000001-000000000005").length).toBeWithin(
       1,
@@ -821,6 +821,12 @@ describe("in a place that others can write to", () => {
     rmSync(forged);
     await works();
     await replicator.stop();
+    // Nor one that says that the place is another shop's.
+    await claimGeneration(stranger(), { database: "theirs", dataDir: "/srv/theirs", generation: 2 });
+    await startReplicator().check();
+    await notice("is not known: generation-0000000002 in");
+    await replicator.stop();
+    rmSync(forged);
     writeFileSync(path("generation-9999999999"), "{}");
     writeFileSync(path("segment-9999999999-000000000001"), "");
     notices = [];

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { damagedReplica } from "../backup/manifest.ts";
 import { type Changes, pageBytes, type WalPosition } from "../db/local/wal-frames.ts";
 import { type Head, requireNewest } from "./generation.ts";
-import { generationName, type Link, mainChain, parseLinks, prefixes, segmentName } from "./names.ts";
+import { type ClaimedLink, generationName, type Link, mainChain, parseLinks, prefixes, segmentName } from "./names.ts";
 import { getObject, putObject, type Replica, type StoredObject } from "./objects.ts";
 import { decodeSegment, encodePages, type Segment, type SegmentHeader } from "./segment.ts";
 
@@ -121,9 +121,8 @@ async function applySegment(file: FileHandle, { header, hash, numbers, pages }: 
 export class ChainWriter {
   readonly #place: Replica;
   readonly #origin: Pick<SegmentHeader, "database" | "generation" | "claimed">;
-  #previous: { link: Link; hash: string | undefined };
+  #previous: { link: ClaimedLink; hash: string | undefined };
   #last: SegmentHeader | undefined;
-  readonly #head: Head | undefined;
   #checks = 0;
 
   /** @param head the last segment of the place. */
@@ -134,21 +133,12 @@ export class ChainWriter {
   ) {
     this.#place = place;
     this.#origin = origin;
-    this.#previous = { link: head?.link ?? { generation: origin.generation, sequence: 0 }, hash: head?.hash };
+    const { generation, sequence } = head?.link ?? { generation: origin.generation, sequence: 0 };
+    this.#previous = { link: { generation, sequence, claimed: head?.header?.claimed ?? "" }, hash: head?.hash };
     this.#last = head?.header;
-    this.#head = head;
   }
 
-  /** The origin of a link of this generation, or of the last one before it. */
-  originOf({ generation }: Link): Pick<SegmentHeader, "database" | "claimed"> {
-    const { database, claimed } = this.#origin;
-    return {
-      database,
-      claimed: generation === this.#origin.generation ? claimed : (this.#head?.header?.claimed ?? ""),
-    };
-  }
-
-  get last(): Link {
+  get last(): ClaimedLink {
     return this.#previous.link;
   }
 
@@ -165,9 +155,10 @@ export class ChainWriter {
   }
 
   /** Begins a part of the chain that only a new snapshot leads to; returns the link of that snapshot. */
-  beginBase(): Link {
+  beginBase(): ClaimedLink {
     // One number is left out, so that no segment seems to follow the last one.
-    const link = { generation: this.#origin.generation, sequence: this.last.sequence + 1 };
+    const { generation, claimed } = this.#origin;
+    const link = { generation, claimed, sequence: this.last.sequence + 1 };
     this.#previous = { link, hash: undefined };
     return link;
   }
@@ -188,7 +179,8 @@ export class ChainWriter {
       end,
     };
     const { hash: own, size } = await putObject(this.#place, segmentName(header), header, await encodePages(pages));
-    this.#previous = { link: { generation: header.generation, sequence: header.sequence }, hash: own };
+    const { generation, sequence, claimed } = header;
+    this.#previous = { link: { generation, sequence, claimed }, hash: own };
     this.#last = header;
     return size;
   }

@@ -172,7 +172,10 @@ export class Continuity {
     const { database, dataDir, takeOver, known } = this.#options;
     const found = await readPlace(this.#place);
     const { claim, head, newest } = found;
+    const wasHere = (known?.generation ?? 0) > 0;
     if (claim && claim.database !== database) {
+      // A forged one keeps no server from its own place.
+      if (wasHere) await readClaim(this.#place, found.generation);
       throw conflict(`${this.#place.address} holds the replica of another database.`, {
         remedy: "Choose an empty directory or another prefix for this one.",
       });
@@ -180,7 +183,6 @@ export class Continuity {
     const isRestored = generation === 0 && known?.isSameFile && known.restored === newest;
     // The claim of one's own generation, or of what was restored without signatures, may be of an earlier key.
     if (claim === undefined || found.generation <= generation || isRestored) return found;
-    const wasHere = (known?.generation ?? 0) > 0;
     await readClaim(this.#place, found.generation).catch((error: AppError) => {
       // A server whose replica this was goes on without it; another one may be wrong here.
       throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });

@@ -4,6 +4,9 @@ export interface Link {
   sequence: number;
 }
 
+/** A link with the time when the server took its generation. */
+export type ClaimedLink = Link & { claimed: string };
+
 const linkForm = /^(?:segment|snapshot)-(\d{10})-(\d{12})$/;
 export const prefixes = {
   generation: "generation-",

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { type ZstdOptions, zstdDecompress } from "node:zlib";
 import { damagedReplica, foreignObject } from "../backup/manifest.ts";
 import type { Config } from "../config/config.ts";
-import { AppError, wrongState } from "../errors.ts";
+import { AppError, attempt, wrongState } from "../errors.ts";
 import { copySecret } from "../security/secret-key.ts";
 import { createVault, type Vault } from "../security/vault.ts";
 import { KiB, MiB } from "../values/bytes.ts";
@@ -93,13 +93,12 @@ export async function getObject<Header extends { format: number }>(
   const seal = Buffer.from(bytes.subarray(-sealBytes)).toString("latin1");
   const [, key, hash = "", signature = ""] = sealForm.exec(seal) ?? [];
   const body = bytes.subarray(0, -sealBytes);
-  if (key === undefined || Bun.SHA256.hash(body, "hex") !== hash) {
-    throw foreignObject(`${name} is truncated or altered`);
-  }
+  const isWhole = key !== undefined && Bun.SHA256.hash(body, "hex") === hash;
+  if (!isWhole) throw foreignObject(`${name} is truncated or altered`);
   if (!place.isUnchecked) verify(place, name, { key, hash, signature });
   const end = body.indexOf(lineFeed);
-  const header = JSON.parse(Buffer.from(body.subarray(0, end)).toString("utf8")) as Header;
-  if (header.format !== 1) throw damagedReplica(`${name} was written by a newer version. Update Bodega`);
+  const header = attempt<Header>(() => JSON.parse(Buffer.from(body.subarray(0, end)).toString("utf8")));
+  if (header?.format !== 1) throw damagedReplica(`${name} was written by a newer version. Update Bodega`);
   return { header, payload: body.subarray(end + 1), hash };
 }
 

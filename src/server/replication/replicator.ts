@@ -5,7 +5,7 @@ import { formatBytes, MiB } from "../values/bytes.ts";
 import { ChainWriter } from "./chain.ts";
 import { checkPlace, MissingCheck, type MissingOptions, noteUnsent } from "./check-place.ts";
 import { Continuity, type ContinuityOptions, requireNewest } from "./generation.ts";
-import type { Link } from "./names.ts";
+import type { ClaimedLink } from "./names.ts";
 import type { Replica } from "./objects.ts";
 import { Failures, Progress, type ReplicationStatus } from "./replication-status.ts";
 import { Purge, SnapshotCopy } from "./snapshot.ts";
@@ -47,7 +47,7 @@ export class Replicator {
   #generation: number;
   #chain: ChainWriter | undefined;
   /** The last segment that is in the database file for sure. */
-  #inFile: Link | undefined;
+  #inFile: ClaimedLink | undefined;
   #snapshot: SnapshotCopy | undefined;
   #lastSnapshot = { bytes: 0, at: null as string | null, time: Number.NEGATIVE_INFINITY };
   #bytesSinceSnapshot = 0;
@@ -217,9 +217,9 @@ export class Replicator {
   }
 
   async #finishSnapshot(chain: ChainWriter, snapshot: SnapshotCopy): Promise<void> {
-    const { version, place, notice } = this.#options;
+    const { database, version, place, notice } = this.#options;
     const at = new Date().toISOString();
-    await snapshot.finish({ ...chain.originOf(snapshot.link), version, at, through: chain.last.sequence });
+    await snapshot.finish({ database, version, at, through: chain.last.sequence });
     this.#snapshot = undefined;
     this.#progress.findBase();
     this.#lastSnapshot = { bytes: snapshot.bytes, at, time: performance.now() };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { openSync, read as readFile } from "node:fs";
 import { promisify } from "node:util";
-import { type Link, parseLinks, partName, prefixes, segmentName, snapshotName } from "./names.ts";
+import { type ClaimedLink, type Link, parseLinks, partName, prefixes, segmentName, snapshotName } from "./names.ts";
 import { getObject, ignoreUnverified, putObject, type Replica } from "./objects.ts";
 import { partBytes, type SnapshotHeader } from "./rebuild.ts";
 
@@ -16,7 +16,7 @@ export class SnapshotCopy {
   readonly #place: Replica;
   readonly #file: number;
   readonly #parts: SnapshotHeader["parts"] = [];
-  readonly link: Link;
+  readonly link: ClaimedLink;
   /** Compressed. */
   bytes = 0;
   isCopied = false;
@@ -27,7 +27,7 @@ export class SnapshotCopy {
    * @param link the last segment that the file contains for sure.
    * @param earlier a copy that was not finished, whose equal parts are not sent again.
    */
-  constructor(place: Replica, databasePath: string, link: Link, earlier?: SnapshotCopy) {
+  constructor(place: Replica, databasePath: string, link: ClaimedLink, earlier?: SnapshotCopy) {
     this.#place = place;
     this.link = link;
     this.#earlier = earlier ? [...earlier.#parts, ...earlier.#earlier.slice(earlier.#parts.length)] : [];
@@ -58,7 +58,7 @@ export class SnapshotCopy {
   }
 
   /** Makes the snapshot usable. @param through the segment with which the copy is whole. */
-  async finish(header: Pick<SnapshotHeader, "database" | "claimed" | "version" | "at" | "through">): Promise<void> {
+  async finish(header: Pick<SnapshotHeader, "database" | "version" | "at" | "through">): Promise<void> {
     const whole: SnapshotHeader = { format: 1, ...this.link, ...header, parts: this.#parts };
     await putObject(this.#place, snapshotName(this.link), whole);
   }

@@ -73,12 +73,7 @@ export class Standby {
     };
     const { dataDir } = options.config;
     const known = existsSync(copyFile(dataDir)) ? readStandbyState(dataDir) : undefined;
-    const none = {
-      place: place.address,
-      url: "",
-      state: null,
-      isApplying: false,
-    };
+    const none = { place: address, url: "", state: null, isApplying: false };
     this.#known = known === undefined || known.isApplying ? none : known;
     this.#currentAt = this.#known.state ? Date.parse(this.#known.state.at) : undefined;
   }
@@ -186,7 +181,7 @@ export class Standby {
         if (step.done) return step.value;
         await this.#file.sync();
         this.applied++;
-        this.#writeState(step.value);
+        this.#write({ state: step.value, isApplying: false });
       }
     } catch (error) {
       const isDamaged = error instanceof AppError && error.kind === "validationFailed";
@@ -212,17 +207,12 @@ export class Standby {
       giveToOwner(databasePath, dataDir);
       renameSync(databasePath, copyFile(dataDir));
       syncFile(dataDir);
-      this.#writeState(state);
+      this.#write({ state, isApplying: false });
       this.#isBroken = false;
       notice("info", `the newest state of ${this.#known.place} was restored; the standby follows it`);
     } finally {
       temp.remove();
     }
-  }
-
-  /** The copy has this state now. */
-  #writeState(state: ChainState): void {
-    this.#write({ state, isApplying: false });
   }
 
   #write(changed: Partial<StandbyState>): void {
