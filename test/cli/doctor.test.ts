@@ -170,6 +170,15 @@ test("inconsistent values are exit code 1 until they are fixed, and fixes are re
   ]);
 });
 
+test("at most 20 findings of a check are printed, and --json has all", async () => {
+  await tamper(...Array.from({ length: 23 }, (_, index) => addProduct(`prd_${index}`, 4)));
+  const { stdout } = await run(["doctor", "--only", "stock"]);
+  expect(stdout.match(/^ {2}✗ stock: /gm)).toHaveLength(20);
+  expect(stdout).toContain("  3 more of stock: see --json\n");
+  const all = await run(["doctor", "--only", "stock", "--json"]);
+  expect((JSON.parse(all.stdout) as Report).findings.filter(({ check }) => check === "stock")).toHaveLength(23);
+});
+
 test("errors that cannot be fixed stay exit code 1, with a remedy", async () => {
   await tamper(
     addGap,

@@ -11,10 +11,8 @@ import { mail } from "../../src/server/health/environment/mail.ts";
 import { clock } from "../../src/server/health/environment/server.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
 import { runSmtpSession } from "../../src/server/modules/mail/smtp-session.ts";
-import { createUser } from "../../src/server/modules/users/service.ts";
 import { openTestDatabase } from "../support/backend.ts";
 import { certificate, certificateKey } from "../support/certificate.ts";
-import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { startSmtpServer } from "../support/smtp.ts";
 import { onDatabase, onEachDatabase } from "../support/suite.ts";
@@ -265,16 +263,6 @@ onEachDatabase((suite) => {
     const failed = findings.filter(({ severity, group }) => severity === "error" && group === "environment");
     expect(failed.map(({ check }) => check)).toEqual(["outbox"]);
     expect(checked).toContain("webhooks");
-  });
-
-  test("many findings of one kind are counted, not all listed", async () => {
-    const shop = await openShop();
-    const ctx = await tenantContext(shop);
-    for (let index = 0; index < 23; index++) await createUser(ctx, { email: `${index}@example.com`, role: "staff" });
-    const { findings } = await look({ namespace: shop.namespace });
-    const alike = findings.filter(({ check, severity }) => check === "accounts" && severity === "warning");
-    expect(alike).toHaveLength(21);
-    expect(alike.at(-1)?.message).toBe("The same is true of 3 more users.");
   });
 });
 

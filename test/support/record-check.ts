@@ -1,10 +1,16 @@
 import type { SystemCtx } from "../../src/server/context.ts";
-import { checkRecords } from "../../src/server/health/records/check-records.ts";
+import { Run, type RunOptions } from "../../src/server/health/run.ts";
+import { requireTenant } from "../../src/server/modules/tenants/service.ts";
+
+const command = (words: string) => `bodega ${words}`;
 
 /** Checks the records; inconsistencies (and checks that failed) are apart from notes. */
-export async function findInconsistencies(ctx: SystemCtx, options: Parameters<typeof checkRecords>[1] = {}) {
-  const { checked, findings } = await checkRecords(ctx, options);
+export async function findInconsistencies(ctx: SystemCtx, options: Pick<RunOptions, "namespace" | "fix"> = {}) {
+  const { namespace } = options;
+  const tenant = namespace === undefined ? null : await requireTenant(ctx, namespace);
+  const run = new Run({ ...options, deps: { timeoutMs: 1000, command } });
+  await run.runRecords({ ctx, tenant, now: ctx.now, command });
+  const { ok, checked, findings } = run.report(null);
   const isNote = ({ severity }: { severity: string }) => severity === "note";
-  const ok = findings.every(({ severity, fixed }) => severity !== "error" || fixed);
   return { ok, checked, inconsistencies: findings.filter((one) => !isNote(one)), notes: findings.filter(isNote) };
 }

@@ -19,7 +19,7 @@ import { secretKey } from "./environment/secret-key.ts";
 import { clock, durability, server, settings, tls } from "./environment/server.ts";
 import { accounts, outbox, push, stores, webhooks } from "./environment/stores.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding, reasonOf } from "./finding.ts";
-import { recordChecks } from "./records/check-records.ts";
+import { recordChecks } from "./records/checks.ts";
 import { type Report, Run, type RunOptions } from "./run.ts";
 
 /** Checks of the data directory, which run before its database is opened. */
@@ -63,7 +63,7 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   const { namespace, deps, faults = [] } = options;
   const sound = serverChecks.filter((check) => faults.length === 0 || !configChecks.includes(check));
   const environment = namespace === undefined ? sound : sound.filter(({ reads }) => reads === "stores");
-  const run = new Run(options, environment.length + (namespace === undefined ? directoryChecks.length + 6 : 3));
+  const run = new Run(options);
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
   await reportFaults(run, faults);
   if (config.databaseUrl === undefined && existsSync(standbyFile(config.dataDir))) {
@@ -71,27 +71,31 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
     return run.report(null);
   }
   if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);
-  const { size, isUsable } = await checkDatabasePart(run, config, options);
-  const opened = isUsable ? await openContext(run, config, deps) : null;
+  const { size, db, ctx } = await openChecked(run, config, options);
   try {
-    const ctx = opened?.ctx ?? null;
     const tenant = ctx !== null && namespace !== undefined ? await requireTenant(ctx, namespace) : null;
     await run.runEnvironment(environment, { ...subject, ctx, tenant });
     await run.applyFixes(ctx);
-    if (ctx !== null) await run.runRecords(ctx);
+    if (ctx !== null) await run.runRecords({ ...subject, ctx, tenant });
   } finally {
-    await opened?.db.close();
+    await db?.close();
   }
   return run.report(size);
 }
 
 /** Checks a database and its records without changing anything, for `db check`. Errors: as `checkDatabase`. */
 export async function runDatabaseCheck(config: Config, options: RunOptions & { deps: Pick<DoctorDeps, "now"> }) {
-  const { now } = options.deps;
-  const run = new Run(options, 6);
+  const { now, command } = options.deps;
+  const run = new Run(options);
   const onUsable = (db: Session) => {
-    const vault = closedVault(unavailable());
-    return run.runRecords({ db, actor: { kind: "server" }, vault, requestId: randomUUID(), now });
+    const ctx: SystemCtx = {
+      db,
+      actor: { kind: "server" },
+      vault: closedVault(unavailable()),
+      requestId: randomUUID(),
+      now,
+    };
+    return run.runRecords({ ctx, tenant: null, now, command });
   };
   const { size } = await checkDatabase(config, { ...options.deps, isQuick: false, step: run.databaseStep, onUsable });
   return run.report(size);
@@ -101,7 +105,7 @@ export async function runDatabaseCheck(config: Config, options: RunOptions & { d
 export async function runDirectoryCheck(dataDir: string, options: DoctorOptions): Promise<Report> {
   // Neither environment nor env file may be read: all options have their defaults.
   const config = { ...readConfig({ "data-dir": "/dev/null" }, {}), dataDir };
-  const run = new Run(options, directoryChecks.length + 1);
+  const run = new Run(options);
   await reportFaults(run, options.faults ?? []);
   await run.runEnvironment(directoryChecks, { ...options.deps, config, ctx: null, tenant: null });
   await run.applyFixes(null);
@@ -114,28 +118,23 @@ async function reportFaults(run: Run, faults: readonly AppError[]): Promise<void
   if (faults.length > 0) await run.add("environment", "settings", async () => findings);
 }
 
-/** Where the database cannot be checked at all, that is a finding too. */
-async function checkDatabasePart(run: Run, config: Config, { namespace, deps }: DoctorOptions) {
+/** Checks the database, and opens it if this program can work with it. An error of either is a finding. */
+async function openChecked(run: Run, config: Config, { namespace, deps }: DoctorOptions) {
+  let size: Awaited<ReturnType<typeof checkDatabase>>["size"] = null;
+  let db: Database | null = null;
   try {
-    return await checkDatabase(config, { ...deps, isQuick: namespace !== undefined, step: run.databaseStep });
+    const checked = await checkDatabase(config, { ...deps, isQuick: namespace !== undefined, step: run.databaseStep });
+    ({ size } = checked);
+    if (!checked.isUsable) return { size, db, ctx: null };
+    db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs, leaveModes: true });
+    return { size, db, ctx: await deps.makeContext(db, config, { leaveModes: true }) };
   } catch (error) {
+    await db?.close().catch(() => {});
     // The check of the directory reports a missing one.
     if (config.databaseUrl !== undefined || existsSync(config.dataDir)) {
       await run.databaseStep("database", async () => describeFailure(config, error, deps.command));
     }
-    return { isUsable: false, size: null };
-  }
-}
-
-async function openContext(run: Run, config: Config, { makeContext, command }: DoctorDeps) {
-  let db: Database | undefined;
-  try {
-    db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs, leaveModes: true });
-    return { db, ctx: await makeContext(db, config, { leaveModes: true }) };
-  } catch (error) {
-    await db?.close().catch(() => {});
-    await run.databaseStep("database", async () => describeFailure(config, error, command));
-    return null;
+    return { size, db: null, ctx: null };
   }
 }
 

@@ -62,30 +62,25 @@ export interface CheckSubject {
 /** A subject with a database. */
 export type StoreSubject = CheckSubject & { ctx: SystemCtx };
 
-/**
- * A check of the environment of a server. Checks run concurrently, so none may depend on another. An error that it
- * throws becomes a finding. The id is one word, as `doctor` prints it, and `about` what is true without findings;
- * a check that `reads` stores also runs for a single one (`-n`).
- */
-export type EnvironmentCheck = { id: string; about: string } & (
-  | { reads?: undefined; run(subject: CheckSubject): Promise<Finding[]> }
-  | { reads: "database" | "stores"; run(subject: StoreSubject): Promise<Finding[]> }
-);
+/** Input of the checks of records. */
+export type RecordSubject = Pick<StoreSubject, "ctx" | "tenant" | "now" | "command">;
+
+/** The id is one word, as `doctor` prints it, and `about` what is true without findings. An error becomes a finding. */
+export interface Check<Subject> {
+  id: string;
+  about: string;
+  run(subject: Subject): Promise<Finding[]>;
+}
+
+export type RecordCheck = Check<RecordSubject>;
+
+/** Checks run concurrently, so none may depend on another. One that `reads` stores also runs for a single one (`-n`). */
+export type EnvironmentCheck =
+  | (Check<CheckSubject> & { reads?: undefined })
+  | (Check<StoreSubject> & { reads: "database" | "stores" });
 
 export function finding(severity: Severity, subject: string, message: string, remedy: string | null): Finding {
   return { severity, subject, message, remedy };
-}
-
-/** Findings of one kind that are listed one by one. */
-const maxAlike = 20;
-
-/** The first of many findings of one kind, and one more with the number of the others. */
-export function limitFindings(findings: Finding[], noun: string): Finding[] {
-  if (findings.length <= maxAlike) return findings;
-  const rest = findings.length - maxAlike;
-  const severity = findings[maxAlike]?.severity ?? "note";
-  const more = finding(severity, noun, `The same is true of ${rest} more ${noun}.`, null);
-  return [...findings.slice(0, maxAlike), more];
 }
 
 /** `1 mail`, `3 mails`, `2 deliveries`. */

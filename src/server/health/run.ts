@@ -2,6 +2,7 @@ import type { SystemCtx } from "../context.ts";
 import type { CommandLine } from "../db/failure.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { withTimeout } from "../values/with-timeout.ts";
+import { describeDamage } from "./database/file.ts";
 import type { DatabaseSize } from "./database/reader.ts";
 import {
   type CheckSubject,
@@ -9,13 +10,14 @@ import {
   type Finding,
   finding,
   type Group,
+  type RecordSubject,
   type ReportedFinding,
   reasonOf,
   type Severity,
   type StoreSubject,
   severities,
 } from "./finding.ts";
-import { checkRecords } from "./records/check-records.ts";
+import { recordChecks } from "./records/checks.ts";
 
 /** `findings` has the worst first, `passed` the checks without findings, `worst` the worst severity that remains. */
 export type Report = ReturnType<Run["report"]>;
@@ -30,66 +32,79 @@ export interface RunOptions {
   /** Counts warnings as failures. */
   strict?: boolean;
   /** Called as checks begin and end. */
-  onProgress?: ((done: number, total: number, running: readonly string[]) => void) | undefined;
+  onProgress?: ((running: readonly string[]) => void) | undefined;
   deps: { timeoutMs: number; command: CommandLine };
 }
 
-/** A check takes at most this many times the time limit of a connection. */
+/** A check of the environment takes at most this many times the time limit of a connection. */
 const maxTimeouts = 3;
 
 /** Runs checks and collects their findings. */
 export class Run {
   readonly #options: RunOptions;
-  readonly #total: number;
   readonly #running = new Set<string>();
   readonly #checked = new Map<string, Group>();
   readonly #findings: ReportedFinding[] = [];
-  readonly #fixes = new Map<ReportedFinding, () => Promise<void>>();
-  #done = 0;
+  readonly #fixes: { reported: ReportedFinding; fix(): Promise<void> }[] = [];
 
-  /** @param total the number of checks, for the progress. */
-  constructor(options: RunOptions, total: number) {
+  constructor(options: RunOptions) {
     this.#options = options;
-    this.#total = total;
   }
 
   /** Runs one check and adds its findings. Errors of the check are thrown. */
   async add(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
     this.#checked.set(check, group);
-    await this.#track(check, async () => {
-      for (const { fix, namespace = null, ...rest } of await work()) {
-        const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
-        this.#findings.push(reported);
-        if (fix !== undefined) this.#fixes.set(reported, fix);
-      }
-    });
+    this.#running.add(check);
+    this.#options.onProgress?.([...this.#running]);
+    for (const { fix, namespace = null, ...rest } of await work()) {
+      const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
+      this.#findings.push(reported);
+      if (fix !== undefined) this.#fixes.push({ reported, fix });
+    }
+    this.#running.delete(check);
+    this.#options.onProgress?.([...this.#running]);
   }
 
   readonly databaseStep = async (check: string, work: () => Promise<Finding[]>) => {
     if (!this.#options.skip?.includes(check)) await this.add("database", check, work);
   };
 
-  /** Runs checks concurrently. An error of one of them is a finding. */
-  async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
+  /** Runs one check, of which an error is a finding, so that it does not hide the findings of others. */
+  async #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
     const { deps, skip } = this.#options;
-    const { timeoutMs, command } = deps;
-    const { ctx } = subject;
-    const work = async (check: EnvironmentCheck): Promise<Finding[]> => {
+    if (skip?.includes(check)) return;
+    await this.add(group, check, async () => {
       try {
-        const found = check.reads ? check.run(subject as StoreSubject) : check.run(subject);
-        return await withTimeout(found, timeoutMs * maxTimeouts);
+        return await work();
       } catch (error) {
-        return [finding("error", check.id, `This check failed: ${reasonOf(error)}`, command("db check"))];
+        const message = `This check failed: ${describeDamage(error) ?? reasonOf(error)}`;
+        return [finding("error", check, message, deps.command("db check"))];
       }
-    };
-    const runnable = checks.filter(({ id, reads }) => !skip?.includes(id) && (!reads || ctx !== null));
-    await Promise.all(runnable.map((check) => this.add("environment", check.id, () => work(check))));
+    });
   }
 
-  /** Fixes findings of the environment, if that was requested. */
+  /** Runs checks concurrently. */
+  async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
+    const limitMs = this.#options.deps.timeoutMs * maxTimeouts;
+    const runnable = checks.filter(({ reads }) => !reads || subject.ctx !== null);
+    await Promise.all(
+      runnable.map((check) =>
+        this.#try("environment", check.id, () => withTimeout(check.run(subject as StoreSubject), limitMs)),
+      ),
+    );
+  }
+
+  /** Runs the checks of the records in their order, and fixes what each finds, if that was requested. */
+  async runRecords(subject: RecordSubject): Promise<void> {
+    for (const check of recordChecks) {
+      await this.#try("records", check.id, () => check.run(subject));
+      await this.applyFixes(subject.ctx);
+    }
+  }
+
+  /** Fixes what was found since the last call, if that was requested, and records it. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
-    if (!this.#options.fix) return;
-    for (const [reported, fix] of this.#fixes) {
+    for (const { reported, fix } of this.#options.fix ? this.#fixes.splice(0) : []) {
       try {
         await fix();
         reported.fixed = true;
@@ -103,40 +118,14 @@ export class Run {
     }
   }
 
-  async runRecords(ctx: SystemCtx): Promise<void> {
-    const { namespace, deps } = this.#options;
-    const fixCommand = deps.command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
-    const remedyFor = ({ severity, fixable, remedy }: ReportedFinding) =>
-      remedy ?? (fixable ? fixCommand : severity === "error" ? deps.command("db check") : null);
-    await this.#track("records", async () => {
-      const { checked, findings } = await checkRecords(ctx, this.#options);
-      for (const id of checked) this.#checked.set(id, "records");
-      this.#findings.push(...findings.map((finding) => ({ ...finding, remedy: remedyFor(finding) })));
-    });
-  }
-
   /** @param database null where it cannot be opened. */
   report(database: ({ kind: string } & DatabaseSize) | null) {
     const findings = this.#findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
     const worst: Severity | "ok" = findings.find(({ fixed }) => !fixed)?.severity ?? "ok";
     const failed = new Set(findings.map(({ check }) => check));
-    const names = [...this.#checked].filter(([check]) => !failed.has(check));
     const passed: Record<Group, string[]> = { environment: [], records: [], database: [] };
-    for (const [check, group] of names) passed[group].push(check);
+    for (const [check, group] of this.#checked) if (!failed.has(check)) passed[group].push(check);
     const ok = worst !== "error" && !(this.#options.strict && worst === "warning");
     return { ok, worst, checked: [...this.#checked.keys()], passed, database, findings };
-  }
-
-  async #track(name: string, work: () => Promise<void>): Promise<void> {
-    this.#running.add(name);
-    this.#tell();
-    await work();
-    this.#running.delete(name);
-    this.#done += 1;
-    this.#tell();
-  }
-
-  #tell(): void {
-    this.#options.onProgress?.(Math.min(this.#done, this.#total), this.#total, [...this.#running]);
   }
 }

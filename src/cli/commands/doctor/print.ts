@@ -9,8 +9,8 @@ import { wrapCommand, wrapWords } from "../../terminal/wrap.ts";
 const titles: Record<Group, string> = { environment: "Environment", records: "Records", database: "Database" };
 const marks = { ok: "✓", note: "i", warning: "!", error: "✗" };
 const colors = { ok: 32, note: 36, warning: 33, error: 31 };
-/** Findings of a group that are printed; `--json` has all. */
-const maxShown = 100;
+/** Findings of a check that are printed; `--json` has all. */
+const maxShown = 20;
 const indent = "    ";
 const redrawMs = 200;
 /** Longer lines are hard to read. */
@@ -32,15 +32,13 @@ export async function runAndPrint(
   view: View,
   run: (onProgress: RunOptions["onProgress"]) => Promise<Report>,
 ) {
-  const report = await withProgress(console, 100, (show) => {
-    let state = { percent: 0, note: "" };
-    const draw = () => show(state.percent, state.note);
+  const report = await withProgress(console, undefined, (show) => {
+    let note = "";
     // A check may begin right after the line was drawn, and then take long.
-    const timer = setInterval(draw, redrawMs);
-    return run((done, total, running) => {
-      const note = running.length > 0 ? `Checking: ${running.join(", ")}` : state.note;
-      state = { percent: (100 * done) / total, note };
-      draw();
+    const timer = setInterval(() => show(0, note), redrawMs);
+    return run((running) => {
+      if (running.length > 0) note = `Checking: ${running.join(", ")}`;
+      show(0, note);
     }).finally(() => clearInterval(timer));
   });
   if (console.json) await printJson(console, report);
@@ -58,12 +56,20 @@ async function printReport(console: Console, report: Report, { fixCommand, meani
     const found = findings.filter((finding) => finding.group === group);
     const passed = report.passed[group];
     if (found.length + passed.length === 0) continue;
-    const lines = found.slice(0, maxShown).flatMap((finding, index) => {
+    const counts = new Map<string, number>();
+    const shown = found.filter(({ check }) => {
+      const count = (counts.get(check) ?? 0) + 1;
+      counts.set(check, count);
+      return count <= maxShown;
+    });
+    const lines = shown.flatMap((finding, index) => {
       // Findings with the same remedy share it.
-      const isShared = finding.remedy !== null && found[index + 1]?.remedy === finding.remedy;
+      const isShared = finding.remedy !== null && shown[index + 1]?.remedy === finding.remedy;
       return renderFinding(console, finding, !isShared && finding.remedy !== fixCommand);
     });
-    if (found.length > maxShown) lines.push(`  ${found.length - maxShown} more: see --json`);
+    for (const [check, count] of counts) {
+      if (count > maxShown) lines.push(`  ${count - maxShown} more of ${check}: see --json`);
+    }
     const well = meanings ? passed.map((check) => `${check}: ${meanings[check]}`) : [passed.join(", ")];
     if (passed.length > 0) lines.push(...well.map((text) => renderLine(console, "ok", text)));
     await console.write(`${[title, ...lines].join("\n")}\n`);

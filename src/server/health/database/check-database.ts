@@ -8,7 +8,7 @@ import { describeKeptWals } from "../../db/local/kept-wal.ts";
 import type { Session } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
-import { countOf, type Finding, finding, limitFindings } from "../finding.ts";
+import { countOf, type Finding, finding } from "../finding.ts";
 import { describeDamage, findFileFault, findTruncation } from "./file.ts";
 import { type DatabaseReader, openFileReader, openServerReader } from "./reader.ts";
 import { checkSchema } from "./schema.ts";
@@ -99,10 +99,7 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
     }
     await check("integrity", async () => {
       const faults = await reader.holdSnapshot(() => readIntegrityFaults(reader));
-      return limitFindings(
-        faults.flatMap((fault) => damaged(`The database is damaged: ${fault}.`)),
-        "faults",
-      );
+      return faults.flatMap((fault) => damaged(`The database is damaged: ${fault}.`));
     });
     await check("references", () => reader.holdSnapshot(() => checkReferences(reader, command)));
   }
@@ -163,7 +160,12 @@ export async function checkTexts({ query }: DatabaseReader, command: CommandLine
         findings.push(finding("error", String(table), message, damageRemedy("file", command)));
       }
       // In a damaged table the numbers may go back.
-    } while (key === "rowid" && rows.length === pageRows && BigInt(last) > BigInt(before));
+    } while (
+      findings.length < maxFaults &&
+      key === "rowid" &&
+      rows.length === pageRows &&
+      BigInt(last) > BigInt(before)
+    );
   };
   await check("sqlite_schema", ["name", "tbl_name", "sql"]);
   if (findings.length > 0) return findings;
@@ -174,5 +176,5 @@ export async function checkTexts({ query }: DatabaseReader, command: CommandLine
   for (const [table, isKeyed, columns, key] of rows.map((row) => Array.from(row))) {
     await check(table, String(columns).split(","), isKeyed ? String(key) : "rowid");
   }
-  return limitFindings(findings, "rows");
+  return findings;
 }

@@ -17,7 +17,7 @@ import { findClosed } from "../../db/local/keep-modes.ts";
 import { attempt, errnoOf } from "../../errors.ts";
 import { formatBytes, GiB, MiB } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import { type CheckSubject, type EnvironmentCheck, type Finding, finding, limitFindings } from "../finding.ts";
+import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const maxFiles = 1000;
 /** Files with secrets, and files that others must not write; locks and the like are empty. */
@@ -86,7 +86,7 @@ export const files = {
     const foreign = [...ofTop, ...ofBackups]
       .filter(({ stats }) => stats.uid !== top.stats.uid)
       .map((entry) => describeForeign(entry, top.stats, uid));
-    return [...closed, ...limitFindings(open, "files"), ...limitFindings(foreign, "files")];
+    return [...closed, ...open, ...foreign];
   },
 } satisfies EnvironmentCheck;
 

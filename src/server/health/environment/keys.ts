@@ -7,8 +7,8 @@ import { listVisitorActs } from "../../security/scopes.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type EnvironmentCheck, type Finding, finding, limitFindings, type StoreSubject } from "../finding.ts";
-import { inScope } from "../records/check.ts";
+import { type EnvironmentCheck, type Finding, finding, type StoreSubject } from "../finding.ts";
+import { inScope } from "../in-stores.ts";
 
 const day = 86_400_000;
 const unusedMs = 90 * day;
@@ -42,16 +42,15 @@ export const keys = {
   async run(subject) {
     const { ctx, tenant, now } = subject;
     const found = await all(ctx.db, selectKeys, { tenantId: tenant?.id ?? null, now: toTimestamp(now()) });
-    return rules.flatMap((rule) => {
-      const findings = found.flatMap((key): Finding[] => {
+    return rules.flatMap((rule) =>
+      found.flatMap((key): Finding[] => {
         const fault = rule(key, subject);
         if (fault === null) return [];
         const { app_id, name, namespace } = key;
         const message = `Key ${app_id} (${name}) of store ${namespace} ${fault[0]}`;
         return [{ ...finding("warning", app_id, message, fault[1]), namespace }];
-      });
-      return limitFindings(findings, "keys");
-    });
+      }),
+    );
   },
 } satisfies EnvironmentCheck;
 

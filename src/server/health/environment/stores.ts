@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { pushOptions } from "../../config/push-config.ts";
-import { all, type CompiledStatement, param, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
 import { pushRegistrations } from "../../modules/notifications/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
@@ -8,28 +8,8 @@ import { twoFactor } from "../../modules/two-factor/table.ts";
 import { users } from "../../modules/users/table.ts";
 import { webhookDeliveries, webhooks as webhookTable } from "../../modules/webhooks/table.ts";
 import { formatDuration } from "../../values/duration.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
-import { countOf, type EnvironmentCheck, type Finding, finding, limitFindings, type StoreSubject } from "../finding.ts";
-import { inScope } from "../records/check.ts";
-
-const recentMs = 7 * 86_400_000;
-const overdueMs = 3_600_000;
-const lateMailMs = 15 * 60_000;
-
-/** The rows of a statement as findings about their stores. */
-async function findInStores<Row extends { namespace: string }>(
-  { ctx, tenant, now }: StoreSubject,
-  rows: CompiledStatement<Row>,
-  noun: string,
-  describe: (row: Row) => Finding,
-): Promise<Finding[]> {
-  const [recent, overdue, late] = [recentMs, overdueMs, lateMailMs].map((ms) => toTimestamp(now() - ms));
-  const found = await all(ctx.db, rows, { tenantId: tenant?.id ?? null, recent, overdue, late });
-  return limitFindings(
-    found.map((row) => ({ ...describe(row), namespace: row.namespace })),
-    noun,
-  );
-}
+import { countOf, type EnvironmentCheck, finding } from "../finding.ts";
+import { findInStores, inScope } from "../in-stores.ts";
 
 const storesInScope = sql`(select *, id as tenant_id from ${tenants}) t where ${inScope("t")}`;
 const selectAny = statement(sql`select 1 from ${storesInScope} limit 1`);
@@ -45,7 +25,7 @@ export const stores = {
     if ((await all(ctx.db, selectAny, { tenantId: tenant?.id ?? null })).length === 0) {
       return [finding("note", "stores", "No store exists yet.", command("tenant create demo"))];
     }
-    return findInStores(subject, selectSuspended, "stores", ({ namespace }) => {
+    return findInStores(subject, selectSuspended, ({ namespace }) => {
       const message = `Store ${namespace} is suspended. Its requests fail with the error 5215.`;
       return finding("note", namespace, message, command(`tenant resume ${namespace}`));
     });
@@ -69,11 +49,11 @@ export const accounts = {
   about: "Staff use two-factor authentication, and stores have an owner.",
   reads: "stores",
   async run(subject) {
-    const open = await findInStores(subject, selectWithoutTwoFactor, "users", ({ user_id, email, role, namespace }) => {
+    const open = await findInStores(subject, selectWithoutTwoFactor, ({ user_id, email, role, namespace }) => {
       const message = `${email} (${role} of store ${namespace}) signs in without two-factor authentication.`;
       return finding("warning", user_id, message, subject.command(`user two-factor -n ${namespace} ${email}`));
     });
-    const ownerless = await findInStores(subject, selectOwnerless, "stores", ({ namespace }) => {
+    const ownerless = await findInStores(subject, selectOwnerless, ({ namespace }) => {
       const message = `Store ${namespace} has no owner. It can be managed only from this terminal.`;
       const create = `user create -n ${namespace} --role owner --random-password --email you@example.com`;
       return finding("note", namespace, message, subject.command(create));
@@ -137,7 +117,7 @@ export const outbox = {
   about: "No mail has failed recently or waits for long.",
   reads: "stores",
   run: (subject) =>
-    findInStores(subject, selectMail, "stores", (row) => {
+    findInStores(subject, selectMail, (row) => {
       const { namespace } = row;
       const message = `Mail of store ${namespace}: ${describeQueue(row, "mail", subject.now())}`;
       const retry = subject.command(`mail retry --all -n ${namespace}`);
@@ -163,7 +143,7 @@ export const webhooks = {
   about: "No webhook has failed recently or waits for long.",
   reads: "stores",
   run: (subject) =>
-    findInStores(subject, selectFailing, "webhooks", (row) => {
+    findInStores(subject, selectFailing, (row) => {
       const { webhook_id: id, namespace, url, failed } = row;
       // The path of a URL may be a secret.
       const host = new URL(url).host;

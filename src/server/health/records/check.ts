@@ -1,62 +1,94 @@
-import { type SQL, sql } from "drizzle-orm";
-import type { SystemCtx, Tenant } from "../../context.ts";
-import { type CompiledStatement, param } from "../../db/statement.ts";
+import { getTableName, type SQL, sql, type Table } from "drizzle-orm";
+import { all, statement } from "../../db/statement.ts";
+import { tenants } from "../../modules/tenants/table.ts";
+import { dayOf } from "../../modules/views/dedup-key.ts";
+import type { Finding, RecordCheck, RecordSubject } from "../finding.ts";
 
-/** A stored value that differs from the records that it is computed from, as a check selects it. */
+/** A stored value that differs from the records that it is computed from. */
 export interface Inconsistency {
-  /** Null for values of no store. */
-  tenant_id: string | null;
+  tenant_id: string;
+  namespace: string | null;
   /** Id of the row. */
   record: string;
-  /** The row to fix, where it is another one than `record`. */
-  target?: string;
   field: string;
   found: string | number | null;
   expected: string | number | null;
-  /** 1 if it can be fixed, otherwise 0. */
-  fixable: number;
+  /** The row to fix, as `rowOf` selects it; null where it cannot be fixed. */
+  target: string | null;
+}
+
+interface Comparison {
+  id: string;
+  about: string;
+  /** For values that cannot be fixed. */
+  remedy?: string;
+  /**
+   * Selects an `Inconsistency` without its namespace for each wrong value. One statement, so that it is correct while a
+   * server writes. Its parameters are `tenantId`, null for all stores, and `days`, which may have dedup keys of views.
+   */
+  select: SQL;
+  fix?(subject: RecordSubject, row: Inconsistency): Promise<void>;
+}
+
+const dayMs = 86_400_000;
+const foreign = "Another program has changed the database. Compare the record with a backup.";
+
+/** A check that compares stored values with those that one statement computes. */
+export function recordCheck({ id, about, remedy = foreign, select, fix = setValue }: Comparison): RecordCheck {
+  const rows = statement<Inconsistency>(sql`
+    select w.*, t.namespace from (${select}) w left join ${tenants} t on t.id = w.tenant_id
+    order by w.tenant_id, w.record, w.field`);
+  async function run(subject: RecordSubject): Promise<Finding[]> {
+    const { ctx, tenant, now, command } = subject;
+    // Yesterday, today, and tomorrow for clocks that are ahead.
+    const days = JSON.stringify([-1, 0, 1].map((day) => dayOf(now() + day * dayMs)));
+    const fixCommand = command(`doctor${tenant === null ? "" : ` -n ${tenant.namespace}`} --fix`);
+    return (await all(ctx.db, rows, { tenantId: tenant?.id ?? null, days })).map((row) => {
+      const { record, field, found, expected, target } = row;
+      const namespace = row.namespace ?? undefined;
+      const where = namespace === undefined ? "" : ` in store ${namespace}`;
+      const message = `${field} of ${record}${where} is ${found ?? "null"} and should be ${expected ?? "null"}.`;
+      const values = { subject: record, namespace, message, field, is: found, should: expected };
+      if (target === null) return { ...values, severity: "error", remedy };
+      return { ...values, severity: "error", remedy: fixCommand, fix: () => fix(subject, row) };
+    });
+  }
+  return { id, about, run };
 }
 
 /**
- * The parameters of the statements of a check: `tenantId` (null for all stores), `now`, `days` (JSON of the days that may
- * have dedup keys of views), and for a fix `ids` (JSON of the rows to fix).
+ * Sets a value, and creates a row that is missing. What changes a value also changes those that it is computed from, so
+ * that a value that is still the found one still differs by the same amount.
  */
-export type CheckParams = Record<"tenantId" | "ids", string | null> & Record<"now" | "days", string>;
-
-/** A check of stored values. */
-export interface RecordCheck {
-  id: string;
-  /** The statement that is true without findings. */
-  about: string;
-  /** The remedy for values that cannot be fixed. */
-  remedy?: string;
-  /** Finds inconsistencies. One statement, so that it is correct while a server writes. */
-  select?: CompiledStatement<Inconsistency>;
-  /** Counts facts of each store that need no action, and describes them. */
-  notes?: { count: CompiledStatement<{ tenant_id: string; count: number }>; describe(count: number): string };
-  /** Recompute the values, and change only what is still wrong. */
-  updates?: readonly CompiledStatement<unknown>[];
-  /** Fixes rows of a store after `updates`. Returns the number of fixed rows. */
-  fix?(tx: SystemCtx & { tenant: Tenant }, params: CheckParams, ids: readonly string[]): Promise<number>;
+export async function setValue({ ctx }: RecordSubject, { tenant_id, field, found, expected, target }: Inconsistency) {
+  const [table, key]: [string, Record<string, string>] = JSON.parse(target ?? "");
+  const names = ["tenant_id", ...Object.keys(key)];
+  const values = [tenant_id, ...Object.values(key)];
+  const isRow = names.map((name) => `${name} = ?`).join(" and ");
+  const update = `update ${table} set ${field} = ? where ${isRow} and ${field} is ?`;
+  if ((await ctx.db.execute({ sql: update, args: [expected, ...values, found] })).rowsAffected > 0) return;
+  const insert = `insert or ignore into ${table} (${field}, ${names}) values (?${", ?".repeat(names.length)})`;
+  requireChange((await ctx.db.execute({ sql: insert, args: [expected, ...values] })).rowsAffected);
 }
 
-/** SQL for the rows of an alias to check. Its parameter is `tenantId`, null for all stores. */
-export function inScope(alias: string): SQL {
-  return sql`(${param("tenantId")} is null or ${sql.raw(alias)}.tenant_id = ${param("tenantId")})`;
+/** @throws Error where a fix has changed nothing. */
+export function requireChange(rows: number): void {
+  if (rows === 0) throw new Error("another process has changed the record meanwhile");
 }
 
-/** SQL for the rows of an alias to fix. Its parameters are `tenantId` and `ids`, a JSON array. */
-export function isNamed(alias: string, column = "id"): SQL {
-  return sql`${sql.raw(`${alias}.tenant_id`)} = ${param("tenantId")}
-    and ${sql.raw(`${alias}.${column}`)} in (select value from json_each(${param("ids")}))`;
+/** SQL for the row of a table that can be fixed: the columns that name it within its store. */
+export function rowOf(table: Table, ...columns: string[]): SQL {
+  const key = columns.map((column) => `'${column.replace(/^\w+\./, "")}', ${column}`);
+  return sql.raw(`json_array('${getTableName(table)}', json_object(${key}))`);
 }
 
 /**
  * SQL that selects an `Inconsistency` for each differing field in the rows of `compared`, a table with `tenant_id`,
- * `record`, `fixable`, and `<field>` and `right_<field>` for each field.
+ * `record`, and `<field>` and `right_<field>` for each field.
  */
-export function differences(compared: string, fields: readonly string[], target = "record"): SQL {
-  const ofField = (field: string) => `select tenant_id, record, ${target} as target, '${field}' as field,
-    ${field} as found, right_${field} as expected, fixable from ${compared} where ${field} is not right_${field}`;
-  return sql.raw(fields.map(ofField).join(" union all "));
+export function differences(compared: string, fields: readonly string[], target: SQL = sql`null`): SQL {
+  const ofField = (field: string) =>
+    sql`${sql.raw(`select tenant_id, record, '${field}' as field, ${field} as found,
+    right_${field} as expected`)}, ${target} as target from ${sql.raw(`${compared} where ${field} is not right_${field}`)}`;
+  return sql.join(fields.map(ofField), sql` union all `);
 }

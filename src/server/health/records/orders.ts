@@ -2,8 +2,10 @@ import { type SQL, sql } from "drizzle-orm";
 import { param, statement } from "../../db/statement.ts";
 import { orderLines, orderNumbers, orderRefunds, orders } from "../../modules/orders/table.ts";
 import { rewardEntries } from "../../modules/rewards/table.ts";
-import { countOf } from "../finding.ts";
-import { differences, type Inconsistency, inScope, type RecordCheck } from "./check.ts";
+import { tenants } from "../../modules/tenants/table.ts";
+import { countOf, finding, type RecordCheck } from "../finding.ts";
+import { findInStores, inScope } from "../in-stores.ts";
+import { differences, recordCheck, rowOf } from "./check.ts";
 
 /**
  * SQL for whether the statuses and times of an order are consistent. Inconsistent orders are not used to fix values,
@@ -22,146 +24,134 @@ export function isCoherent(alias: string): SQL {
     and (${of("status")} = 'cancelled') = (${of("cancelled_at")} is not null))`;
 }
 
-const selectStates = statement<Inconsistency>(sql`
-  select tenant_id, id as record, 'states' as field,
-    concat_ws(', ', status, payment_status, fulfillment_status, case when paid_at is not null then 'paid_at' end,
-      case when fulfilled_at is not null then 'fulfilled_at' end,
-      case when cancelled_at is not null then 'cancelled_at' end) as found,
-    'consistent statuses' as expected, 0 as fixable
-  from ${orders} o where not ${isCoherent("o")} and ${inScope("o")}`);
-
-export const orderStates: RecordCheck = {
+export const orderStates = recordCheck({
   id: "states",
   about: "The statuses of an order, its payment and its fulfillment, and their times, do not contradict each other.",
   remedy: "Compare the order with the payment and a backup. The stock that such an order may reserve is not fixed.",
-  select: selectStates,
-};
+  select: sql`
+    select tenant_id, id as record, 'states' as field,
+      concat_ws(', ', status, payment_status, fulfillment_status, case when paid_at is not null then 'paid_at' end,
+        case when fulfilled_at is not null then 'fulfilled_at' end,
+        case when cancelled_at is not null then 'cancelled_at' end) as found,
+      'consistent statuses' as expected, null as target
+    from ${orders} o where not ${isCoherent("o")} and ${inScope("o")}`,
+});
 
-const totals = ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"] as const;
-const lineSums = sql`select order_id, sum(subtotal_minor) as subtotal, sum(discount_minor) as discount,
-  sum(tax_minor) as tax, sum(total_minor) as total from ${orderLines} l`;
-const differs = sql`(o.subtotal_minor <> s.subtotal or o.discount_minor <> s.discount or o.tax_minor <> s.tax
-  or o.total_minor <> s.total + o.shipping_minor)`;
+const totals = ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"];
 
-const selectTotals = statement<Inconsistency>(sql`
-  with sums as (${lineSums} where ${inScope("l")} group by order_id),
-  compared as (
-    select o.tenant_id, o.id as record, 0 as fixable,
-      o.subtotal_minor, coalesce(s.subtotal, 0) as right_subtotal_minor,
-      o.discount_minor, coalesce(s.discount, 0) as right_discount_minor,
-      o.tax_minor, coalesce(s.tax, 0) as right_tax_minor,
-      o.total_minor, coalesce(s.total, 0) + o.shipping_minor as right_total_minor
-    from ${orders} o left join sums s on s.order_id = o.id
-    where ${inScope("o")} and (s.order_id is null or ${differs}))
-  ${differences("compared", totals)}`);
-export const orderTotals: RecordCheck = {
+export const orderTotals = recordCheck({
   id: "totals",
   about: "Totals of orders are the sums of their lines.",
   remedy:
     "A total is never changed. Cancel the order if it is unpaid; otherwise compare it with the payment and a backup.",
-  select: selectTotals,
-};
+  select: sql`
+    with sums as (
+      select order_id, sum(subtotal_minor) as subtotal, sum(discount_minor) as discount, sum(tax_minor) as tax,
+        sum(total_minor) as total from ${orderLines} l where ${inScope("l")} group by order_id),
+    compared as (
+      select o.tenant_id, o.id as record,
+        o.subtotal_minor, coalesce(s.subtotal, 0) as right_subtotal_minor,
+        o.discount_minor, coalesce(s.discount, 0) as right_discount_minor,
+        o.tax_minor, coalesce(s.tax, 0) as right_tax_minor,
+        o.total_minor, coalesce(s.total, 0) + o.shipping_minor as right_total_minor
+      from ${orders} o left join sums s on s.order_id = o.id
+      where ${inScope("o")})
+    ${differences("compared", totals)}`,
+});
 
-const selectNumbers = statement<Inconsistency>(sql`
-  with highest as (select tenant_id, max(number) as number from ${orders} o where ${inScope("o")} group by tenant_id)
-  select tenant_id, case when number = before + 2 then cast(before + 1 as text) else (before + 1) || '-' || (number - 1) end
-    as record, 'number' as field, 'missing' as found, 'present' as expected, 0 as fixable
-  from (select tenant_id, number, lag(number, 1, 0) over (partition by tenant_id order by number) as before
-    from ${orders} o where ${inScope("o")})
-  where number <> before + 1
-  union all
-  select h.tenant_id, 'order_numbers', 'last', n.last, h.number, n.last is null or n.last < h.number
-  from highest h left join ${orderNumbers} n on n.tenant_id = h.tenant_id where n.last is not h.number
-  union all
-  select n.tenant_id, 'order_numbers', 'last', n.last, 0, 0 from ${orderNumbers} n
-  where n.last <> 0 and ${inScope("n")} and n.tenant_id not in (select tenant_id from highest)`);
-// A number is never reused, so the counter only increases.
-const updateNumbers = statement(sql`
-  insert into ${orderNumbers} (tenant_id, last)
-  select tenant_id, max(number) from ${orders} where tenant_id = ${param("tenantId")} group by tenant_id
-  on conflict (tenant_id) do update set last = excluded.last where last < excluded.last`);
-
-export const numbers: RecordCheck = {
+export const numbers = recordCheck({
   id: "numbers",
   about: "Order numbers have no gaps, and the counter is the highest number.",
   remedy:
     "Orders with these numbers are missing, and numbers are never reused. Find them in a backup, or record the gap in your books.",
-  select: selectNumbers,
-  updates: [updateNumbers],
-};
+  // A number is never reused, so the counter only increases.
+  select: sql`
+    with highest as (select tenant_id, max(number) as number from ${orders} o where ${inScope("o")} group by tenant_id)
+    select tenant_id, case when number = before + 2 then cast(before + 1 as text) else (before + 1) || '-' || (number - 1) end
+      as record, 'number' as field, 'missing' as found, 'present' as expected, null as target
+    from (select tenant_id, number, lag(number, 1, 0) over (partition by tenant_id order by number) as before
+      from ${orders} o where ${inScope("o")})
+    where number <> before + 1
+    union all
+    select h.tenant_id, 'order_numbers', 'last', n.last, h.number,
+      case when n.last is null or n.last < h.number then ${rowOf(orderNumbers)} end
+    from highest h left join ${orderNumbers} n on n.tenant_id = h.tenant_id where n.last is not h.number
+    union all
+    select n.tenant_id, 'order_numbers', 'last', n.last, 0, null from ${orderNumbers} n
+    where n.last <> 0 and ${inScope("n")} and n.tenant_id not in (select tenant_id from highest)`,
+});
 
-const points = ["points_used", "points_earned", "points_returned", "points_reversed"] as const;
-const selectPoints = statement<Inconsistency>(sql`
-  with booked as (
-    select tenant_id, order_id, sum(case when kind = 'redeem' then -points else 0 end) as used,
-      sum(case when kind = 'earn' then points else 0 end) as earned,
-      sum(case when kind = 'reverse' and source like '%:return%' then points else 0 end) as returned,
-      sum(case when kind = 'reverse' and source like '%:reverse' then -points else 0 end) as reversed
-    from ${rewardEntries} e where order_id is not null and ${inScope("e")} group by tenant_id, order_id),
-  compared as (
-    select o.tenant_id, o.id as record, 0 as fixable,
-      o.points_used, coalesce(b.used, 0) as right_points_used,
-      o.points_earned, coalesce(b.earned, 0) as right_points_earned,
-      o.points_returned, coalesce(b.returned, 0) as right_points_returned,
-      o.points_reversed, coalesce(b.reversed, 0) as right_points_reversed
-    from ${orders} o left join booked b on b.order_id = o.id and b.tenant_id = o.tenant_id where ${inScope("o")})
-  ${differences("compared", points)}`);
+const points = ["points_used", "points_earned", "points_returned", "points_reversed"];
 
-export const orderPoints: RecordCheck = {
+export const orderPoints = recordCheck({
   id: "points",
   about: "The points that orders used, earned, returned and reversed are in the ledger.",
   remedy:
     "Orders and the ledger disagree, and neither is changed. Correct the balance of a user with POST /rewards/adjust/.",
-  select: selectPoints,
-};
+  select: sql`
+    with booked as (
+      select tenant_id, order_id, sum(case when kind = 'redeem' then -points else 0 end) as used,
+        sum(case when kind = 'earn' then points else 0 end) as earned,
+        sum(case when kind = 'reverse' and source like '%:return%' then points else 0 end) as returned,
+        sum(case when kind = 'reverse' and source like '%:reverse' then -points else 0 end) as reversed
+      from ${rewardEntries} e where order_id is not null and ${inScope("e")} group by tenant_id, order_id),
+    compared as (
+      select o.tenant_id, o.id as record,
+        o.points_used, coalesce(b.used, 0) as right_points_used,
+        o.points_earned, coalesce(b.earned, 0) as right_points_earned,
+        o.points_returned, coalesce(b.returned, 0) as right_points_returned,
+        o.points_reversed, coalesce(b.reversed, 0) as right_points_reversed
+      from ${orders} o left join booked b on b.order_id = o.id and b.tenant_id = o.tenant_id where ${inScope("o")})
+    ${differences("compared", points)}`,
+});
 
-const countDue = statement<{ tenant_id: string; count: number }>(sql`
-  select o.tenant_id, count(*) as count from ${orders} o
-  where o.status = 'pending' and o.expires_at <= ${param("now")} and ${inScope("o")} group by o.tenant_id`);
+const countDue = statement<{ namespace: string; count: number }>(sql`
+  select t.namespace, count(*) as count from ${orders} o join ${tenants} t on t.id = o.tenant_id
+  where o.status = 'pending' and o.expires_at <= ${param("now")} and ${inScope("o")} group by t.id`);
 
 export const dueOrders: RecordCheck = {
   id: "orders",
   about: "Unpaid orders are expired in time.",
-  notes: {
-    count: countDue,
-    describe: (due) =>
-      `${countOf(due, "unpaid order")} should have expired. A running server expires them within a minute, or ten minutes after its clock jumped.`,
-  },
+  run: (subject) =>
+    findInStores(subject, countDue, ({ namespace, count }) => {
+      const due = `${countOf(count, "unpaid order")} should have expired`;
+      const message = `Store ${namespace}: ${due}. A running server expires them within a minute, or ten minutes after its clock jumped.`;
+      return finding("note", namespace, message, null);
+    }),
 };
 
-const lineFields = ["refunded_quantity", "refunded_minor", "restocked_quantity"] as const;
-const orderFields = ["refunded_minor", "payment_status"] as const;
-const selectRefunds = statement<Inconsistency>(sql`
-  with given as (
-    select order_id, sum(amount_minor) as amount from ${orderRefunds} r where ${inScope("r")} group by order_id),
-  parts as (
-    select r.order_id, j.value ->> '$.line_id' as line_id, sum(j.value ->> '$.quantity') as quantity,
-      sum(j.value ->> '$.amount_minor') as amount,
-      sum(case when j.value ->> '$.restock' then j.value ->> '$.quantity' else 0 end) as restocked
-    from ${orderRefunds} r join json_each(r.lines) j on j.type = 'object' where ${inScope("r")} group by r.order_id, line_id),
-  lines as (
-    select l.tenant_id, l.id as record, l.order_id as target, 0 as fixable,
-      l.refunded_quantity, coalesce(p.quantity, 0) as right_refunded_quantity,
-      l.refunded_minor, coalesce(p.amount, 0) as right_refunded_minor,
-      l.restocked_quantity, coalesce(p.restocked, 0) as right_restocked_quantity, l.quantity
-    from ${orderLines} l left join parts p on p.line_id = l.id and p.order_id = l.order_id where ${inScope("l")}),
-  whole as (
-    select target as order_id, sum(quantity) = sum(right_refunded_quantity) as is_all from lines group by target),
-  totals as (
-    select o.tenant_id, o.id as record, 0 as fixable, o.refunded_minor, coalesce(g.amount, 0) as right_refunded_minor,
-      o.payment_status, case when o.paid_at is null then 'unpaid' when g.order_id is null then 'paid'
-        when g.amount = o.total_minor and w.is_all then 'refunded' else 'partially_refunded' end as right_payment_status
-    from ${orders} o left join given g on g.order_id = o.id left join whole w on w.order_id = o.id
-    where ${inScope("o")})
-  ${differences("totals", orderFields)} union all ${differences("lines", lineFields, "target")}
-  union all
-  select r.tenant_id, r.id, r.order_id, 'lines', 'unreadable', 'pieces of its lines', 0 from ${orderRefunds} r
-  where ${inScope("r")} and (json_type(r.lines) <> 'array'
-    or exists (select 1 from json_each(r.lines) j where j.type <> 'object'))`);
+const lineFields = ["refunded_quantity", "refunded_minor", "restocked_quantity"];
+const orderFields = ["refunded_minor", "payment_status"];
 
-export const refunds: RecordCheck = {
+export const refunds = recordCheck({
   id: "refunds",
   about: "The refunded amounts of orders and lines, and the payment status, agree with the refunds.",
   remedy: "A refunded amount is never changed. Compare it with the payment and a backup.",
-  select: selectRefunds,
-};
+  select: sql`
+    with given as (
+      select order_id, sum(amount_minor) as amount from ${orderRefunds} r where ${inScope("r")} group by order_id),
+    parts as (
+      select r.order_id, j.value ->> '$.line_id' as line_id, sum(j.value ->> '$.quantity') as quantity,
+        sum(j.value ->> '$.amount_minor') as amount,
+        sum(case when j.value ->> '$.restock' then j.value ->> '$.quantity' else 0 end) as restocked
+      from ${orderRefunds} r join json_each(r.lines) j on j.type = 'object' where ${inScope("r")} group by r.order_id, line_id),
+    lines as (
+      select l.tenant_id, l.id as record, l.order_id,
+        l.refunded_quantity, coalesce(p.quantity, 0) as right_refunded_quantity,
+        l.refunded_minor, coalesce(p.amount, 0) as right_refunded_minor,
+        l.restocked_quantity, coalesce(p.restocked, 0) as right_restocked_quantity, l.quantity
+      from ${orderLines} l left join parts p on p.line_id = l.id and p.order_id = l.order_id where ${inScope("l")}),
+    whole as (
+      select order_id, sum(quantity) = sum(right_refunded_quantity) as is_all from lines group by order_id),
+    totals as (
+      select o.tenant_id, o.id as record, o.refunded_minor, coalesce(g.amount, 0) as right_refunded_minor,
+        o.payment_status, case when o.paid_at is null then 'unpaid' when g.order_id is null then 'paid'
+          when g.amount = o.total_minor and w.is_all then 'refunded' else 'partially_refunded' end as right_payment_status
+      from ${orders} o left join given g on g.order_id = o.id left join whole w on w.order_id = o.id
+      where ${inScope("o")})
+    ${differences("totals", orderFields)} union all ${differences("lines", lineFields)}
+    union all
+    select r.tenant_id, r.id, 'lines', 'unreadable', 'pieces of its lines', null from ${orderRefunds} r
+    where ${inScope("r")} and (json_type(r.lines) <> 'array'
+      or exists (select 1 from json_each(r.lines) j where j.type <> 'object'))`,
+});

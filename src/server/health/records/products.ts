@@ -1,57 +1,52 @@
 import { type SQL, sql } from "drizzle-orm";
-import { all, type CompiledStatement, param, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { indexProduct } from "../../modules/products/list/search.ts";
 import { productJson, variantJson, variantViews } from "../../modules/products/rendering.ts";
-import { type StockItem, stockChanged } from "../../modules/products/stock.ts";
+import { stockChanged } from "../../modules/products/stock.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
-import { beginBatch, endBatch } from "../../modules/products/variants/summaries.ts";
-import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
+import { requireTenant } from "../../modules/tenants/service.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { inScope } from "../in-stores.ts";
+import { differences, recordCheck, rowOf, setValue } from "./check.ts";
 import { isCoherent } from "./orders.ts";
 
-const held = sql`select l.product_id, l.variant_id, sum(l.quantity) as pieces
-  from ${orders} o join ${orderLines} l on l.order_id = o.id
-  where o.status = 'pending' and ${isCoherent("o")} and l.is_counted and ${inScope("o")} group by l.product_id, l.variant_id`;
-const productHeld = sql`${products} i left join held h on h.product_id = i.id and h.variant_id is null`;
-const variantHeld = sql`${productVariants} i left join held h on h.variant_id = i.id`;
-// An order with contradicting statuses may or may not reserve stock.
-const doubtful = sql`select l.product_id, l.variant_id from ${orders} o join ${orderLines} l on l.order_id = o.id
-  where not ${isCoherent("o")} and l.is_counted and ${inScope("o")}`;
-const isCertain = sql`not exists (
-  select 1 from doubtful d where d.product_id = i.id and d.variant_id is null or d.variant_id = i.id)`;
-const differs = sql`i.reserved <> coalesce(h.pieces, 0)`;
-const finding = sql`i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found,
-  coalesce(h.pieces, 0) as expected, ${isCertain} as fixable`;
+const counted = sql`${orders} o join ${orderLines} l on l.order_id = o.id where l.is_counted and ${inScope("o")}`;
 
-const selectStock = statement<Inconsistency>(sql`
-  with held as (${held}), doubtful as materialized (${doubtful})
-  select ${finding} from ${productHeld} where ${differs} and ${inScope("i")}
-  union all select ${finding} from ${variantHeld} where ${differs} and ${inScope("i")}`);
-const fixProducts: CompiledStatement<StockItem> = statement(sql`
-  update ${products} set reserved = r.pieces
-  from (with held as (${held}) select i.id, coalesce(h.pieces, 0) as pieces from ${productHeld}
-    where ${isNamed("i")} and ${differs}) r
-  where ${products}.id = r.id returning id as productId, null as variantId`);
-const fixVariants: CompiledStatement<StockItem> = statement(sql`
-  update ${productVariants} set reserved = r.pieces
-  from (with held as (${held}) select i.id, coalesce(h.pieces, 0) as pieces from ${variantHeld}
-    where ${isNamed("i")} and ${differs}) r
-  where ${productVariants}.id = r.id returning product_id as productId, id as variantId`);
+/** SQL for the items of a table whose reserved stock is not that of the orders that `isHolder` selects from `held`. */
+function wrongStock(table: typeof products | typeof productVariants, isHolder: SQL, target: SQL): SQL {
+  // An order with contradicting statuses may or may not reserve stock.
+  return sql`select i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found,
+      coalesce(h.pieces, 0) as expected, iif(h.is_doubtful, null, ${target}) as target
+    from ${table} i left join held h on ${isHolder} where i.reserved <> coalesce(h.pieces, 0) and ${inScope("i")}`;
+}
 
-export const reservedStock: RecordCheck = {
+export const reservedStock = recordCheck({
   id: "stock",
   about: "The reserved stock of products and variants is that of the pending orders.",
   remedy: "First correct the orders with contradicting statuses; then the doctor can compute the reserved stock.",
-  select: selectStock,
-  async fix(tx, params) {
-    await tx.db.execute(beginBatch);
-    const items = [...(await all(tx.db, fixProducts, params)), ...(await all(tx.db, fixVariants, params))];
-    await tx.db.batch([endBatch, ...items.map((item) => stockChanged(tx, item, "repair", params.now))]);
-    return items.length;
+  select: sql`
+    with held as (
+      select l.product_id, l.variant_id, max(not ${isCoherent("o")}) as is_doubtful,
+        sum(iif(o.status = 'pending' and ${isCoherent("o")}, l.quantity, 0)) as pieces
+      from ${counted} group by l.product_id, l.variant_id)
+    ${wrongStock(products, sql`h.product_id = i.id and h.variant_id is null`, rowOf(products, "i.id"))}
+    union all
+    ${wrongStock(productVariants, sql`h.variant_id = i.id`, rowOf(productVariants, "i.id", "i.product_id"))}`,
+  async fix(subject, row) {
+    const { ctx, now } = subject;
+    const [, { id, product_id: parent }] = JSON.parse(row.target ?? "");
+    const item = parent === undefined ? { productId: id, variantId: null } : { productId: parent, variantId: id };
+    const tenant = await requireTenant(ctx, row.namespace ?? "");
+    await inTransaction(ctx, async (tx) => {
+      await setValue({ ...subject, ctx: tx }, row);
+      await tx.db.execute(stockChanged({ ...tx, tenant }, item, "repair", toTimestamp(now())));
+    });
   },
-};
+});
 
-const fields = ["variants", "has_variants", "variants_stock", "variants_available"] as const;
+const fields = ["variants", "has_variants", "variants_stock", "variants_available"];
 
 // Computed as the triggers on the variants do.
 const living = (product: string) => sql`(select rendered, ${variantViews.catalog} as catalog, stock, reserved
@@ -61,76 +56,68 @@ const sums = sql`select product_id, count(*) as pieces,
   case when count(*) = count(stock) then sum(stock) end as stock,
   case when count(*) = count(stock) then sum(stock - reserved) end as available
   from ${productVariants} v where deleted_at is null and ${inScope("v")} group by product_id`;
-const selectVariants = statement<Inconsistency>(sql`
-  with sums as (${sums}),
-  compared as (
-    select p.tenant_id, p.id as record, 0 as fixable, p.has_variants, s.pieces is not null as right_has_variants,
-      p.variants_stock, s.stock as right_variants_stock,
-      p.variants_available, s.available as right_variants_available,
-      json_array_length(p.variants) || ' variants' || case when p.variants
-        is (select json_group_array(json(rendered)) from ${living("p.id")}) and p.catalog_variants
-        is (select json_group_array(json(catalog)) from ${living("p.id")}) then '' else ', out of date' end as variants,
-      coalesce(s.pieces, 0) || ' variants' as right_variants
-    from ${products} p left join sums s on s.product_id = p.id where p.deleted_at is null and ${inScope("p")})
-  ${differences("compared", fields)}`);
-export const variantSums: RecordCheck = {
+export const variantSums = recordCheck({
   id: "variants",
   about: "The JSON and the sums of a product's variants agree with its variants.",
   remedy: "Change one of the product's variants: the JSON and the sums are then computed again.",
-  select: selectVariants,
-};
+  select: sql`
+    with sums as (${sums}),
+    compared as (
+      select p.tenant_id, p.id as record, p.has_variants, s.pieces is not null as right_has_variants,
+        p.variants_stock, s.stock as right_variants_stock,
+        p.variants_available, s.available as right_variants_available,
+        json_array_length(p.variants) || ' variants' || case when p.variants
+          is (select json_group_array(json(rendered)) from ${living("p.id")}) and p.catalog_variants
+          is (select json_group_array(json(catalog)) from ${living("p.id")}) then '' else ', out of date' end as variants,
+        coalesce(s.pieces, 0) || ' variants' as right_variants
+      from ${products} p left join sums s on s.product_id = p.id where p.deleted_at is null and ${inScope("p")})
+    ${differences("compared", fields)}`,
+});
 
 const staleReplies = (table: typeof products | typeof productVariants, json: SQL) => sql`
   select tenant_id, id, case when json_valid(rendered) then rendered else '{}' end as found, ${json} as expected
   from ${table} i where deleted_at is null and rendered is not ${json} and ${inScope("i")}`;
 const foundMember = sql`json_extract(s.found, '$.' || e.key)`;
-const selectReplies = statement<Inconsistency>(sql`
-  with stale as materialized (
-    ${staleReplies(products, productJson)} union all ${staleReplies(productVariants, variantJson)})
-  select s.tenant_id, s.id as record, 'reply' || coalesce('.' || e.key, '') as field,
-    case when e.key is null then 'another text' else substr(${foundMember}, 1, 100) end as found,
-    coalesce(substr(e.value, 1, 100), 'null') as expected, 0 as fixable
-  from stale s left join json_each(s.expected) e on e.value is not ${foundMember}`);
 
 // Which side is damaged is not known.
-export const storedReplies: RecordCheck = {
+export const storedReplies = recordCheck({
   id: "replies",
   about: "The stored replies of products and variants agree with their columns.",
   remedy: "Compare the product with a backup, and save it with the right values: its reply is then computed again.",
-  select: selectReplies,
-};
+  select: sql`
+    with stale as materialized (
+      ${staleReplies(products, productJson)} union all ${staleReplies(productVariants, variantJson)})
+    select s.tenant_id, s.id as record, 'reply' || coalesce('.' || e.key, '') as field,
+      case when e.key is null then 'another text' else substr(${foundMember}, 1, 100) end as found,
+      coalesce(substr(e.value, 1, 100), 'null') as expected
+    from stale s left join json_each(s.expected) e on e.value is not ${foundMember}`,
+});
 
+const removeWords = statement(sql`
+  delete from product_search where rowid = ${param("row")}
+    and not exists (select 1 from ${products} where row_number = ${param("row")} and deleted_at is null)`);
 // The index stores no texts; only its table of lengths has a row for each product.
 const indexed = sql.raw("product_search_docsize");
-// Limited, because after some migrations no product is indexed until the server has run.
-const selectWords = statement<Inconsistency>(sql`
-  select * from (
-    select tenant_id, id as record, 'is_indexed' as field, 0 as found, 1 as expected, 1 as fixable
-    from ${products} p where is_indexed = 0 and deleted_at is null and ${inScope("p")}
-    union all
-    select p.tenant_id, p.id, 'words', 'missing', 'present', 1
-    from ${products} p left join ${indexed} d on d.id = p.row_number
-    where p.is_indexed = 1 and p.deleted_at is null and d.id is null and ${inScope("p")}
-    union all
-    select p.tenant_id, coalesce(p.id, cast(d.id as text)), 'words', 'present', 'missing', 1
-    from ${indexed} d left join ${products} p on p.row_number = d.id
-    where (p.row_number is null or p.deleted_at is not null) and ${inScope("p")})
-  limit 10000`);
-const removeOfDeleted = statement(sql`
-  delete from product_search where rowid in (
-    select row_number from ${products} p where ${isNamed("p")} and deleted_at is not null)`);
-const removeOfNone = statement(sql`
-  delete from product_search where rowid in (
-    select cast(value as integer) from json_each(${param("ids")}) j
-    where not exists (select 1 from ${products} p where p.row_number = cast(j.value as integer)))`);
 
-export const searchIndex: RecordCheck = {
+export const searchIndex = recordCheck({
   id: "search",
   about: "The search index contains all products that are not deleted, and nothing else.",
-  select: selectWords,
-  updates: [removeOfDeleted, removeOfNone],
-  async fix(tx, _params, ids) {
-    for (const id of ids) await indexProduct(tx, id);
-    return ids.length;
+  // Limited, because after some migrations no product is indexed until the server has run.
+  select: sql`
+    select * from (
+      select tenant_id, id as record, 'is_indexed' as field, 0 as found, 1 as expected, row_number as target
+      from ${products} p where is_indexed = 0 and deleted_at is null and ${inScope("p")}
+      union all
+      select p.tenant_id, p.id, 'words', 'missing', 'present', row_number
+      from ${products} p left join ${indexed} d on d.id = p.row_number
+      where p.is_indexed = 1 and p.deleted_at is null and d.id is null and ${inScope("p")}
+      union all
+      select p.tenant_id, coalesce(p.id, cast(d.id as text)), 'words', 'present', 'missing', d.id
+      from ${indexed} d left join ${products} p on p.row_number = d.id
+      where (p.row_number is null or p.deleted_at is not null) and ${inScope("p")})
+    limit 10000`,
+  async fix({ ctx }, { expected, target, record, namespace }) {
+    if (expected === "missing") await run(ctx.db, removeWords, { row: target });
+    else await indexProduct({ db: ctx.db, tenant: await requireTenant(ctx, namespace ?? "") }, record);
   },
-};
+});
