@@ -59,13 +59,18 @@ export function describeCatalogue(stage: Stage): void {
     }, 60_000);
 
     test("shows damaged and unknown addresses as not found, and a damaged basket as an empty one", async () => {
-      const { page } = await open("#/p/%E0%A4%A");
+      const visit = await open("#/p/%E0%A4%A");
+      const { page } = visit;
       await see(page, "It is not here any more");
       await page.evaluate('localStorage.setItem("shop basket", "{")');
       await page.goto(`${stage.shop_url}/#/basket`);
       await page.reload();
       await see(page, "There is nothing in it yet.");
       await page.goto(`${stage.shop_url}/#/__proto__`);
+      await see(page, "It is not here any more");
+      visit.allow(/status of 422/);
+      await page.goto(`${stage.shop_url}/#/?category=gone`);
+      await page.reload();
       await see(page, "It is not here any more");
     }, 60_000);
 

@@ -8,7 +8,9 @@ export function explain(error) {
   return error.requestId ? `${unknown} ${t("error.quote", { id: error.requestId })}` : unknown;
 }
 
-export function apology(error, retry) {
+export function apology(given, retry) {
+  // An address with a category that is gone is 5102.
+  const error = given.code === 5102 ? coded(5301) : given;
   const isMissing = error.code === 5301;
   return take("apology", {
     title: t(isMissing ? "error.missing" : error.code === "network" ? "error.offline" : "error.title"),
