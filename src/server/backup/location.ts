@@ -34,7 +34,7 @@ export function backupsFolder(dataDir: string): string {
   return join(dataDir, "backups");
 }
 
-/** A rehearsal that takes longer has failed, and its claim no longer counts. */
+/** A rehearsal that takes longer has failed. */
 export const maxRehearsalMs = 2 * 3_600_000;
 
 /** The source that a server rehearses to restore: its replica, else its backups; undefined where it makes neither. */

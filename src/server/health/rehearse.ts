@@ -1,8 +1,7 @@
 import { existsSync, statSync } from "node:fs";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { noteResult } from "../backup/last.ts";
-import { formatLocation, maxRehearsalMs, parseSource, rehearsedPlace } from "../backup/location.ts";
+import { maxRehearsalMs, parseSource, rehearsedPlace } from "../backup/location.ts";
 import { damaged } from "../backup/manifest.ts";
 import { fetchBackup } from "../backup/restore/fetch-backup.ts";
 import { makeRestoreTempDir } from "../backup/restore/temp-dir.ts";
@@ -13,20 +12,16 @@ import { maxWalBytes } from "../db/local/file-database.ts";
 import { syncFile } from "../db/local/sync-file.ts";
 import { migrate, readBirth } from "../db/migrate.ts";
 import { openDatabase, withConfiguredDatabase } from "../db/open.ts";
-import { type AppError, attempt, conflict, unavailable, wrongState } from "../errors.ts";
+import { type AppError, unavailable, wrongState } from "../errors.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
-import { openPlace, type Place } from "../replication/place.ts";
 import { fetchReplica, findReplica } from "../replication/rebuild.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { runDatabaseCheck } from "./doctor.ts";
 
-/** Begins the name of the object with which a process claims that it alone rehearses a place. */
-const claimPrefix = "rehearsal-";
-
 /**
  * Restores the newest state of a replica, of a directory of backups or of a backup aside, and checks it as `db check` does.
  * The result is noted in the data directory if its server rehearses this place. Blocks the process.
- * @throws conflict while another process rehearses it; unavailable where the disk has too little space; as `fetchReplica`.
+ * @throws unavailable where the disk has too little space; as `fetchReplica`.
  */
 export async function rehearse(config: Config, place: string) {
   const { dataDir } = config;
@@ -40,15 +35,13 @@ export async function rehearse(config: Config, place: string) {
   } catch (cause) {
     const error = storageError(cause, dataDir, "A restore cannot be rehearsed in") as AppError;
     const failure = { at: now(), message: error.message };
-    if (isOwn && error.kind !== "conflict") noteResult(dataDir, "rehearsal", { last_failure: failure });
+    if (isOwn) noteResult(dataDir, "rehearsal", { last_failure: failure });
     throw error;
   }
 }
 
 async function restoreAside(config: Config, address: string, isOwn: boolean) {
   const source = parseSource(address, "<place>");
-  const isDirectory = source.kind !== "stdout" && source.name === undefined;
-  const release = isDirectory ? await claim(openPlace(formatLocation(source), config), config) : undefined;
   const { path: folder, remove } = await makeRestoreTempDir(config.dataDir, false);
   process.once("exit", remove);
   try {
@@ -72,7 +65,6 @@ async function restoreAside(config: Config, address: string, isOwn: boolean) {
     return { state_at: at, bytes: statSync(path).size, ...inspection.contents };
   } finally {
     remove();
-    await release?.();
   }
 }
 
@@ -84,25 +76,6 @@ async function requireSameDatabase(config: Config, address: string, begunAt: str
   const message = `${address} has another database, created at ${begunAt}; the one here was created at ${own}.`;
   throw wrongState(message, { remedy: "Choose an empty place for the replica or the backups of this one." });
 }
-
-/** Claims a place until the process ends, or for hours at most. Returns the function that ends the claim. */
-async function claim(place: Place, { dataDir }: Config): Promise<() => Promise<void>> {
-  const own = { host: hostname(), data_dir: dataDir, pid: process.pid, at: new Date().toISOString() };
-  const last = (await place.list(claimPrefix)).findLast((name) => /^rehearsal-\d{10}$/.test(name));
-  const read = async (name: string) => JSON.parse(new TextDecoder().decode(await place.get(name))) as typeof own | null;
-  const other = last && (await read(last).catch(() => null));
-  if (other && Date.now() - Date.parse(other.at) < maxRehearsalMs && (other.host !== own.host || isAlive(other.pid))) {
-    throw conflict(`${other.host} (${other.data_dir}) rehearses a restore from ${place.address} since ${other.at}.`);
-  }
-  const name = `${claimPrefix}${String(Number(last?.slice(claimPrefix.length) ?? 0) + 1).padStart(10, "0")}`;
-  // A place that this account can only read is rehearsed without a claim.
-  const isMine = await place.create(name, new TextEncoder().encode(JSON.stringify(own))).catch(() => true);
-  if (!isMine) throw conflict(`Another process rehearses a restore from ${place.address} now.`);
-  if (last && other) await place.remove(last).catch(() => {});
-  return () => place.remove(name).catch(() => {});
-}
-
-const isAlive = (pid: number) => attempt(() => process.kill(pid, 0)) === true;
 
 /** The server's largest WAL must have space meanwhile. */
 function requireSpace({ dataDir }: Config, folder: string): void {

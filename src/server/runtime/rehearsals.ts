@@ -66,5 +66,5 @@ async function runProcess(config: Config, { command, env }: Deps, signal: AbortS
   const message = `Its process was ended by ${child.signalCode}.`;
   const at = new Date().toISOString();
   if (child.signalCode !== null) noteResult(dataDir, "rehearsal", { last_failure: { at, message } });
-  return readLast(dataDir, "rehearsal").last_failure?.message ?? "Another process rehearses it.";
+  return readLast(dataDir, "rehearsal").last_failure?.message ?? "Its result could not be noted.";
 }
