@@ -47,8 +47,8 @@ export class Failures {
 
   /** Returns the milliseconds until the next try: twice as long each time. */
   begin(error: unknown): number {
-    const { message: what, remedy } = error as AppError;
-    const message = [what, remedy].filter(Boolean).join(" ");
+    const { message: what, remedy = "Check the place, its account and the network." } = error as AppError;
+    const message = `${what} ${remedy}`;
     this.#calledAt = undefined;
     this.#failedAt = Date.now();
     this.notice("error", `${this.#fails}: ${message}`);
