@@ -40,7 +40,7 @@ export async function runStandby(config: Config, from: string, self: Omit<Server
     throw wrongState(`${dataDir} has a copy of ${known.place}. Choose another --data-dir, or remove all of it.`);
   }
   const lock = await acquireServerLock(dataDir);
-  if (lock === null) throw unavailable(`Another standby or server uses ${dataDir}. Stop it, or choose another --data-dir.`);
+  if (lock === null) throw unavailable(`Another standby or server uses ${dataDir}. Stop it, or choose another.`);
   rmSync(stopFile(dataDir), { force: true });
   const checkingStop = setInterval(() => existsSync(stopFile(dataDir)) && stop.abort(), stopCheckMs);
   try {
