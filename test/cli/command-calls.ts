@@ -67,7 +67,7 @@ const newShop = [
   "en",
   "--key-name",
   "web",
-].concat("--no-origins", "--no-mail", "--no-serve");
+].concat("--no-origins", "--no-serve");
 
 /** Writes an executable that is this version of the program, and returns it with its checksum as arguments. */
 function makeProgram(dir: string): string[] {
@@ -91,7 +91,6 @@ export const commandCalls: Record<string, CommandCall> = {
       ...confirmed("Publish the key now?"),
       // The second choice: print it on the screen.
       ["Where should the key's secret go?", "\u001b[B\r"],
-      ["of the replica (optional)", "\r"],
       ...confirmed("Create the store?"),
     ],
     instead: () => ["--owner-password-stdin", "--publish"],

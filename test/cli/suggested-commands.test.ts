@@ -62,7 +62,7 @@ test("at 40 columns notes, warnings and errors break between words, and a comman
   for (const line of [
     ["key", "list", "-n", "demo"],
     ["key", "show", "-n", "demo", "nope"],
-    ["init", "-n", "demo", "--no-owner", "--no-mail", "--no-serve", "--title", "Other", "--no-input"],
+    ["init", "-n", "demo", "--no-owner", "--no-serve", "--title", "Other", "--no-input"],
   ]) {
     const { screen } = await runAtTerminal([...line, "--data-dir", cli.dataDir], [], { env, columns: 40 });
     const text = stripEscapes(screen);

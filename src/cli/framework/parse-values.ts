@@ -64,7 +64,7 @@ export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
-/** Of each group at most one flag may be given, where `--no-mail` is one of them too. */
+/** Of each group at most one flag may be given, where `--no-owner` is one of them too. */
 export function refuseTogether(args: object, groups: readonly (readonly string[])[]): void {
   const values = new Map<string, unknown>(Object.entries(args));
   for (const group of groups) {

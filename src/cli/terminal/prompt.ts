@@ -69,22 +69,9 @@ interface Choice<T> {
   name: string;
 }
 
-/** Asks to choose one of a few answers. The first is preselected unless another is suggested. */
-export function askChoice<T>(message: string, choices: Choice<T>[], suggestion?: T): Promise<T> {
-  const config = { message: fit(message), choices, ...(suggestion !== undefined && { default: suggestion }) };
-  return ask(({ select }, streams) => select(config, streams)) as Promise<T>;
-}
-
-/** Asks to choose one of many answers by typing a part of it. The suggested one is listed first. */
-export function askSearch(message: string, choices: Choice<string>[], suggestion: string): Promise<string> {
-  const ordered = choices.toSorted((a, b) => Number(b.value === suggestion) - Number(a.value === suggestion));
-  const source = (term = "") => {
-    const wanted = term.trim().toLowerCase();
-    const rank = ({ value, name }: Choice<string>) =>
-      value.toLowerCase().startsWith(wanted) ? 0 : name.toLowerCase().includes(wanted) ? 1 : 2;
-    return ordered.filter((choice) => rank(choice) < 2).toSorted((a, b) => rank(a) - rank(b));
-  };
-  return ask(({ search }, streams) => search({ message: fit(message), source, pageSize: 7 }, streams));
+/** Asks to choose one of a few answers. The first is preselected. */
+export function askChoice<T>(message: string, choices: Choice<T>[]): Promise<T> {
+  return ask(({ select }, streams) => select({ message: fit(message), choices }, streams)) as Promise<T>;
 }
 
 /** Asks yes or no; `signal` ends the question. */

@@ -48,7 +48,7 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
 }
 
 /** Reads a chain and its first certificate. Errors: validationFailed naming the file. */
-export async function readChain(path: string): Promise<{ cert: string; leaf: X509Certificate }> {
+async function readChain(path: string): Promise<{ cert: string; leaf: X509Certificate }> {
   const cert = await readPem(path);
   try {
     return { cert, leaf: new X509Certificate(cert) };

@@ -5,8 +5,7 @@ import { prepareUser } from "../../../server/modules/users/service.ts";
 import { beginContext } from "../../context/context.ts";
 import { commandLine, quoteWords } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
-import { givesPassword, type InitArgs, wantsRandomPassword } from "./flags.ts";
-import { readMailFlags } from "./mail.ts";
+import { givesPassword, type InitArgs, readSettings, wantsRandomPassword } from "./flags.ts";
 import { type Plan, readInitConfig } from "./plan.ts";
 import { startService, writeUnit } from "./unit.ts";
 
@@ -17,8 +16,8 @@ export type Outcome = Awaited<ReturnType<typeof createShop>>;
  * Creates the missing parts of the store in one transaction, then writes the secrets to files. Where that is
  * impossible, the error names the commands that replace them.
  */
-export async function createShop(args: InitArgs, console: Console, plan: Plan) {
-  const { config, answers, unit } = plan;
+export async function createShop(console: Console, plan: Plan) {
+  const { args, config, answers, unit } = plan;
   const { namespace, store, owner, key } = answers;
   const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };
   const prepared = account && (await prepareUser({ actor: { kind: "terminal" } }, { ...account, role: "owner" }));
@@ -35,11 +34,10 @@ export async function createShop(args: InitArgs, console: Console, plan: Plan) {
     },
     /** Paths of the files that new secrets were written to. */
     files: {} as { key?: string; password?: string },
-    mail: answers.mail,
+    isMailTested: answers.mail?.isTested ?? false,
     settings: { path: envFilePath(config.dataDir), written: [], kept: [] } as EnvFileChange,
     run: answers.run,
-    /** Whether a server of this data directory runs already. */
-    isRunning: answers.isRunning,
+    /** The URL of a server of this data directory that runs already. */
     runningUrl: answers.runningUrl,
     unit: unit && { ...unit, written: false, started: false },
     /** One sentence for each flag whose value differs from the existing one, which is kept. */
@@ -73,9 +71,16 @@ export function secretsLost({ setup, secrets, config }: Outcome, reason: string,
 }
 
 /** Writes bodega.env and the unit, and starts the service. Each step is noted in the outcome. */
-export async function finishSetup(args: InitArgs, console: Console, plan: Plan, outcome: Outcome): Promise<void> {
+export async function finishSetup(console: Console, plan: Plan, outcome: Outcome): Promise<void> {
+  const { args, answers } = plan;
   const { dataDir, port } = plan.config;
-  outcome.settings = addToEnvFile(dataDir, wantedSettings(args, console, plan));
+  const { mail } = answers;
+  // The server and every later command read them.
+  const settings = {
+    ...readSettings(args),
+    ...(mail && { BODEGA_SMTP_URL: mail.smtpUrl, BODEGA_MAIL_FROM: mail.mailFrom }),
+  };
+  outcome.settings = addToEnvFile(dataDir, settings);
   outcome.config = { ...readInitConfig({ ...args, "data-dir": dataDir }, console, false), port };
   outcome.kept = listKept(args, outcome, console.command);
   const { unit } = outcome;
@@ -84,26 +89,6 @@ export async function finishSetup(args: InitArgs, console: Console, plan: Plan, 
   if (!plan.startsService) return;
   startService();
   unit.started = true;
-}
-
-/** Values for bodega.env, which the server and every later command read. */
-function wantedSettings(args: InitArgs, console: Console, { answers }: Plan): Record<string, string> {
-  // A server that is configured already is not tested again; a different one is reported as kept.
-  const mail = answers.mail ?? (args.mail ? readMailFlags(args, console) : null);
-  const wanted = {
-    BODEGA_DATABASE_URL: args["database-url"],
-    BODEGA_HOST: args.host,
-    BODEGA_PORT: args.port === "0" ? undefined : args.port,
-    ...answers.address,
-    BODEGA_REPLICATE_TO: answers.replicateTo,
-    BODEGA_LOG: args.log,
-    BODEGA_LOG_LEVEL: args["log-level"],
-    BODEGA_SMTP_URL: mail?.smtpUrl,
-    BODEGA_MAIL_FROM: mail?.mailFrom,
-  };
-  return Object.fromEntries(
-    Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }
 
 /** One sentence for each flag whose value differs from the existing one, with the command that changes it. */

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Shop } from "../../../server/admin/create-shop.ts";
 import { readVariable } from "../../../server/config/environment.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
@@ -10,6 +11,7 @@ import {
   fileArg,
   namespaceArg,
   type SharedValues,
+  sharedArgs,
   valueArg,
 } from "../../framework/args.ts";
 import { refuseTogether } from "../../framework/parse-values.ts";
@@ -54,7 +56,6 @@ export const initFlags = {
   "save-secret-to": fileArg("Write the key's secret to this new file (mode 0600) and do not print it"),
   "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
   "mail-from": { ...valueArg("address", "Sender address of all mail"), configEnv: "BODEGA_MAIL_FROM" },
-  mail: { type: "boolean", default: true, description: "Configure no mail server" },
   "mail-test": { type: "boolean", default: true, description: "Do not send a test mail" },
   systemd: { type: "boolean", description: "Write a systemd unit, so that the server starts at boot" },
   "print-unit": { type: "boolean", description: "Print a systemd unit, and create nothing" },
@@ -91,7 +92,6 @@ const exclusive: readonly (readonly string[])[] = [
   ["--owner-password-stdin", "--owner-password-file", "--save-password-to"],
   ["--no-owner", "--owner-email"],
   ["--no-origins", "--origin"],
-  ["--no-mail", "--smtp-url-file"],
 ];
 
 /** Refuses values that no service accepts and flags that exclude each other, before anything is asked. */
@@ -116,6 +116,17 @@ export function wantsRandomPassword(args: InitArgs): boolean {
 /** The sender address of --mail-from or of the environment. */
 export function readSender(args: InitArgs, console: Console): string | undefined {
   return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
+}
+
+/** The settings that flags give, as variables of the server's environment, except the mail server. */
+export function readSettings(args: InitArgs): Record<string, string> {
+  const flags = { ...initFlags, "database-url": sharedArgs["database-url"] };
+  const entries = Object.entries(flags).flatMap(([name, arg]) => {
+    const value = [args[name as keyof typeof flags] ?? []].flat().join(",");
+    if (!("configEnv" in arg) || value === "") return [];
+    return [[arg.configEnv, "completes" in arg && !value.startsWith("s3:") ? resolve(value) : value]];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Without a terminal, required flags must be given. `namespace` is undefined when the flags leave it open. */

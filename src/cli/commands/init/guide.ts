@@ -20,7 +20,12 @@ export function formatGuide(outcome: Outcome, url: string, columns: number | und
   return `\n${[store, ...steps].join("\n\n")}\n\n`;
 }
 
-function listFields({ setup, config, files, mail, settings, secrets }: Outcome, url: string): [string, string][] {
+/** The mail server without its credentials; undefined for none. */
+export function mailHost({ smtpUrl }: Outcome["config"]): string | undefined {
+  return smtpUrl && new URL(smtpUrl).host;
+}
+
+function listFields({ setup, config, files, settings, secrets }: Outcome, url: string): [string, string][] {
   const { store, owner, key } = setup;
   const rows: [label: string, value: string | false | null | undefined][] = [
     ["Store", `${store.title}, ${store.currency}, ${store.language}`],
@@ -30,7 +35,7 @@ function listFields({ setup, config, files, mail, settings, secrets }: Outcome, 
     ["Key", key && `${key.name}, ${key.published ? "published" : "not published"}`],
     ["App id", key?.app_id],
     ["App secret", secrets.key ?? (files.key && `in ${files.key}`)],
-    ["Mail", mail && `${new URL(mail.smtpUrl).host}, from ${mail.mailFrom}${mail.isTested ? "" : " (not tested)"}`],
+    ["Mail", config.smtpUrl && `${mailHost(config)}, from ${config.mailFrom}`],
     ["Data", config.dataDir],
     ["Replica", config.replicateTo],
     ["Settings", settings.written.length > 0 && settings.path],
@@ -43,23 +48,33 @@ function listFields({ setup, config, files, mail, settings, secrets }: Outcome, 
 type Step = [title: string, ...lines: string[]];
 
 function listSteps(outcome: Outcome, url: string): Step[] {
-  const { setup, run, config, unit, isRunning, settings } = outcome;
-  const isStopped = run === "none" && !isRunning;
+  const { setup, run, config, unit, runningUrl, settings } = outcome;
+  const isStopped = run === "none" && runningUrl === undefined;
   const { key } = setup;
   const program = programName();
   const isDefault = relative(process.cwd(), config.dataDir) === defaultDataDir;
   const bodega = (words: string) =>
     `${program} ${words}${isDefault ? "" : ` --data-dir ${quoteWords(config.dataDir)}`}`;
+  const add = (flags: string) => bodega(`init -n ${setup.store.namespace}${setup.owner ? "" : " --no-owner"} ${flags}`);
   const steps: (Step | false)[] = [
     unit !== null &&
       !unit.started && ["Start the server now and at every boot", ...startCommands.map((words) => words.join(" "))],
-    isRunning && [
+    runningUrl !== undefined && [
       `The server runs already${settings.written.length > 0 ? ". Restart it to apply the new settings" : ""}`,
     ],
     isStopped && ["Start the server", bodega("serve")],
     isStopped && ["Print a file that starts it", bodega("init --print-unit"), bodega("init --print-compose")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
     productStep(outcome, url, bodega),
+    config.smtpUrl === undefined && [
+      "Mail is kept in the outbox. Add a mail server",
+      add("--smtp-url-file <file> --mail-from <address>"),
+    ],
+    config.replicateTo === undefined &&
+      config.databaseUrl === undefined && [
+        "There is no replica. Have each change on another disk or in S3",
+        add("--replicate-to <dir|s3://bucket/prefix>"),
+      ],
     ["Check the installation", bodega("doctor"), `${program} --help`],
   ];
   return steps.filter((step) => step !== false);

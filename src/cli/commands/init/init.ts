@@ -15,13 +15,14 @@ export default defineCommand({
     "bodega init -n demo --smtp-url-file smtp.url --mail-from shop@example.com --systemd --data-dir /var/lib/bodega",
   ],
   notes: [
-    "At a terminal it asks for everything that the flags leave open, shows a summary whose parts can be changed, and writes nothing before the last answer. " +
+    "At a terminal it asks for what the flags leave open, shows a summary whose parts can be changed, and writes nothing before the last answer. " +
       "Elsewhere it needs --title or --namespace, and --owner-email with a password, or --no-owner. " +
       "The key stays unpublished without --publish, and no browser can use it without --origin.",
     passwordNote,
     "It can be repeated: it adds what is missing, changes nothing that exists, creates no second key, and lists every " +
       "flag whose value differs from the existing one.",
-    "It sends a test mail to the owner before it writes anything. The mail server and the flags of the server are saved " +
+    "Add a mail server or a replica at once or later with --smtp-url-file and --replicate-to. It sends a test mail to the " +
+      "owner before it writes anything. The mail server and the flags of the server are saved " +
       "in bodega.env in the data directory (mode 0600). The server and every command read that file; environment " +
       "variables and flags take precedence.",
     "With --systemd as root, the data directory is /var/lib/bodega unless another is named or ./bodega-data exists. " +
@@ -41,9 +42,9 @@ export default defineCommand({
     let signal: NodeJS.Signals | undefined;
     let { config } = plan;
     try {
-      const outcome = await createShop(args, console, plan);
+      const outcome = await createShop(console, plan);
       try {
-        await finishSetup(args, console, plan, outcome);
+        await finishSetup(console, plan, outcome);
       } finally {
         await printOutcome(console, outcome);
       }

@@ -3,8 +3,7 @@ import { resolve } from "node:path";
 import { findShop, type Shop } from "../../../server/admin/create-shop.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { databaseFile } from "../../../server/config/data-dir.ts";
-import { compareEnvFile, defaultDataDir } from "../../../server/config/env-file.ts";
-import { isServerRunning } from "../../../server/db/local/file-lock.ts";
+import { defaultDataDir } from "../../../server/config/env-file.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
 import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
 import { reservePort } from "../../../server/runtime/port.ts";
@@ -18,11 +17,11 @@ import { info } from "../../terminal/output.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import { renderFields } from "../../terminal/table.ts";
 import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
-import { takeAddress, takeKey, takeOwner, takeReplica } from "./access.ts";
+import { takeKey, takeOwner, takePublicUrl } from "./access.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
 import { takeMail } from "./mail.ts";
 import { askNamespace, findNamespace, takeStore } from "./store.ts";
-import { askRunMode, confirmStart, describeUnit, hasSystemd, readRunMode, requireWritable } from "./unit.ts";
+import { askRunMode, describeUnit, hasSystemd, readRunMode, runModes } from "./unit.ts";
 
 /** Everything that is decided before `init` writes anything. */
 export type Plan = Awaited<ReturnType<typeof planShop>>;
@@ -31,38 +30,37 @@ export type Plan = Awaited<ReturnType<typeof planShop>>;
 const systemDataDir = "/var/lib/bodega";
 
 /** Checks the flags, asks the questions and checks that everything can be written. Writes nothing. */
-export async function planShop(args: InitArgs, console: Console) {
-  checkFlags(args);
-  const given = readRunMode(args);
-  let config = readInitConfig(args, console, given === "systemd");
-  if (given === "systemd") requireWritable(describeUnit(config, args["unit-dir"]));
-  if (args["tls-cert"] !== undefined && config.tls !== undefined) await readCertificate(config.tls);
-  const answers = await gatherAnswers(args, console, config);
-  const { run, key, owner } = answers;
-  if (run === "systemd" && given === undefined) config = readInitConfig(args, console, hasSystemd());
-  config = { ...config, replicateTo: answers.replicateTo ?? config.replicateTo };
+export async function planShop(given: InitArgs, console: Console) {
+  checkFlags(given);
+  const preset = readInitConfig(given, console, readRunMode(given) === "systemd");
+  if (given["tls-cert"] !== undefined && preset.tls !== undefined) await readCertificate(preset.tls);
+  if (given["replicate-to"] !== undefined) {
+    const { requirePlace } = await import("../../../server/replication/place.ts");
+    await requirePlace(given["replicate-to"], preset);
+  }
+  const answers = await gatherAnswers(given, console, preset);
+  const { run, key, owner, publicUrl } = answers;
+  const args = { ...given, "public-url": publicUrl };
+  let config = readInitConfig(args, console, run === "systemd");
   // The guide is printed before the server listens, and names its port.
   if (run === "serve" && config.port === 0) config = { ...config, port: await reservePort(config) };
   const unit = run === "systemd" ? describeUnit(config, args["unit-dir"]) : null;
-  if (unit !== null) requireWritable(unit);
-  const planFile = (isWanted: boolean, path: string | undefined, flag: string) => {
-    if (isWanted && path === undefined) requireReader(console, flag);
-    return isWanted && path !== undefined ? planSecretFile(path, flag) : undefined;
+  const planFile = (path: string | undefined, flag: string) => {
+    if (path !== undefined) return planSecretFile(path, flag);
+    requireReader(console, flag);
   };
   /** Files for new secrets; undefined for those that are printed. */
   const files = {
-    key: planFile(key !== null, key?.secretFile, "--save-secret-to"),
-    password: planFile(owner?.isRandom === true, args["save-password-to"], "--save-password-to"),
+    key: key === null ? undefined : planFile(key.secretFile, "--save-secret-to"),
+    password: owner?.isRandom ? planFile(args["save-password-to"], "--save-password-to") : undefined,
   };
   if (files.key !== undefined && files.key.path === files.password?.path) {
     throw new UsageError("--save-secret-to and --save-password-to must name different files.");
   }
-  const startsService = unit !== null && (await confirmStart(unit, console));
-  return { config, answers, files, unit, startsService };
+  const isInstalled = args["unit-dir"] === undefined && hasSystemd();
+  const startsService = unit?.existing === undefined && isInstalled && (console.canAsk || console.assumeYes);
+  return { args, config, answers, files, unit, startsService };
 }
-
-/** What `gatherAnswers` returns. */
-export type Answers = Awaited<ReturnType<typeof gatherAnswers>>;
 
 /** The answers of flags and questions. A part is null when it exists already or is not wanted. Writes nothing. */
 async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
@@ -81,51 +79,47 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const shop = await readShop(named.namespace);
   let store = shop.store === null ? await takeStore(args, console, named) : null;
   let owner = shop.owner === null && args.owner ? await takeOwner(args, console) : null;
+  const { title, language } = store ?? (shop.store as NonNullable<Shop["store"]>);
+  const to = owner?.email ?? shop.owner?.email;
+  const mail = await takeMail(args, console, { dataDir: config.dataDir, title, language, to });
   let key = shop.key === null ? await takeKey(args, console, named.namespace) : null;
-  const hasMail = wantsMail(args, config);
-  const takeServer = () => {
-    const { title, language } = store ?? (shop.store as NonNullable<Shop["store"]>);
-    return takeMail(args, console, { title, language, to: owner?.email ?? shop.owner?.email });
-  };
-  let mail = hasMail ? await takeServer() : null;
-  const isRunning = config.databaseUrl === undefined && (await isServerRunning(config.dataDir));
   // Its flags can differ from the settings.
-  const runningUrl = isRunning ? (await readServerStatus(config.dataDir))?.url : undefined;
-  const takeRun = async () => ({
-    address: await takeAddress(args, console, config),
-    replicateTo: await takeReplica(args, console, config),
-    run: readRunMode(args) ?? (isRunning ? ("none" as const) : await askRunMode(console)),
+  const runningUrl = config.databaseUrl === undefined ? (await readServerStatus(config.dataDir))?.url : undefined;
+  const takeServer = async () => ({
+    publicUrl: await takePublicUrl(args, console, config),
+    run: readRunMode(args) ?? (console.canAsk && runningUrl === undefined ? await askRunMode() : "none"),
   });
-  let server = await takeRun();
+  let server = await takeServer();
   for (;;) {
     const { namespace } = named;
-    const answers = { namespace, store, owner, key, mail, ...server, isRunning, runningUrl };
-    const again = console.canAsk && !console.assumeYes ? await confirmAnswers(console, answers, hasMail) : undefined;
-    if (again === undefined) return answers;
+    const answers = { namespace, store, owner, key, mail, ...server, runningUrl };
+    if (!console.canAsk || console.assumeYes) return answers;
+    const again = await confirmAnswers(console, answers, args["replicate-to"]);
+    if (again === "yes") return answers;
     if (again === "store") {
       named = await askNamespace(args, existing);
       store = await takeStore(args, console, named);
     }
     if (again === "owner") owner = await takeOwner(args, console);
     if (again === "key") key = await takeKey(args, console, named.namespace);
-    if (again === "mail") mail = await takeServer();
-    if (again === "server") server = await takeRun();
+    if (again === "server") server = await takeServer();
   }
 }
 
-const servers = { serve: "now, in this terminal", systemd: "as a systemd service", none: "not started" } as const;
-type Part = "store" | "owner" | "key" | "mail" | "server";
-
-/** Shows what will be created, and asks whether to. Returns the part to ask for again; undefined to go on. */
-async function confirmAnswers(console: Console, answers: Answers, hasMail: boolean): Promise<Part | undefined> {
-  const { namespace, store, owner, key, mail, address, replicateTo, run } = answers;
-  const facts: Record<Part, (string | null | false | undefined)[] | null | false> = {
+/** Shows what will be created, and asks whether to. Returns the part to ask for again, or `yes`. */
+async function confirmAnswers(
+  console: Console,
+  { namespace, store, owner, key, mail, publicUrl, run }: Awaited<ReturnType<typeof gatherAnswers>>,
+  replica: string | undefined,
+) {
+  const smtp = mail && `mail through ${new URL(mail.smtpUrl).host}`;
+  const facts = {
     store: store && [`${store.title} (${namespace})`, `prices in ${store.currency}`, `language ${store.language}`],
     owner: owner && [owner.name, owner.email, owner.isRandom && "generated password"],
     key: key && [key.name, key.publish ? "published" : "unpublished", ...key.origins, key.secretFile],
-    mail: hasMail && (mail ? [new URL(mail.smtpUrl).host, `from ${mail.mailFrom}`] : ["none"]),
-    server: [servers[run], address.BODEGA_PUBLIC_URL, replicateTo && `replica in ${replicateTo}`],
+    server: [runModes[run], publicUrl, smtp, replica && `replica in ${replica}`],
   };
+  type Part = keyof typeof facts;
   const parts = (Object.keys(facts) as Part[]).filter((part) => facts[part]);
   const label = (part: Part) => part.charAt(0).toUpperCase() + part.slice(1);
   const fields = parts.map(
@@ -138,20 +132,13 @@ async function confirmAnswers(console: Console, answers: Answers, hasMail: boole
     { value: "no", name: "no, cancel" },
   ]);
   if (next === "no") throw new CancelledError();
-  return next === "yes" ? undefined : next;
+  return next;
 }
 
 async function greet(console: Console, config: Config, isNew: boolean): Promise<void> {
   const existing = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
   await info(console, isNew ? `This creates a store in ${config.dataDir}.` : existing);
-  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.");
-  await info(console, "");
-}
-
-/** Whether to set up mail: not if bodega.env has a mail server, and if the environment has one, only with a flag. */
-function wantsMail(args: InitArgs, config: Config): boolean {
-  const isConfigured = compareEnvFile(config.dataDir, { BODEGA_SMTP_URL: "" }).kept.length > 0;
-  return args.mail && !isConfigured && (config.smtpUrl === undefined || args["smtp-url-file"] !== undefined);
+  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.\n");
 }
 
 /** The configuration that the flags ask for. A service of root has its data below /var/lib. */

@@ -1,14 +1,13 @@
 import { resolve } from "node:path";
 import { envFilePath } from "../../../server/config/env-file.ts";
 import { addressOf } from "../../../server/runtime/port.ts";
-import { sharedArgs } from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { info, printJson, warn } from "../../terminal/output.ts";
 import { toUserRecord } from "../user/print.ts";
 import { type Outcome, secretsLost } from "./create.ts";
-import { checkFlags, type InitArgs, initFlags } from "./flags.ts";
-import { formatGuide } from "./guide.ts";
+import { checkFlags, type InitArgs, readSettings } from "./flags.ts";
+import { formatGuide, mailHost } from "./guide.ts";
 import { readInitConfig } from "./plan.ts";
 import { describeUnit, renderCompose } from "./unit.ts";
 
@@ -52,34 +51,23 @@ export async function printService(args: InitArgs, console: Console): Promise<vo
   checkFlags(args);
   const isUnit = args["print-unit"];
   const config = readInitConfig(args, console, isUnit);
-  const { text, warnings } = isUnit ? describeUnit(config, undefined, readSettings(args)) : renderCompose(config);
+  // Everyone can read a unit, so that it names the file of a secret.
+  const mailFile = args["smtp-url-file"] && { BODEGA_SMTP_URL_FILE: resolve(args["smtp-url-file"]) };
+  const settings = { ...readSettings(args), ...(mailFile || {}) };
+  const { text, warnings } = isUnit ? describeUnit(config, undefined, settings) : renderCompose(config);
   for (const warning of warnings) await warn(console, warning);
   if (isUnit) await warnOfEnvironment(console, envFilePath(config.dataDir));
   await (console.json ? printJson(console, { text }) : console.write(text));
 }
 
-/** The settings that flags give, as variables. Everyone can read a unit, so that it names the file of a secret. */
-function readSettings(args: InitArgs): Record<string, string> {
-  const smtpUrl = { configEnv: "BODEGA_SMTP_URL", completes: "file" };
-  const flags = { ...initFlags, "database-url": sharedArgs["database-url"], "smtp-url-file": smtpUrl };
-  const entries = Object.entries(flags).flatMap(([name, arg]) => {
-    const value = [args[name as keyof typeof flags] ?? []].flat().join(",");
-    if (!("configEnv" in arg) || value === "") return [];
-    const variable = name.endsWith("-file") ? `${arg.configEnv}_FILE` : arg.configEnv;
-    return [[variable, "completes" in arg && !value.startsWith("s3:") ? resolve(value) : value]];
-  });
-  return Object.fromEntries(entries);
-}
-
 async function reportUnit(console: Console, { settings }: Outcome, unit: NonNullable<Outcome["unit"]>): Promise<void> {
   for (const warning of unit.warnings) await warn(console, warning);
   await warnOfEnvironment(console, settings.path);
-  if (unit.written) await info(console, `Wrote ${unit.path}`);
-  else if (unit.existing === unit.text) await info(console, `${unit.path} exists and is up to date.`);
-  else {
-    await info(console, `${unit.path} was not changed. It differs from the unit of --print-unit.`);
-    await info(console, "To replace it, remove the file, repeat this command, then run: systemctl daemon-reload");
-  }
+  const { path } = unit;
+  if (unit.written) await info(console, `Wrote ${path}`);
+  else if (unit.existing === unit.text) await info(console, `${path} exists and is up to date.`);
+  else
+    await info(console, `${path} was not changed. It differs from --print-unit. To have it written, remove it first.`);
 }
 
 async function warnOfEnvironment(console: Console, envFile: string): Promise<void> {
@@ -90,7 +78,7 @@ async function warnOfEnvironment(console: Console, envFile: string): Promise<voi
   await warn(console, `The service does not see ${names.join(", ")} of this environment. Add them to ${envFile}`);
 }
 
-function toJson({ setup, secrets, files, mail, settings, unit, config, kept, runningUrl }: Outcome) {
+function toJson({ setup, secrets, files, isMailTested, settings, unit, config, kept, runningUrl }: Outcome) {
   const { store, owner, made } = setup;
   const key = setup.key && Object.fromEntries(Object.entries(setup.key).filter(([name]) => name !== "app_secret"));
   return {
@@ -106,7 +94,7 @@ function toJson({ setup, secrets, files, mail, settings, unit, config, kept, run
       ...(secrets.key !== undefined && { app_secret: secrets.key }),
       ...(files.key !== undefined && { secret_file: files.key }),
     },
-    mail: mail && { host: new URL(mail.smtpUrl).host, from: mail.mailFrom, tried: mail.isTested },
+    mail: config.smtpUrl ? { host: mailHost(config), from: config.mailFrom, tried: isMailTested } : null,
     url: runningUrl ?? addressOf(config),
     data_dir: config.dataDir,
     settings_file: settings.path,

@@ -1,15 +1,21 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { runSystemctl } from "../../../server/admin/systemctl.ts";
 import { isTemporary, renderUnit, stateDirectoryOf, unitName } from "../../../server/admin/systemd-unit.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { ownCommand } from "../../../server/config/own-command.ts";
-import { errnoOf, unavailable } from "../../../server/errors.ts";
-import type { Console } from "../../terminal/console.ts";
-import { askChoice, askYesNo } from "../../terminal/prompt.ts";
+import { attempt, errnoOf, unavailable } from "../../../server/errors.ts";
+import { askChoice } from "../../terminal/prompt.ts";
 import type { InitArgs } from "./flags.ts";
 
-/** How the server runs after `init`: `systemd` installs a service. */
-type RunMode = "serve" | "systemd" | "none";
+/** How the server runs after `init`. */
+export const runModes = {
+  serve: "now, in this terminal",
+  systemd: "as a systemd service, now and at every boot",
+  none: "do not start it yet",
+} as const;
+
+type RunMode = keyof typeof runModes;
 
 const systemUnits = "/etc/systemd/system";
 
@@ -19,20 +25,22 @@ export const startCommands = [
   ["systemctl", "enable", "--now", unitName],
 ] as const;
 
-/** The run mode from the flags; undefined when they leave it open. */
+/** The run mode from the flags; undefined when they leave it open. Errors: unavailable where only root may install it. */
 export function readRunMode(args: InitArgs): RunMode | undefined {
+  if (args.systemd && args["unit-dir"] === undefined && process.getuid?.() !== 0) {
+    throw unavailable(`This account cannot write to ${systemUnits}. Run the command as root, or use --print-unit.`);
+  }
   if (args.systemd) return "systemd";
   if (args.serve === undefined) return undefined;
   return args.serve ? "serve" : "none";
 }
 
-export function askRunMode(console: Console): Promise<RunMode> {
-  if (!console.canAsk) return Promise.resolve("none");
-  return askChoice<RunMode>("How should the server run?", [
-    { value: "serve", name: "now, in this terminal" },
-    ...(hasSystemd() ? [{ value: "systemd" as const, name: "as a systemd service, started at boot" }] : []),
-    { value: "none", name: "do not start it yet" },
-  ]);
+export function askRunMode(): Promise<RunMode> {
+  const modes = (Object.keys(runModes) as RunMode[]).filter((mode) => mode !== "systemd" || hasSystemd());
+  return askChoice(
+    "How should the server run?",
+    modes.map((value) => ({ value, name: runModes[value] })),
+  );
 }
 
 /** Whether this account can install a service on this machine. */
@@ -44,7 +52,7 @@ export type Unit = ReturnType<typeof describeUnit>;
 
 /**
  * The systemd unit that serves this data directory, with its path and the present content of that file, and warnings
- * why the service may not work as it is. `settings` are for its environment. Errors: wrongState for a path that no unit can name, unavailable.
+ * why the service may not work as it is. `settings` are for its environment. Errors: wrongState for a path that no unit can name.
  */
 export function describeUnit(config: Config, unitDir: string | undefined, settings = {}) {
   const { dataDir, port } = config;
@@ -60,27 +68,7 @@ export function describeUnit(config: Config, unitDir: string | undefined, settin
     account,
     port,
   });
-  return { path, text, existing: readExisting(path), warnings: findWarnings(dataDir, account) };
-}
-
-function readExisting(path: string): string | undefined {
-  try {
-    return existsSync(path) ? readFileSync(path, "utf8") : undefined;
-  } catch (cause) {
-    throw unavailable(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
-  }
-}
-
-/** Checks that the unit can be written, before anything else is. Errors: unavailable. */
-export function requireWritable({ path, existing }: Unit): void {
-  if (existing !== undefined) return;
-  let dir = dirname(path);
-  while (!existsSync(dir)) dir = dirname(dir);
-  try {
-    accessSync(dir, constants.W_OK);
-  } catch (cause) {
-    throw unavailable(`This account cannot write ${path}. Run the command as root, or use --print-unit.`, { cause });
-  }
+  return { path, text, existing: attempt(() => readFileSync(path, "utf8")), warnings: findWarnings(dataDir, account) };
 }
 
 /** Writes the unit unless there is one. Errors: unavailable. */
@@ -95,18 +83,9 @@ export function writeUnit({ path, text, existing }: Unit): boolean {
   }
 }
 
-/** Whether to start the new service: systemd runs on this machine, and a person or --yes agrees. */
-export async function confirmStart({ path, existing }: Unit, console: Console): Promise<boolean> {
-  if (existing !== undefined || !hasSystemd() || dirname(path) !== systemUnits) return false;
-  return console.assumeYes || (console.canAsk && askYesNo("Start the service now and at every boot?", true));
-}
-
 /** Starts the service now and at every boot. Errors: unavailable. */
 export function startService(): void {
-  for (const command of startCommands) {
-    const { exitCode, stderr } = Bun.spawnSync([...command], { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-    if (exitCode !== 0) throw unavailable(`${command.join(" ")} failed: ${stderr.toString().trim()}`);
-  }
+  for (const [, ...words] of startCommands) runSystemctl(...words);
 }
 
 /** User and group ids of the data directory, or of this process for a directory that does not exist yet. */

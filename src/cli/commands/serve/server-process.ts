@@ -29,7 +29,7 @@ export const addressFlags = {
   "tls-key": { ...fileArg("Private key (PEM) of the certificate"), configEnv: "BODEGA_TLS_KEY" },
 } as const satisfies CommandArgs;
 
-/** Also a question of `init`. */
+/** The flag for the replica, which `init` saves. */
 export const replicateFlag = {
   "replicate-to": {
     ...valueArg("dir|url", "Directory or s3://bucket/prefix that gets each change within a second (default: none)"),
