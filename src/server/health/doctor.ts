@@ -24,7 +24,6 @@ import { type Report, Run, type RunOptions } from "./run.ts";
 
 /** Checks of the data directory, which run before its database is opened. */
 const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
-const configChecks: readonly EnvironmentCheck[] = [server, backups, replication, rehearsal, mail, tls, publicUrl, push];
 /** All checks of the environment after those. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [
   ...[settings, server, durability, secretKey, clock, backups, replication, rehearsal, mail, tls, publicUrl],
@@ -47,8 +46,6 @@ export const checkMeanings: Readonly<Record<string, string>> = {
 export const optionalChecks = Object.keys(checkMeanings).filter((id) => !/^(?:directory|file|schema)$/.test(id));
 
 export interface DoctorOptions extends RunOptions {
-  /** The errors of the configuration. */
-  faults?: readonly AppError[];
   deps: DoctorDeps;
 }
 
@@ -60,12 +57,10 @@ export interface DoctorDeps extends Pick<CheckSubject, "now" | "env" | "version"
 
 /** Checks the environment of a server, its database and its records. A server may be running. Errors: notFound. */
 export async function runDoctor(config: Config, options: DoctorOptions): Promise<Report> {
-  const { namespace, deps, faults = [] } = options;
-  const sound = serverChecks.filter((check) => faults.length === 0 || !configChecks.includes(check));
-  const environment = namespace === undefined ? sound : sound.filter(({ reads }) => reads === "stores");
+  const { namespace, deps } = options;
+  const environment = serverChecks.filter(({ reads }) => namespace === undefined || reads === "stores");
   const run = new Run(options);
   const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
-  await reportFaults(run, faults);
   if (config.databaseUrl === undefined && existsSync(standbyFile(config.dataDir))) {
     await run.runEnvironment([...directoryChecks, settings, standby], subject);
     return run.report(null);
@@ -101,21 +96,16 @@ export async function runDatabaseCheck(config: Config, options: RunOptions & { d
   return run.report(size);
 }
 
-/** Checks only the data directory, where the configuration does not say which database to check. */
-export async function runDirectoryCheck(dataDir: string, options: DoctorOptions): Promise<Report> {
+/** Checks only the data directory, because an invalid setting may name another database. */
+export async function runDirectoryCheck(dataDir: string, fault: AppError, options: DoctorOptions): Promise<Report> {
   // Neither environment nor env file may be read: all options have their defaults.
   const config = { ...readConfig({ "data-dir": "/dev/null" }, {}), dataDir };
   const run = new Run(options);
-  await reportFaults(run, options.faults ?? []);
+  const remedy = "Correct it in the environment or in bodega.env of the data directory, which must be readable.";
+  await run.add("environment", "settings", async () => [finding("error", "settings", fault.message, remedy)]);
   await run.runEnvironment(directoryChecks, { ...options.deps, config, ctx: null, tenant: null });
   await run.applyFixes(null);
   return run.report(null);
-}
-
-async function reportFaults(run: Run, faults: readonly AppError[]): Promise<void> {
-  const remedy = "Correct it in the environment or in bodega.env of the data directory, which must be readable.";
-  const findings = faults.map(({ message }) => finding("error", "settings", message, remedy));
-  if (faults.length > 0) await run.add("environment", "settings", async () => findings);
 }
 
 /** Checks the database, and opens it if this program can work with it. An error of either is a finding. */

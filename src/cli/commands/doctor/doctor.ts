@@ -1,8 +1,8 @@
-import { readValidOptions } from "../../../server/config/config.ts";
+import type { Config } from "../../../server/config/config.ts";
 import { readDataDir } from "../../../server/config/env-file.ts";
 import { AppError } from "../../../server/errors.ts";
 import { makeContext } from "../../context/context.ts";
-import { type DatabaseFlags, openCliOptions } from "../../context/read-config.ts";
+import { type DatabaseFlags, readCliConfig } from "../../context/read-config.ts";
 import { namespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
@@ -49,24 +49,23 @@ export default defineCommand({
       throw invalidFlag(`--${flag}`, `must name one of these checks: ${optionalChecks.join(", ")}`);
     });
     const skip = optionalChecks.filter((id) => ignore?.includes(id) || (only.length > 0 && !only.includes(id)));
-    const { config, faults } = readConfigAndFaults(args, console);
     const fixCommand = command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
     const view = { fixCommand: fix ? null : fixCommand, meanings: args.verbose ? checkMeanings : undefined };
+    const config = readConfigOrFault(args, console);
     return runAndPrint(console, view, (onProgress) => {
-      const options = { namespace, fix, strict, skip, onProgress, deps, faults };
-      const isOtherDatabase = faults.some(({ message }) => /BODEGA_(?:DATABASE|SECRET)/.test(message));
-      if (config !== null && !isOtherDatabase) return doctor.runDoctor(config, options);
-      return doctor.runDirectoryCheck(readDataDir({ "data-dir": args["data-dir"] }, console.env), options);
+      const options = { namespace, fix, strict, skip, onProgress, deps };
+      if (!(config instanceof AppError)) return doctor.runDoctor(config, options);
+      return doctor.runDirectoryCheck(readDataDir({ "data-dir": args["data-dir"] }, env), config, options);
     });
   },
 });
 
-/** Returns the configuration and its errors, which become findings. Throws the error of an invalid flag. */
-function readConfigAndFaults(args: DatabaseFlags, { env }: Console) {
+/** Returns the error of an invalid setting, which becomes a finding. Throws that of an invalid flag. */
+function readConfigOrFault(args: DatabaseFlags, console: Console): Config | AppError {
   try {
-    return readValidOptions(openCliOptions(args, { env: { ...env } }));
+    return readCliConfig(args, console);
   } catch (error) {
     if (!(error instanceof AppError) || error.details?.some(({ field }) => field.startsWith("--"))) throw error;
-    return { config: null, faults: [error] };
+    return error;
   }
 }

@@ -9,7 +9,7 @@ import type { Session } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { countOf, type Finding, finding } from "../finding.ts";
-import { describeDamage, findFileFault, findTruncation } from "./file.ts";
+import { describeDamage, findFileFault } from "./file.ts";
 import { type DatabaseReader, openFileReader, openServerReader } from "./reader.ts";
 import { checkSchema } from "./schema.ts";
 
@@ -65,7 +65,7 @@ async function openFile({ dataDir }: Config, { step, command }: DatabaseCheckOpt
     } catch (cause) {
       const damage = describeDamage(cause);
       if (damage === undefined) throw cause;
-      return error(findTruncation(path) ?? `${path} cannot be opened: ${damage}.`);
+      return error(`${path} cannot be opened: ${damage}.`);
     }
   });
   return reader;
@@ -73,11 +73,7 @@ async function openFile({ dataDir }: Config, { step, command }: DatabaseCheckOpt
 
 async function checkContents(reader: DatabaseReader, name: string, options: DatabaseCheckOptions): Promise<boolean> {
   const { step, command, isQuick } = options;
-  let isDamaged = false;
-  const damaged = (message: string): Finding[] => {
-    isDamaged = true;
-    return [finding("error", name, message, damageRemedy(reader.kind, command))];
-  };
+  const damaged = (message: string) => finding("error", name, message, damageRemedy(reader.kind, command));
   const check = (id: string, run: () => Promise<Finding[]>) =>
     step(id, async () => {
       try {
@@ -85,34 +81,31 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
       } catch (error) {
         const damage = describeDamage(error);
         if (damage === undefined) throw error;
-        return damaged(`The database cannot be read: ${damage}.`);
+        return [damaged(`The database cannot be read: ${damage}.`)];
       }
     });
-  let hasBadText = false;
-  if (!isQuick) {
+  let isReadable = true;
+  const checkAll = async () => {
     if (reader.kind === "file") {
       await check("text", async () => {
-        const findings = await reader.holdSnapshot(() => checkTexts(reader, command));
-        hasBadText = findings.length > 0;
+        const findings = await checkTexts(reader, command);
+        isReadable = findings.length === 0;
         return findings;
       });
     }
-    await check("integrity", async () => {
-      const faults = await reader.holdSnapshot(() => readIntegrityFaults(reader));
-      return faults.flatMap((fault) => damaged(`The database is damaged: ${fault}.`));
-    });
-    await check("references", () => reader.holdSnapshot(() => checkReferences(reader, command)));
-  }
-  if (hasBadText) return false;
+    await check("integrity", async () =>
+      (await readIntegrityFaults(reader)).map((fault) => damaged(`The database is damaged: ${fault}.`)),
+    );
+    await check("references", () => checkReferences(reader, command));
+  };
+  if (!isQuick) await reader.holdSnapshot(checkAll);
+  if (!isReadable) return false;
   let isUsable = false;
   await check("schema", async () => {
     const result = await checkSchema(reader.session, command);
     isUsable = result.isUsable;
     return result.findings;
   });
-  // While a server checkpoints, a sound file may be short for a moment, so that only a damaged one is measured.
-  const truncation = isDamaged && reader.kind === "file" ? findTruncation(name) : undefined;
-  if (truncation !== undefined) await step("file", async () => damaged(truncation));
   return isUsable;
 }
 

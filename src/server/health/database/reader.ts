@@ -63,9 +63,8 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
         }
       },
       async readSize() {
-        const [page = 0, pages = 0, unused = 0] = ["page_size", "page_count", "freelist_count"].map((name) =>
-          Number(connection.run(`PRAGMA ${name}`, []).rows[0]?.[0]),
-        );
+        const { rows } = connection.run("SELECT * FROM pragma_page_size, pragma_page_count, pragma_freelist_count", []);
+        const [page = 0, pages = 0, unused = 0] = Array.from(rows[0] ?? [], Number);
         const wal_bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
         return { bytes: page * pages, wal_bytes, unused_bytes: page * unused };
       },

@@ -122,62 +122,48 @@ const minSkewMs = 10_000;
 /** One-time codes tolerate half a minute; everything else more. */
 const severeSkewMs = 5 * 60_000;
 
+const selectNow = statement<{ at: string }>(sql`select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as at`);
 // The newest rows by sequence, which does not depend on the clock.
 const selectNewest = statement<{ at: string | null }>(sql`
   select max(at) as at from (
     select * from (select at from ${auditLog} order by seq desc limit 1)
     union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`);
 
-/** Another clock, read between two readings of this machine's; all in epoch milliseconds. */
-interface Comparison {
-  name: string;
-  before: number;
-  theirs: number;
-  after: number;
-}
-
 export const clock = {
   id: "clock",
   about: "The clock of this machine agrees with the data, the database server, the public URL and S3.",
   async run(subject) {
-    const { publicUrl, s3 } = subject.config;
+    const { ctx, config, now } = subject;
+    const { publicUrl, s3, databaseUrl } = config;
     const bucket = s3 && (s3.endpoint ?? `https://s3.${s3.region}.amazonaws.com`);
     const urls = [publicUrl && `${publicUrl}/health/live`, bucket].filter((url) => url !== undefined);
-    const servers = urls.map((url) => compareServer(url, subject));
-    const compared = await Promise.all([compareData(subject), compareDatabase(subject), ...servers]);
-    return compared.filter((one) => one !== null).flatMap(describeSkew);
+    const compared = urls.map((url) => compareClock(new URL(url).origin, now, () => readDate(url, subject)));
+    if (ctx && databaseUrl !== undefined) {
+      compared.push(compareClock("the database server", now, async () => (await get(ctx.db, selectNow))?.at));
+    }
+    const newest = ctx && (await get(ctx.db, selectNewest))?.at;
+    // Only data from the future shows a wrong clock. A minute is tolerated, because several machines may write.
+    if (newest && Date.parse(newest) - now() > 60_000) {
+      compared.push(compareClock(`the newest data (${newest})`, now, async () => newest));
+    }
+    return (await Promise.all(compared)).flat();
   },
 } satisfies EnvironmentCheck;
 
-async function compareData({ ctx, now }: CheckSubject): Promise<Comparison | null> {
-  const at = ctx && (await get(ctx.db, selectNewest))?.at;
-  const theirs = Date.parse(at ?? "");
-  // Only data from the future shows a wrong clock. A minute is tolerated, because several machines may write.
-  return theirs - now() > 60_000 ? { name: `the newest data (${at})`, before: now(), theirs, after: now() } : null;
+/** The `Date` of a server's answer; undefined where it has none. */
+async function readDate(url: string, { timeoutMs }: CheckSubject): Promise<string | undefined> {
+  // With a wrong clock, a right certificate seems expired.
+  const untrusted = { tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(timeoutMs) };
+  // The checks of the address and of the backups report one that cannot be reached.
+  const reply = await fetch(url, { method: "HEAD", redirect: "manual", ...untrusted }).catch(() => null);
+  return reply?.headers.get("date") ?? undefined;
 }
 
-async function compareDatabase({ ctx, config, now }: CheckSubject): Promise<Comparison | null> {
-  if (ctx === null || config.databaseUrl === undefined) return null;
+/** Compares this machine's clock, `now`, with another one, which is read between two readings of it. */
+async function compareClock(name: string, now: () => number, read: () => Promise<string | undefined>) {
   const before = now();
-  const { rows } = await ctx.db.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS at");
-  return { name: "the database server", before, theirs: Date.parse(String(rows[0]?.at)), after: now() };
-}
-
-async function compareServer(url: string, { now, timeoutMs }: CheckSubject): Promise<Comparison | null> {
-  try {
-    const before = now();
-    // With a wrong clock, a right certificate seems expired.
-    const untrusted = { tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(timeoutMs) };
-    const { headers } = await fetch(url, { method: "HEAD", redirect: "manual", ...untrusted });
-    // The header has whole seconds.
-    const theirs = Date.parse(headers.get("date") ?? "") + 500;
-    return Number.isNaN(theirs) ? null : { name: new URL(url).origin, before, theirs, after: now() };
-  } catch {
-    return null; // The checks of the address and of the backups report it.
-  }
-}
-
-function describeSkew({ name, before, theirs, after }: Comparison) {
+  const theirs = Date.parse((await read()) ?? "");
+  const after = now();
   const skew = theirs > after ? theirs - after : theirs < before ? theirs - before : 0;
   if (Math.abs(skew) < minSkewMs) return [];
   const way = skew > 0 ? "behind" : "ahead of";
