@@ -3,7 +3,7 @@ import { foreignObject } from "../backup/manifest.ts";
 import { AppError, conflict, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { generationName, type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
-import { createObject, getObject, ignoreUnverified, type Replica } from "./objects.ts";
+import { getObject, ignoreUnverified, type Replica, seal } from "./objects.ts";
 import { smallCallMs } from "./place.ts";
 import type { SegmentHeader } from "./segment.ts";
 import type { readReplicaState } from "./state.ts";
@@ -42,7 +42,8 @@ export async function claimGeneration(
   { database, dataDir, generation }: { database: string; dataDir: string; generation: number },
 ): Promise<Claim | undefined> {
   const claim: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at: new Date().toISOString() };
-  return (await createObject(place, generationName(generation), claim)) ? claim : undefined;
+  const name = generationName(generation);
+  return (await place.create(name, seal(place, name, claim).bytes)) ? claim : undefined;
 }
 
 /** Reads who writes to a place, and its last segment. Errors: validationFailed for damage; unavailable without an answer. */

@@ -29,7 +29,6 @@ const maxBytes: Record<string, number> = { generation: 64 * KiB, snapshot: 64 * 
 /** After the content: the fingerprint of the key, the SHA-256 of the content, and the HMAC of both and of the name. */
 const sealForm = /^([0-9a-f]{32})([0-9a-f]{64})([0-9a-f]{64})$/;
 const sealBytes = 160;
-const lineFeed = 0x0a;
 
 const decompress = promisify<Uint8Array, ZstdOptions, Buffer<ArrayBuffer>>(zstdDecompress);
 
@@ -67,12 +66,8 @@ export async function putObject(place: Replica, name: string, header: object, pa
   return { size: bytes.length, hash };
 }
 
-/** As `putObject`, unless there is an object of this name; false where there is. */
-export async function createObject(place: Replica, name: string, header: object): Promise<boolean> {
-  return place.create(name, seal(place, name, header).bytes);
-}
-
-function seal({ vault }: Replica, name: string, header: object, payload: Uint8Array = new Uint8Array()) {
+/** The bytes of an object, and the hash that names it. */
+export function seal({ vault }: Replica, name: string, header: object, payload: Uint8Array = new Uint8Array()) {
   const line = Buffer.from(`${JSON.stringify(header)}\n`);
   const hash = new Bun.SHA256().update(line).update(payload).digest("hex");
   const signature = `${vault.fingerprint()}${hash}${vault.mac("replica", `${name} ${hash}`)}`;
@@ -96,7 +91,7 @@ export async function getObject<Header extends { format: number }>(
   const isWhole = key !== undefined && Bun.SHA256.hash(body, "hex") === hash;
   if (!isWhole) throw foreignObject(`${name} is truncated or altered`);
   if (!place.isUnchecked) verify(place, name, { key, hash, signature });
-  const end = body.indexOf(lineFeed);
+  const end = body.indexOf("\n".charCodeAt(0));
   const header = attempt<Header>(() => JSON.parse(Buffer.from(body.subarray(0, end)).toString("utf8")));
   if (header?.format !== 1) throw damagedReplica(`${name} was written by a newer version. Update Bodega`);
   return { header, payload: body.subarray(end + 1), hash };

@@ -7,13 +7,12 @@ import { invalidOption } from "../config/environment.ts";
 import { unavailable } from "../errors.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 
+type Get = ObjectStorage["get"];
+
 /** Where a replica is. Errors are unavailable. */
 export interface Place extends Omit<ObjectStorage, "upload" | "head" | "read" | "get"> {
   /** `limitMs`: how long to wait for the answer, for objects that are small. @throws validationFailed for more than `maxBytes`. */
-  get(
-    name: string,
-    options?: { limitMs?: number | undefined; maxBytes?: number | undefined },
-  ): ReturnType<ObjectStorage["get"]>;
+  get(name: string, limits?: { limitMs?: number | undefined; maxBytes?: number | undefined }): ReturnType<Get>;
 }
 
 /** A call that sends and gets little is given up after this time, so that one that hangs delays the replica little. */

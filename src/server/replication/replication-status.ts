@@ -24,19 +24,17 @@ const hangingMs = 10_000;
 /** Notes whether a place fails, and logs when that begins and ends. A message that repeats is logged once, then hourly. */
 export class Failures {
   readonly #write: LogWriter["notice"];
-  readonly #fails: string;
-  readonly #works: string;
+  readonly #texts: readonly [fails: string, works: string];
   readonly #loggedAt = new Map<string, number>();
   #failedAt: number | undefined;
   #delayMs = retryMs.least;
   #calledAt: number | undefined;
   last: ReplicationStatus["failure"] = null;
 
-  /** @param fails begins the message of each failure. @param works says that the place works again. */
-  constructor(write: LogWriter["notice"], fails: string, works: string) {
+  /** @param texts what begins the message of each failure, and what says that the place works again. */
+  constructor(write: LogWriter["notice"], ...texts: readonly [fails: string, works: string]) {
     this.#write = write;
-    this.#fails = fails;
-    this.#works = works;
+    this.#texts = texts;
   }
 
   readonly notice: LogWriter["notice"] = (level, message) => {
@@ -51,7 +49,7 @@ export class Failures {
     const message = `${what} ${remedy}`;
     this.#calledAt = undefined;
     this.#failedAt = Date.now();
-    this.notice("error", `${this.#fails}: ${message}`);
+    this.notice("error", `${this.#texts[0]}: ${message}`);
     this.last = { since: this.last?.since ?? new Date().toISOString(), message };
     const delayMs = this.#delayMs;
     this.#delayMs = Math.min(delayMs * 2, retryMs.most);
@@ -81,7 +79,7 @@ export class Failures {
     if (this.#failedAt === undefined || Date.now() - this.#failedAt < steadyMs) return;
     this.#failedAt = undefined;
     this.#loggedAt.clear();
-    this.#write("info", this.#works);
+    this.#write("info", this.#texts[1]);
   }
 }
 

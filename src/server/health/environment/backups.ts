@@ -140,12 +140,11 @@ export const replication = {
 /** Checks what a server that starts would find in the place. Errors: as `Continuity.check`, whose warning is unavailable. */
 async function checkStart({ db }: SystemCtx, on: Pick<CheckSubject, "config" | "timeoutMs"> & { place: string }) {
   const { config, place, timeoutMs } = on;
-  const { dataDir } = config;
-  const path = databaseFile(dataDir);
+  const path = databaseFile(config.dataDir);
   const known = readReplicaState(path, place);
   const tail = new WalTail(`${path}-wal`, known?.isUnchanged ? known.end : null, { emptied() {}, wanted() {} });
   const replica = openReplica(place, { ...config, leaveModes: true }, { timeoutMs });
-  const continuity = new Continuity(replica, { database: await readBirth(db), dataDir, known, tail });
+  const continuity = new Continuity(replica, { ...config, database: await readBirth(db), known, tail });
   await continuity.check(known?.isSameFile ? known.generation : 0, (_level, message) => {
     throw unavailable(message);
   });
