@@ -4,24 +4,21 @@ import { runSystemctl } from "../../../server/admin/systemctl.ts";
 import { storageError } from "../../../server/backup/storage.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { syncFile } from "../../../server/db/local/sync-file.ts";
-import { AppError, attempt, errnoOf, unavailable, wrongState } from "../../../server/errors.ts";
+import { AppError, attempt, unavailable, wrongState } from "../../../server/errors.ts";
 import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
-import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { findReason } from "../../framework/report-error.ts";
-import { buildInfo } from "../../terminal/build-info.ts";
 import { probeHealth } from "../health/health.ts";
 import { findCopyBefore, inspectVersion, runProgram } from "./other-version.ts";
 
 const probeMs = 2000;
 const everyMs = 200;
 
-export interface Change {
+interface Change {
   /** The executable to replace. */
   installed: string;
-  /** Names of its version and the next one, for messages; the next one's server reports `version`. */
+  /** Names of its version and the next one, for messages. */
   from: string;
   to: string;
-  version: string;
   /** The copy of the database that the next version needs; null keeps the database. */
   restores: string | null;
   config: DatabaseConfig;
@@ -48,9 +45,7 @@ export function placeBeside(file: string, installed: string): string {
     return placed;
   } catch (cause) {
     attempt(() => rmSync(placed, { force: true }));
-    if (!["EACCES", "EPERM", "EROFS"].includes(errnoOf(cause))) throw storageError(cause, placed, "Cannot write");
-    const remedy = `Repeat the command as root: sudo ${[installed, ...process.argv.slice(2)].map(quoteWord).join(" ")}`;
-    throw unavailable(`${placed} cannot be written (${errnoOf(cause)}).`, { cause, remedy });
+    throw storageError(cause, placed, "Cannot write");
   }
 }
 
@@ -72,13 +67,16 @@ function exchange(installed: string, next: string): void {
  * @throws unavailable when the other version failed.
  */
 export async function changeVersion(change: Change, next: string): Promise<string | null> {
-  const { installed, unit, restores, from, to, config } = change;
+  const { installed, unit, from, to, config } = change;
   let kept: string | null = null;
+  const run = async (copy: string | null | undefined) => {
+    if (copy) kept = (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
+    if (unit !== null) await startServer(unit, change);
+  };
   exchange(installed, next);
   try {
     if (unit !== null) runSystemctl("stop", unit);
-    if (restores !== null) kept = await restore(change, restores);
-    if (unit !== null) await startServer(unit, change.version, change);
+    await run(change.restores);
     return kept;
   } catch (error) {
     const options = { exit: 1, cause: error, remedy: unit ? `See its log: journalctl -u ${unit}` : undefined } as const;
@@ -87,9 +85,7 @@ export async function changeVersion(change: Change, next: string): Promise<strin
       if (next !== previousOf(installed)) rmSync(previousOf(installed));
       if (unit !== null) attempt(() => runSystemctl("stop", unit));
       const { unknown } = await inspectVersion(installed, config);
-      const copy = kept ?? (unknown[0] && findCopyBefore(unknown[0], config));
-      if (copy) kept = await restore(change, copy);
-      if (unit !== null) await startServer(unit, buildInfo.version, change);
+      await run(kept ?? (unknown[0] && findCopyBefore(unknown[0], config)));
     } catch (second) {
       const failure = `Going back to version ${from} failed, too: ${reasonOf(second)}`;
       throw unavailable(`Version ${to} failed: ${reasonOf(error)} ${failure}`, options);
@@ -103,21 +99,15 @@ function reasonOf(error: unknown): string {
   return error instanceof AppError ? error.message : findReason(error);
 }
 
-/** Restores a copy with the installed version; returns where the database that it replaced is kept. */
-async function restore({ installed, config }: Change, copy: string): Promise<string> {
-  return (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
-}
-
 /** Starts the unit and waits until its server is ready. Errors: unavailable when it ends or takes too long. */
-async function startServer(unit: string, version: string, { config, timeoutMs }: Change): Promise<void> {
+async function startServer(unit: string, { config, timeoutMs }: Change): Promise<void> {
   // Where systemd refused to stop the server, it still runs.
   if (findMainProcess(unit) === 0) runSystemctl("start", unit);
   const pid = findMainProcess(unit);
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const status = await readServerStatus(config.dataDir, AbortSignal.timeout(probeMs));
-    const isRunning = status?.pid === pid && status.version === version;
-    if (isRunning && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
+    if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
     // systemd starts a server that ends again and again.
     if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
     if (performance.now() > deadline) throw unavailable(`It was not ready within ${timeoutMs / 1000} s.`);
@@ -130,19 +120,12 @@ function findMainProcess(unit: string): number {
   return Number(attempt(() => runSystemctl("show", "--property=MainPID", "--value", unit)) ?? 0);
 }
 
-/**
- * The unit, if it runs the server of the data directory; null where no server runs.
- * @throws wrongState for a server that runs otherwise, or another version.
- */
-export async function requireUnit({ dataDir }: DatabaseConfig, unit: string, version: string): Promise<string | null> {
+/** The unit, if it runs the server of the data directory; null where no server runs. Errors: wrongState for another. */
+export async function requireUnit({ dataDir }: DatabaseConfig, unit: string): Promise<string | null> {
   const status = await readServerStatus(dataDir);
   if (status === null) return null;
-  if (findMainProcess(unit) !== status.pid) {
-    const remedy = `Name its unit with --unit, or stop it, upgrade, and start it again: kill ${status.pid}`;
-    const server = `The server on ${dataDir} (process ${status.pid})`;
-    throw wrongState(`${server} is not run by the systemd unit ${unit}.`, { remedy });
-  }
-  if (status.version === version) return unit;
-  const remedy = `Upgrade with the executable of the server, or restart it first: systemctl restart ${unit}`;
-  throw wrongState(`The server runs version ${status.version}, and this is version ${version}.`, { remedy });
+  if (findMainProcess(unit) === status.pid) return unit;
+  const remedy = `Name its unit with --unit, or stop it, upgrade, and start it again: kill ${status.pid}`;
+  const server = `The server on ${dataDir} (process ${status.pid})`;
+  throw wrongState(`${server} is not run by the systemd unit ${unit}.`, { remedy });
 }

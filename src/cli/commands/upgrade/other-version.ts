@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { backupsFolder } from "../../../server/backup/location.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
-import { attempt, errnoOf, notFound, unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
+import { attempt, notFound, unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 
@@ -11,13 +11,13 @@ const versionMs = 20_000;
 
 /**
  * Runs a command of an executable and returns what it prints. Errors: unavailable with its message.
- * @param limitMs after which it is killed, with its children.
+ * @param timeout in milliseconds, after which it is killed.
  */
 export async function runProgram<T>(
   program: string,
   words: string[],
   config?: DatabaseConfig,
-  limitMs?: number,
+  timeout?: number,
 ): Promise<T> {
   const url = config?.databaseUrl === undefined ? [] : ["--database-url", config.databaseUrl];
   const flags = config === undefined ? [] : ["--data-dir", config.dataDir, ...url];
@@ -25,10 +25,9 @@ export async function runProgram<T>(
   const child = Bun.spawn([program, ...words, ...flags, "--json"], {
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
+    ...(timeout && { timeout }),
   });
-  const timer = limitMs === undefined ? undefined : setTimeout(() => process.kill(-child.pid, "SIGKILL"), limitMs);
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  clearTimeout(timer);
   const answer: unknown = attempt(() => JSON.parse(stdout));
   if (answer !== undefined) return answer as T;
   const { message = stderr.trim(), remedy } = attempt(() => JSON.parse(stderr).error) ?? {};
@@ -42,13 +41,9 @@ export async function runProgram<T>(
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
   const asked = runProgram<Partial<typeof buildInfo>>(program, ["version"], undefined, versionMs);
-  const { version, commit, platform } = await asked.catch((cause) => {
-    if (errnoOf(cause) !== "EACCES") return { version: undefined, commit: undefined, platform: undefined };
-    const remedy = `Allow it: chmod +x ${quoteWord(program)}`;
-    throw validationFailed(`${program} must not be executed.`, { remedy, cause });
-  });
+  const { version, commit, platform } = await asked.catch((): Partial<typeof buildInfo> => ({}));
   if (version === undefined || platform !== buildInfo.platform) {
-    const remedy = `See what it is: file ${quoteWord(program)}`;
+    const remedy = `Allow its execution with chmod +x, or see what it is: file ${quoteWord(program)}`;
     throw validationFailed(`${program} is not a Bodega executable for this machine (${buildInfo.platform}).`, {
       remedy,
     });
@@ -90,4 +85,25 @@ export function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): 
   if (name !== undefined) return join(folder, name);
   const remedy = "Install the earlier version and restore a backup of it: bodega db restore <backup>";
   throw wrongState(`The database has migration ${migration}, and ${folder} has no copy from before it.`, { remedy });
+}
+
+/**
+ * The copy of the database that an earlier version needs; null where the version can use the database as it is.
+ * @throws wrongState where the database cannot be migrated or restored for it.
+ */
+export function findCopy(
+  { pending, unknown }: Record<"pending" | "unknown", string[]>,
+  isBack: boolean,
+  config: DatabaseConfig,
+): string | null {
+  const [newest] = unknown;
+  if (newest !== undefined && isBack) return findCopyBefore(newest, config);
+  if (newest !== undefined) {
+    const remedy = "Keep the installed version, or restore a backup that the other one made.";
+    throw wrongState(`The other version does not know migration ${newest}, as the database has it.`, { remedy });
+  }
+  if (pending.length === 0 || config.databaseUrl === undefined) return null;
+  const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
+  const several = `The other version migrates the database, which several servers may use: ${pending.join(", ")}.`;
+  throw wrongState(several, { remedy });
 }

@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { unitName } from "../../../server/admin/systemd-unit.ts";
-import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { isExecutable, ownCommand } from "../../../server/config/own-command.ts";
 import { notFound, wrongState } from "../../../server/errors.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
@@ -47,7 +46,7 @@ export default defineCommand({
       throw wrongState("Bodega runs from source here. Run this command of the installed executable: bodega upgrade -h");
     }
     const { changeVersion, placeBeside, previousOf, requireUnit } = await import("./change-version.ts");
-    const { inspectVersion, runProgram, verifyChecksum } = await import("./other-version.ts");
+    const { findCopy, inspectVersion, runProgram, verifyChecksum } = await import("./other-version.ts");
     const installed = ownCommand.at(-1) as string;
     const file = given === undefined ? previousOf(installed) : resolve(given);
     if (given !== undefined) await verifyChecksum(file, args.sha256);
@@ -61,8 +60,8 @@ export default defineCommand({
       const remedy = `Install it nevertheless: bodega upgrade ${quoteWord(file)} --allow-older`;
       throw wrongState(`${file} is version ${to}, which is not newer than version ${from}.`, { remedy });
     }
-    const restores = await checkSchema(other, { isBack, mayGoBack: existsSync(previousOf(installed)) }, config);
-    const unit = await requireUnit(config, args.unit, buildInfo.version);
+    const restores = findCopy(other, isBack, config);
+    const unit = await requireUnit(config, args.unit);
     const plan = { from: buildInfo.version, to: version, executable: installed, migrations: pending, restores, unit };
     await info(console, `Version ${to} replaces version ${from} in ${installed}.`);
     if (pending.length > 0) await info(console, `It migrates the database: ${pending.join(", ")}.`);
@@ -76,34 +75,10 @@ export default defineCommand({
     await info(console, "Backing up the database.");
     const { backup } = await runProgram<{ backup: string }>(installed, ["db", "backup"], config);
     const release = console.holdSignals();
-    const change = { installed, from, to, version, restores, config, unit, timeoutMs: args.timeout };
+    const change = { installed, from, to, restores, config, unit, timeoutMs: args.timeout };
     const kept = await changeVersion(change, placed).finally(release);
     await printRecord(console, { installed: true, ...plan, backup, kept }, "to");
     if (unit === null) await info(console, "Start the server: bodega serve");
     else if (!isBack) await info(console, "To go back: bodega upgrade --back");
   },
 });
-
-/**
- * The copy of the database that an earlier version needs; null where the version can use the database as it is.
- * @throws wrongState where the database cannot be migrated or restored for it.
- */
-async function checkSchema(
-  { pending, unknown }: Record<"pending" | "unknown", string[]>,
-  { isBack, mayGoBack }: Record<"isBack" | "mayGoBack", boolean>,
-  config: DatabaseConfig,
-): Promise<string | null> {
-  const [newest] = unknown;
-  if (newest !== undefined && isBack) return (await import("./other-version.ts")).findCopyBefore(newest, config);
-  if (newest !== undefined) {
-    const remedy = mayGoBack
-      ? "Go back to the version before, with its database: bodega upgrade --back"
-      : "Keep the installed version, or restore a backup that the other one made.";
-    throw wrongState(`The other version does not know migration ${newest}, as the database has it.`, { remedy });
-  }
-  if (pending.length === 0 || config.databaseUrl === undefined) return null;
-  const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
-  throw wrongState(`The other version migrates the database, which several servers may use: ${pending.join(", ")}.`, {
-    remedy,
-  });
-}
