@@ -102,7 +102,7 @@ test("workers that end at each start are reported by doctor, top and metrics", a
     };
   };
   const message = (left: number) =>
-    `${left} of 2 workers of the server (process ${server.pid}) run. The server keeps trying to start the others.`;
+    `${left} of 2 workers of the server (process ${server.pid}) answer. It replaces one that hangs after ten seconds, and keeps trying to start one that ends.`;
   writeFileSync(`${binary.dir}/bodega-data/secret.key`, "x".repeat(64));
   const [first = 0, second = 0] = childrenOf(server.pid);
   process.kill(first, "SIGKILL");

@@ -123,7 +123,11 @@ describe("any damage is reported:", () => {
     ["a first page that ends early", cut(1000), /^error: (?:file|integrity): /m],
     ["one page of many", cut(pageBytes), /^error: file: .* cannot be opened: /m],
     ["half of it", (path) => half()(path), /^error: file: .* cannot be opened: /m],
-    ["a header that lies about the pages", overwrite(1, 28, "\x7f\xff\xff\xff"), /^error: file: .* cannot be opened: /m],
+    [
+      "a header that lies about the pages",
+      overwrite(1, 28, "\x7f\xff\xff\xff"),
+      /^error: file: .* cannot be opened: /m,
+    ],
     ["a schema that is not SQL", overwrite(1, 105, "\xff".repeat(200)), /^error: (?:file|integrity): /m],
   ])("%s", async (_, damage, says) => {
     const { dataDir, path } = makeDataDir();

@@ -17,7 +17,7 @@ import { findClosed } from "../../db/local/keep-modes.ts";
 import { attempt, errnoOf } from "../../errors.ts";
 import { formatBytes, GiB, MiB } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
+import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const maxFiles = 1000;
 /** Files with secrets, and files that others must not write; locks and the like are empty. */
@@ -83,9 +83,14 @@ export const files = {
       const found = finding("error", path, `Its owner cannot read and write ${path}.`, `chmod 600 ${quoteWord(path)}`);
       return { ...found, fix: async () => chmodSync(path, 0o600) };
     });
-    const foreign = [...ofTop, ...ofBackups]
-      .filter(({ stats }) => stats.uid !== top.stats.uid)
-      .map((entry) => describeForeign(entry, top.stats, uid));
+    const { uid: owner, gid } = top.stats;
+    const foreign = [...ofTop, ...ofBackups].flatMap(({ path, stats }) => {
+      if (stats.uid === owner) return [];
+      const message = `${path} belongs to user ${stats.uid} and its directory to user ${owner}. The server may not be able to open it.`;
+      const found = finding("warning", path, message, `chown ${owner}:${gid} ${quoteWord(path)}`);
+      // Only root may change the owner.
+      return uid === 0 ? [{ ...found, fix: async () => lchownSync(path, owner, gid) }] : [found];
+    });
     return [...closed, ...open, ...foreign];
   },
 } satisfies EnvironmentCheck;
@@ -96,13 +101,6 @@ function describeOpen({ path, stats, maxMode }: Entry): Finding {
   const remedy = `chmod ${maxMode.toString(8)} ${quoteWord(path)}`;
   const severity = basename(path).startsWith("secret.key") && stats.mode & 0o044 ? "error" : "warning";
   return { ...finding(severity, path, message, remedy), fix: async () => chmodSync(path, stats.mode & maxMode) };
-}
-
-function describeForeign({ path, stats }: Entry, owner: Stats, uid: CheckSubject["uid"]): Finding {
-  const message = `${path} belongs to user ${stats.uid} and its directory to user ${owner.uid}. The server may not be able to open it.`;
-  const found = finding("warning", path, message, `chown ${owner.uid}:${owner.gid} ${quoteWord(path)}`);
-  // Only root may change the owner.
-  return uid === 0 ? { ...found, fix: async () => lchownSync(path, owner.uid, owner.gid) } : found;
 }
 
 function listFiles(dir: string): Entry[] {

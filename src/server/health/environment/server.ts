@@ -58,25 +58,15 @@ type Status = Pick<ServerStatus, "version" | "pid" | "workers"> & Partial<Server
 
 /** Workers that do not run or answer at two checks in a row; one that is only busy or starting answers the second. */
 async function findFailingWorkers(dataDir: string, timeoutMs: number, first: Status): Promise<Finding[]> {
-  const silent = (first.processes ?? []).filter(({ answers }) => !answers);
-  if (silent.length === 0) return [];
+  const namesOf = (status: Status | null) =>
+    new Set((status?.processes ?? []).flatMap(({ name, answers }) => (answers ? [] : [name])));
+  const silent = namesOf(first);
+  if (silent.size === 0) return [];
   await Bun.sleep(retryMs);
-  const second = (await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs)))?.processes ?? [];
-  const failing = silent.filter(({ name, pid }) =>
-    second.some((one) => one.name === name && one.pid === pid && !one.answers),
-  );
-  const hanging = failing.filter(({ pid }) => pid !== null);
-  const down = failing.length - hanging.length;
-  const { workers, pid: server } = first;
-  const message = `${workers - down} of ${workers} workers of the server (process ${server}) run. The server keeps trying to start the others.`;
-  const remedy = "Read its log: it says why they end and what to do.";
-  return [
-    ...(down === 0 ? [] : [finding("error", "workers", message, remedy)]),
-    ...hanging.map(({ name, pid }) => {
-      const message = `Worker ${name} of the server (process ${pid}) hangs, and its requests get no answer. The server replaces it after ten seconds.`;
-      return finding("error", `worker ${name}`, message, `kill -KILL ${pid}`);
-    }),
-  ];
+  const { size } = silent.intersection(namesOf(await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs))));
+  const { workers, pid } = first;
+  const message = `${workers - size} of ${workers} workers of the server (process ${pid}) answer. It replaces one that hangs after ten seconds, and keeps trying to start one that ends.`;
+  return size === 0 ? [] : [finding("error", "workers", message, "Read its log: it says why they end and what to do.")];
 }
 
 export const tls = {
