@@ -14,33 +14,13 @@ beforeEach(() => {
   binary = installBinary();
 });
 
-/** Sends the request of the printed lines: the first puts the secret of a file into a header, the second is curl. */
-async function sendAsCurl(lines: string): Promise<Response> {
-  const form = /^\(umask 077; printf '(.*)%s:%s' (\S+) "\$\(cat (\S+)\)" > (\S+)\)\ncurl -H @(\S+) (.*)$/;
-  const [, header = "", appId, file = "", headerFile, sameFile, rest = ""] = form.exec(lines) ?? [];
-  expect([header, sameFile]).toEqual(["Authorization: Bearer ", headerFile]);
-  const secret = readFileSync(join(binary.dir, file), "utf8").trim();
-  const headers = new Headers({ authorization: `Bearer ${appId}:${secret}` });
-  const words = splitShell(rest);
-  let body = "";
-  let url = "";
-  for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    if (word === "-H") {
-      const [name = "", value = ""] = (words.shift() as string).split(/: (.*)/);
-      headers.set(name, value);
-    } else if (word === "-d") body = words.shift() as string;
-    else url = word;
-  }
-  return fetch(url, { method: "POST", headers, body });
-}
-
-test("one command creates a shop and serves it, and the printed first request works", async () => {
+test("one command creates a shop and serves it, and the printed next steps work", async () => {
   const secretFile = ["--save-secret-to", join(binary.dir, "web.secret")];
   const server = await binary.serveBy([binary.path, "init", ...wanted, ...secretFile, "--serve", "--port", "0"]);
-  const lines = await until("the first request", () => /\n(\(umask .*\ncurl .*)\n/.exec(server.stdout())?.[1]);
-  expect(lines).toContain(server.url);
-  const reply = await sendAsCurl(lines);
-  expect([reply.status, await reply.json()]).toEqual([201, expect.objectContaining({ data: expect.anything() })]);
+  const create = await until("the next steps", () => /\n\.\/bodega (product create .*)\n/.exec(server.stdout())?.[1]);
+  expect(await binary.run(...splitShell(create))).toMatchObject({ code: 0 });
+  const [docs = ""] = /http\S+\/docs\n/.exec(server.stdout()) ?? [];
+  expect([docs.trim(), (await fetch(docs.trim())).status]).toEqual([`${server.url}/docs`, 200]);
   // The printed commands work in the directory of the program.
   expect(server.stdout()).toContain("\n./bodega doctor\n");
   expect(await binary.run("doctor")).toMatchObject({ code: expect.any(Number) });

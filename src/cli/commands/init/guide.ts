@@ -9,7 +9,7 @@ import { wrapWords } from "../../terminal/wrap.ts";
 import type { Outcome } from "./create.ts";
 import { startCommands } from "./unit.ts";
 
-/** The store's data, a first request that works when pasted into a shell, and the next steps. */
+/** The store's data and the next steps, with commands that work when pasted into a shell. */
 export function formatGuide(outcome: Outcome, url: string, columns: number | undefined): string {
   const store = renderFields(listFields(outcome, url), { width: columns, color: false }).trimEnd();
   const steps = listSteps(outcome, url).map(([title, ...lines]) => {
@@ -55,6 +55,8 @@ function listSteps(outcome: Outcome, url: string): Step[] {
   const isDefault = relative(process.cwd(), config.dataDir) === defaultDataDir;
   const bodega = (words: string) =>
     `${program} ${words}${isDefault ? "" : ` --data-dir ${quoteWords(config.dataDir)}`}`;
+  const price = currencyDigits(setup.store.currency) === 0 ? 1250 : 12.5;
+  const product = `--title "Enamel mug" --price ${price} --stock 40`;
   const add = (flags: string) => bodega(`init -n ${setup.store.namespace}${setup.owner ? "" : " --no-owner"} ${flags}`);
   const steps: (Step | false)[] = [
     unit !== null &&
@@ -65,7 +67,8 @@ function listSteps(outcome: Outcome, url: string): Step[] {
     isStopped && ["Start the server", bodega("serve")],
     isStopped && ["Print a file that starts it", bodega("init --print-unit"), bodega("init --print-compose")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
-    productStep(outcome, url, bodega),
+    setup.made.store && ["Create the first product", bodega(`product create -n ${setup.store.namespace} ${product}`)],
+    setup.made.key && [`Try the API with the key: ${url}/docs`],
     config.smtpUrl === undefined && [
       "Mail is kept in the outbox. Add a mail server",
       add("--smtp-url-file <file> --mail-from <address>"),
@@ -78,41 +81,4 @@ function listSteps(outcome: Outcome, url: string): Step[] {
     ["Check the installation", bodega("doctor"), `${program} --help`],
   ];
   return steps.filter((step) => step !== false);
-}
-
-/** The secret goes from the shell into a file or a pipe, so that neither its history nor the process list shows it. */
-function productStep({ setup, files, secrets }: Outcome, url: string, bodega: (words: string) => string): Step | false {
-  const { key, store } = setup;
-  if (key === null) return false;
-  if (key.origins.length > 0) {
-    const product = `--title "Enamel mug" --price ${examplePrice(store.currency)} --stock 40`;
-    return ["Create the first product", bodega(`product create -n ${store.namespace} ${product}`)];
-  }
-  const printHeader = (secret: string) => `printf 'Authorization: Bearer %s:%s' ${key.app_id} ${secret}`;
-  if (files.key !== undefined) {
-    const secretFile = shortenPath(files.key);
-    const headerFile = shortenPath(`${files.key.replace(/\.secret$/, "")}.header`);
-    const header = `(umask 077; ${printHeader(`"$(cat ${quoteWords(secretFile)})"`)} > ${quoteWords(headerFile)})`;
-    return ["Create the first product", header, firstRequest(setup, url, quoteWords(`@${headerFile}`))];
-  }
-  if (secrets.key === undefined) return false;
-  const line = `read -rs APP_SECRET; ${printHeader('"$APP_SECRET"')} | ${firstRequest(setup, url, "@-")}`;
-  return ["Create the first product. Paste the app secret when the command waits; it is not shown", line];
-}
-
-function firstRequest({ store }: Outcome["setup"], url: string, header: string): string {
-  const product = { title: "Enamel mug", price: examplePrice(store.currency), stock: 40 };
-  const body = quoteWords(JSON.stringify(product));
-  const address = quoteWords(`${url}/products/?namespace=${store.namespace}`);
-  return `curl -H ${header} -H 'Content-Type: application/json' -d ${body} ${address}`;
-}
-
-function examplePrice(currency: string): number {
-  return currencyDigits(currency) === 0 ? 1250 : 12.5;
-}
-
-/** The path relative to the working directory, unless it is outside. */
-function shortenPath(path: string): string {
-  const short = relative(process.cwd(), path);
-  return short.startsWith("..") ? path : short;
 }
