@@ -3,13 +3,13 @@ export function wrapWords(text: string, width: number): string[] {
   return breakWords(text.split(" "), width);
 }
 
-/** As `wrapWords`, for words that may contain spaces. */
-function breakWords(words: readonly string[], width: number): string[] {
+/** As `wrapWords`, for words that may contain spaces, with `gap` between them. */
+export function breakWords(words: readonly string[], width: number, gap = " "): string[] {
   const lines: string[] = [];
   for (const word of words) {
     const line = lines.at(-1);
-    if (line !== undefined && Bun.stringWidth(line) + 1 + Bun.stringWidth(word) <= width) {
-      lines[lines.length - 1] = `${line} ${word}`;
+    if (line !== undefined && Bun.stringWidth(line + gap + word) <= width) {
+      lines[lines.length - 1] = line + gap + word;
     } else lines.push(word);
   }
   return lines;

@@ -135,23 +135,18 @@ export function requireFlags(args: InitArgs, console: Console, namespace: string
   const hasTitle = args.title !== undefined;
   const needsOwner = shop.owner === null && args.owner;
   const hasPassword = givesPassword(args) || wantsRandomPassword(args);
-  const needed: [name: keyof typeof initFlags, isMissing: boolean, alternative?: string][] = [
-    ["namespace", isUnnamed && hasTitle],
-    ["title", isUnnamed && !hasTitle],
-    ["owner-email", needsOwner && args["owner-email"] === undefined, " (or --no-owner)"],
-    ["owner-password-stdin", needsOwner && !hasPassword, " (or --owner-random-password)"],
-    ["mail-from", args["smtp-url-file"] !== undefined && readSender(args, console) === undefined],
-  ];
-  const missing = needed.filter(([, isMissing]) => isMissing);
+  const missing = [
+    isUnnamed && (hasTitle ? "namespace" : "title"),
+    needsOwner && args["owner-email"] === undefined && "owner-email",
+    needsOwner && !hasPassword && "owner-password-stdin",
+    args["smtp-url-file"] !== undefined && readSender(args, console) === undefined && "mail-from",
+  ].filter((name) => name !== false);
   if (missing.length === 0) return;
-  throw new UsageError(
-    `Missing ${missing.map(([name, , alternative = ""]) => `--${name}${alternative}`).join(", ")}.`,
-    {
-      ...(isUnnamed && hasTitle && { hint: "--title has no letter a-z and no digit to make a namespace from." }),
-      details: missing.map(([name]) => ({
-        field: `--${name}`,
-        message: `is required: ${initFlags[name].description}`,
-      })),
-    },
-  );
+  const ownerHint = needsOwner ? "Or use --owner-random-password, or --no-owner." : undefined;
+  const hint = isUnnamed && hasTitle ? "--title has no letter a-z and no digit to make a namespace from." : ownerHint;
+  const details = missing.map((name) => ({
+    field: `--${name}`,
+    message: `is required: ${initFlags[name as keyof typeof initFlags].description}`,
+  }));
+  throw new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { hint, details });
 }

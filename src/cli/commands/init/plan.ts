@@ -138,7 +138,8 @@ async function confirmAnswers(
 async function greet(console: Console, config: Config, isNew: boolean): Promise<void> {
   const existing = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
   await info(console, isNew ? `This creates a store in ${config.dataDir}.` : existing);
-  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.\n");
+  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.");
+  await info(console, "");
 }
 
 /** The configuration that the flags ask for. A service of root has its data below /var/lib. */

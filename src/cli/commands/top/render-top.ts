@@ -2,6 +2,7 @@ import { formatBytes } from "../../../server/values/bytes.ts";
 import { formatDuration } from "../../../server/values/duration.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { bold, type Column, layOutTable, truncateText } from "../../terminal/table.ts";
+import { breakWords } from "../../terminal/wrap.ts";
 import type { ServerActivity } from "./compare-status.ts";
 
 interface Canvas {
@@ -148,12 +149,6 @@ function formatRate(count: number): string {
 
 /** Joins short texts to as few lines of a width as possible. */
 function wrapParts(parts: readonly string[], width: number): string[] {
-  const lines: string[] = [];
-  for (const part of parts) {
-    const line = lines.at(-1);
-    const longer = line === undefined ? part : `${line}  ${part}`;
-    if (line !== undefined && lines.length < maxLines && Bun.stringWidth(longer) > width) lines.push(part);
-    else lines[Math.max(0, lines.length - 1)] = longer;
-  }
+  const lines = breakWords(parts, width, "  ").slice(0, maxLines);
   return lines.map((line) => truncateText(line, width));
 }
