@@ -39,13 +39,21 @@ export interface RunOptions {
 /** A check of the environment takes at most this many times the time limit of a connection. */
 const maxTimeouts = 3;
 
+/** Fixes that run at a time. */
+const maxFixes = 100;
+
+interface Fix {
+  reported: ReportedFinding;
+  fix(): Promise<void>;
+}
+
 /** Runs checks and collects their findings. */
 export class Run {
   readonly #options: RunOptions;
   readonly #running = new Set<string>();
   readonly #checked = new Map<string, Group>();
   readonly #findings: ReportedFinding[] = [];
-  readonly #fixes: { reported: ReportedFinding; fix(): Promise<void> }[] = [];
+  readonly #fixes: Fix[] = [];
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -102,20 +110,23 @@ export class Run {
     }
   }
 
-  /** Fixes what was found since the last call, if that was requested, and records it. */
+  /** Fixes what was found since the last call, if that was requested, and records it. Many share a commit. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
-    for (const { reported, fix } of this.#options.fix ? this.#fixes.splice(0) : []) {
-      try {
-        await fix();
-        reported.fixed = true;
-      } catch (error) {
-        reported.message += ` The fix failed: ${reasonOf(error)}.`;
-        continue;
-      }
-      const { check, subject, namespace } = reported;
-      const of = { namespace: namespace ?? undefined, subject };
-      if (ctx !== null) await recordAudit(ctx, { event: "doctor.fixed", ...of, details: { check, fixed: 1 } });
+    const fixes = this.#options.fix ? this.#fixes.splice(0) : [];
+    while (fixes.length > 0) await Promise.all(fixes.splice(0, maxFixes).map((one) => this.#applyFix(ctx, one)));
+  }
+
+  async #applyFix(ctx: SystemCtx | null, { reported, fix }: Fix): Promise<void> {
+    try {
+      await fix();
+      reported.fixed = true;
+    } catch (error) {
+      reported.message += ` The fix failed: ${reasonOf(error)}.`;
+      return;
     }
+    const { check, subject, namespace } = reported;
+    const of = { namespace: namespace ?? undefined, subject };
+    if (ctx !== null) await recordAudit(ctx, { event: "doctor.fixed", ...of, details: { check, fixed: 1 } });
   }
 
   /** @param database null where it cannot be opened. */

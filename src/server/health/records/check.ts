@@ -65,10 +65,19 @@ export async function setValue({ ctx }: RecordSubject, { tenant_id, field, found
   const names = ["tenant_id", ...Object.keys(key)];
   const values = [tenant_id, ...Object.values(key)];
   const isRow = names.map((name) => `${name} = ?`).join(" and ");
-  const update = `update ${table} set ${field} = ? where ${isRow} and ${field} is ?`;
-  if ((await ctx.db.execute({ sql: update, args: [expected, ...values, found] })).rowsAffected > 0) return;
-  const insert = `insert or ignore into ${table} (${field}, ${names}) values (?${", ?".repeat(names.length)})`;
-  requireChange((await ctx.db.execute({ sql: insert, args: [expected, ...values] })).rowsAffected);
+  const update = {
+    sql: `update ${table} set ${field} = ? where ${isRow} and ${field} is ?`,
+    args: [expected, ...values, found],
+  };
+  const insert = {
+    sql: `insert or ignore into ${table} (${field}, ${names}) values (?${", ?".repeat(names.length)})`,
+    args: [expected, ...values],
+  };
+  // The fix of another value may insert the row first.
+  for (const change of [update, insert, update]) {
+    if ((await ctx.db.execute(change)).rowsAffected > 0) return;
+  }
+  requireChange(0);
 }
 
 /** @throws Error where a fix has changed nothing. */
