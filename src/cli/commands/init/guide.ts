@@ -70,7 +70,7 @@ function listSteps(outcome: Outcome, url: string): Step[] {
     setup.made.store && ["Create the first product", bodega(`product create -n ${setup.store.namespace} ${product}`)],
     setup.made.key && [`Try the API with the key: ${url}/docs`],
     config.smtpUrl === undefined && [
-      "Mail is kept in the outbox. Add a mail server",
+      "Mail stays in the queue until there is a mail server. Add one",
       add("--smtp-url-file <file> --mail-from <address>"),
     ],
     config.replicateTo === undefined &&

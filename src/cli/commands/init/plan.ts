@@ -16,7 +16,7 @@ import { escapeControls } from "../../terminal/escape.ts";
 import { info } from "../../terminal/output.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import { renderFields } from "../../terminal/table.ts";
-import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
+import { CancelledError } from "../../terminal/usage-error.ts";
 import { takeKey, takeOwner, takePublicUrl } from "./access.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
 import { takeMail } from "./mail.ts";
@@ -54,9 +54,6 @@ export async function planShop(given: InitArgs, console: Console) {
     key: key === null ? undefined : planFile(key.secretFile, "--save-secret-to"),
     password: owner?.isRandom ? planFile(args["save-password-to"], "--save-password-to") : undefined,
   };
-  if (files.key !== undefined && files.key.path === files.password?.path) {
-    throw new UsageError("--save-secret-to and --save-password-to must name different files.");
-  }
   const isInstalled = args["unit-dir"] === undefined && hasSystemd();
   const startsService = unit?.existing === undefined && isInstalled && (console.canAsk || console.assumeYes);
   return { args, config, answers, files, unit, startsService };

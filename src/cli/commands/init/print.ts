@@ -13,19 +13,17 @@ import { describeUnit, renderCompose } from "./unit.ts";
 
 /** Prints the outcome: one JSON value; with `-q` the ids with their secrets; otherwise a guide. */
 export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
-  let failure: unknown;
+  const { key, password } = outcome.secrets;
+  const hasSecrets = (key ?? password) !== undefined;
+  const lost = (cause?: unknown) => secretsLost(outcome, "The secrets could not be printed.", cause);
   try {
     if (console.json) await printJson(console, toJson(outcome));
     else if (console.quiet) await console.write(formatIds(outcome));
     else await printGuide(console, outcome);
   } catch (error) {
-    failure = error;
+    throw hasSecrets ? lost(error) : error;
   }
-  const { key, password } = outcome.secrets;
-  if ((failure !== undefined || !console.hasReader()) && (key ?? password) !== undefined) {
-    throw secretsLost(outcome, "The secrets could not be printed.", failure);
-  }
-  if (failure !== undefined) throw failure;
+  if (hasSecrets && !console.hasReader()) throw lost();
 }
 
 async function printGuide(console: Console, outcome: Outcome): Promise<void> {
