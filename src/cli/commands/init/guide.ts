@@ -68,7 +68,7 @@ function listSteps(outcome: Outcome, url: string): Step[] {
     isStopped && ["Print a file that starts it", bodega("init --print-unit"), bodega("init --print-compose")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
     setup.made.store && ["Create the first product", bodega(`product create -n ${setup.store.namespace} ${product}`)],
-    setup.made.key && [`Try the API with the key: ${url}/docs`],
+    setup.made.key && [`API reference: ${url}/docs`],
     config.smtpUrl === undefined && [
       "Mail stays in the queue until there is a mail server. Add one",
       add("--smtp-url-file <file> --mail-from <address>"),
