@@ -105,7 +105,7 @@ test.skipIf(!ownMounts)(
 );
 
 test.skipIf(!ownMounts)(
-  "an upgrade on a full disk asks for space, and on a read-only one for root, with all flags of the command",
+  "an upgrade on a full disk asks for space, and on a read-only one for another mount, and leaves nothing behind",
   async () => {
     const binary = installBinary();
     await openShop(binary);
@@ -121,9 +121,8 @@ test.skipIf(!ownMounts)(
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
     expect(stderr).toContain("the disk is full");
     expect(stderr).toContain("Free space");
-    expect(stderr).not.toContain("sudo");
     expect(stdout.trim().split("\n")[0]).toBe("bodega");
-    expect(stdout.replaceAll(/\s+/g, " ")).toContain(`small/bodega upgrade ${flags}`);
+    expect(stdout).toContain("the disk is mounted read-only");
   },
   60_000,
 );
@@ -158,7 +157,8 @@ test.skipIf(!ownMounts)(
     const server = await binary.serve("--replicate-to", place);
     await until("the replica", () => server.log().includes("snapshot made"));
     await server.end();
-    const script = `mkdir tiny && mount -t tmpfs -o size=400k none tiny && exec ./bodega db restore ${place} --yes --data-dir tiny`;
+    const mount = "mkdir tiny && mount -t tmpfs -o size=400k none tiny && cp bodega-data/secret.key tiny/";
+    const script = `${mount} && exec ./bodega db restore ${place} --yes --data-dir tiny`;
     const child = Bun.spawn([...(ownMounts ?? []), "sh", "-c", script], { cwd: binary.dir, stderr: "pipe" });
     expect({ code: await child.exited, error: await child.stderr.text() }).toEqual({
       code: 4,
