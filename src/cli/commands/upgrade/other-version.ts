@@ -37,7 +37,8 @@ export async function runProgram<T>(
 /**
  * Asks an executable for its version and commit, for the migrations that it would apply to a database, and for those
  * that the database has and it does not know in that form.
- * @throws validationFailed for a file that is not this program or not for this machine; as `runProgram`.
+ * @throws validationFailed for a file that is not this program or not for this machine; wrongState for one that refuses
+ * the database; as `runProgram`.
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
   const asked = runProgram<Partial<typeof buildInfo>>(program, ["version"], undefined, versionMs);
@@ -51,7 +52,14 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
   const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
   const pending = migrations.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
-  return { version, commit, pending, unknown: migrations.filter(({ known }) => !known).map(({ name }) => name) };
+  const unknown = migrations.filter(({ known }) => !known).map(({ name }) => name);
+  if (pending.length + unknown.length === 0) {
+    // Applies nothing. The status of earlier builds does not tell that a migration was altered.
+    await runProgram(program, ["db", "migrate"], config).catch(({ message }: Error) => {
+      throw wrongState(`Version ${version} (commit ${commit}) cannot use the database: ${message}`);
+    });
+  }
+  return { version, commit, pending, unknown };
 }
 
 /**
