@@ -1098,9 +1098,9 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description Number of the order in its store, without gaps.
+             * @description Number of the order in its store, without gaps; null for a dry run.
              */
-            number: number;
+            number: number | null;
             /** @description `usr_…`; null for a guest. */
             user_id: string | null;
             /**
@@ -3872,7 +3872,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Replies with the result and 200, but saves nothing. For each order that the store's limit allows, a customer has six dry runs. */
+                /** @description Replies with the result and 200, but saves nothing. The order has no `number`. Dry runs count towards the limit on orders a minute. */
                 dry_run?: boolean;
             };
             header?: {

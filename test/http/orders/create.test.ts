@@ -388,14 +388,14 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
   });
 
-  test("a dry run returns the order, and stores nothing, not even a number", async () => {
+  test("a dry run returns the order without a number, and stores nothing", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ stock: 5 });
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { items: [{ product_id: lamp.id, quantity: 2 }] } };
     for (let i = 0; i < 2; i++) {
       const { status, data } = await shop.call<OrderReply>("POST /orders/", send);
-      expect([status, data.number, data.total, data.status]).toEqual([200, 1, 38, "pending"]);
+      expect<unknown[]>([status, data.number, data.total, data.status]).toEqual([200, null, 38, "pending"]);
       expect((await shop.call(`GET /orders/${data.id}/`)).code).toBe(5301);
     }
     expect(await countOrderRows(shop)).toEqual(before);

@@ -49,7 +49,7 @@ onEachDatabase((suite) => {
     const items = [3, 3].map((quantity) => ({ product_id: id, quantity }));
     const over = await eve.call("POST /orders/", { body: { items } });
     expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
-    expect(over.error?.message).toContain("only part of the stock");
+    expect(over.error?.message).toContain("more than can be ordered now");
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
     // What Eve has reserved is a part of the whole stock.
     expect((await other.call("POST /orders/", order(21))).code).toBe(5304);
@@ -95,23 +95,47 @@ onEachDatabase((suite) => {
     expect(await attempt()).toEqual([5107, "30"]);
   });
 
-  test("a customer tries orders six times as often as makes them; tries that fail count, and orders remain", async () => {
-    const { shop, id, eve, order } = await open({ ordersPerMinute: 2 });
-    const attempt = async (who = eve, sent = order()) => {
-      const query = { user_id: who.id, token: who.token, dry_run: "true" };
-      const tried = await who.call("POST /orders/", { ...sent, query });
+  test("dry runs and refused orders of a customer count towards the limit on orders a minute", async () => {
+    const { shop, id, eve, order } = await open({ ordersPerMinute: 4 });
+    const attempt = async (quantity: number, dry_run: boolean, who = eve) => {
+      const query = { user_id: who.id, token: who.token, dry_run: String(dry_run) };
+      const tried = await who.call("POST /orders/", { ...order(quantity), query });
       return [tried.code ?? tried.status, tried.headers.get("retry-after")];
     };
-    for (let count = 0; count < 5; count++) expect(await attempt()).toEqual([200, null]);
+    expect(await attempt(1, true)).toEqual([200, null]);
+    expect(await attempt(41, true)).toEqual([5304, null]);
     suite.app.clock.advance(minute / 2);
-    for (let count = 0; count < 7; count++) expect(await attempt(eve, order(41))).toEqual([5304, null]);
-    expect(await attempt()).toEqual([5107, "30"]);
-    expect(await attempt(eve, order(41))).toEqual([5107, "30"]);
-    expect((await eve.call("POST /orders/", order())).status).toBe(201);
-    expect(await attempt(await openAccount(shop))).toEqual([200, null]);
+    expect(await attempt(41, false)).toEqual([5304, null]);
+    expect(await attempt(1, false)).toEqual([201, null]);
+    for (const isDryRun of [true, false]) expect(await attempt(1, isDryRun)).toEqual([5107, "30"]);
+    expect(await attempt(1, true, await openAccount(shop))).toEqual([200, null]);
     suite.app.clock.advance(minute / 2);
-    expect(await attempt()).toEqual([200, null]);
+    expect(await attempt(1, true)).toEqual([200, null]);
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 1 });
+  });
+
+  test("customers get the same message for every shortage; the store's own key gets the numbers", async () => {
+    const { shop, eve, order } = await open({ stockShare: 50 });
+    const errors = async (who: Pick<Shop, "call">) => {
+      const messages = new Set<string>();
+      for (const [stock, quantity] of [
+        [0, 1],
+        [3, 4],
+        [40, 41],
+        [40, 21],
+      ] as const) {
+        const { id } = await shop.createProduct({ stock });
+        const { code, error } = await who.call("POST /orders/", order(quantity, id));
+        if (code === 5304) messages.add(error?.message as string);
+      }
+      return [...messages];
+    };
+    expect(await errors(eve)).toEqual(["items.0.quantity: is more than can be ordered now"]);
+    expect(await errors(shop)).toEqual([
+      "items.0.quantity: is out of stock",
+      "items.0.quantity: only 3 in stock",
+      "items.0.quantity: only 40 in stock",
+    ]);
   });
 
   test("of concurrent dry runs as many succeed as are allowed; the store's own key and a store without limit try any", async () => {
@@ -123,7 +147,7 @@ onEachDatabase((suite) => {
       return replies.map(({ status }) => status).toSorted();
     };
     const allowed = [200, 200, 200, 200, 200, 200];
-    expect(await statuses({ ordersPerMinute: 1 })).toEqual([...allowed, 429, 429, 429]);
+    expect(await statuses({ ordersPerMinute: 6 })).toEqual([...allowed, 429, 429, 429]);
     expect(await statuses({ ordersPerMinute: 0 })).toEqual([...allowed, 200, 200, 200]);
     expect(await statuses({ ordersPerMinute: 1 }, true)).toEqual([...allowed, 200, 200, 200]);
   });

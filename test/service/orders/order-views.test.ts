@@ -25,7 +25,7 @@ onEachDatabase((suite) => {
     ]);
     expect(hasMore).toBe(false);
     expect((await listOrderViews(ctx, {}, 1)).hasMore).toBe(true);
-    const pages: number[][] = [];
+    const pages: unknown[] = [];
     for await (const page of readOrderPages(ctx, { sort: "created_at" }))
       pages.push(page.map(({ order }) => order.number));
     expect(pages).toEqual([[1, 2]]);

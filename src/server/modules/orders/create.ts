@@ -12,7 +12,7 @@ import { spendPoints } from "../rewards/ledger.ts";
 import { users } from "../users/table.ts";
 import { orderAmounts } from "./amounts.ts";
 import { type CheckedOrder, checkOrder } from "./input.ts";
-import { buyerOf, countDryRun, countOrder, requireShare } from "./limits.ts";
+import { buyerOf, countTry, requireFewPending, requireShare } from "./limits.ts";
 import type { OrderInput } from "./model.ts";
 import { insertLines, orderCreated, renderNewOrder } from "./new-order.ts";
 import { ownOnly, subjectOf } from "./ownership.ts";
@@ -39,7 +39,8 @@ const selectUser = statement<{ id: string }>(
 );
 
 /**
- * Creates an order in one transaction: reserves stock, spends points, assigns the number. A dry run rolls it back.
+ * Creates an order in one transaction: reserves stock, spends points, assigns the number. A dry run rolls it back,
+ * and has no number: from it, customers could count the orders of the store.
  * @param input `subject` is the customer that an app key names by `user_id`.
  * @throws validationFailed, forbidden for fields that only the store may set, outOfStock, notEnoughPoints, tooManyRequests;
  * notFound for a customer who was deleted meanwhile.
@@ -55,15 +56,15 @@ export async function createOrder(
   const id = newId("ord");
   const buyer = buyerOf(ctx, userId, checked.guestIp);
   const userField = input.customer_id === undefined ? "user_id" : "customer_id";
-  if (isDryRun && buyer !== null) {
+  if (buyer !== null) {
     await requireUser(ctx, userField, userId);
-    await countDryRun(ctx, buyer);
+    await countTry(ctx, buyer);
   }
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
     await requireUser(tx, userField, userId);
-    if (buyer !== null) await countOrder(tx, buyer);
-    const order = await insert(tx, checked, { id, userId, buyer });
+    if (buyer !== null) await requireFewPending(tx, buyer);
+    const order = await insert(tx, checked, { id, userId, buyer, isDryRun });
     if (buyer !== null) await requireShare(tx, buyer, id);
     return order;
   });
@@ -79,7 +80,7 @@ async function requireUser(tx: Ctx, field: string, userId: string | null): Promi
 async function insert(
   tx: Ctx,
   order: CheckedOrder,
-  { id, userId, buyer }: { id: string; userId: string | null; buyer: string | null },
+  { id, userId, buyer, isDryRun }: { id: string; userId: string | null; buyer: string | null; isDryRun: boolean },
 ): Promise<Rendered> {
   const { shipping, tax, digits, usePoints, lang } = order;
   const { tenant } = tx;
@@ -115,7 +116,8 @@ async function insert(
   const keep = buyer === null && tx.keepReply?.(bind(selectOrder, { ...placed, own: null }));
   if (keep) statements.push(keep);
   const [numbered] = await tx.db.batch(statements, buyer !== null ? "write" : keep ? "end" : "last");
-  return { json: renderNewOrder(placed, lines, numbered?.rows[0]?.last as number), version: 1 };
+  const number = isDryRun ? null : (numbered?.rows[0]?.last as number);
+  return { json: renderNewOrder(placed, lines, number), version: 1 };
 }
 
 /** The items of all lines, and each once with the sum of its quantities. */

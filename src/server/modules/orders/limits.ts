@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { type Ctx, isCatalogOnly } from "../../context.ts";
+import type { Ctx } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
-import { fieldFault, outOfStock, tooManyRequests } from "../../errors.ts";
-import { maxShownStock } from "../products/rendering.ts";
+import { tooManyRequests } from "../../errors.ts";
+import { shortage } from "../products/stock.ts";
 import { products, productVariants } from "../products/table.ts";
 import { addressSubject, requireHit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
@@ -41,26 +41,25 @@ export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null)
   return addressSubject(ctx.vault, guestIp ?? ctx.client?.ip, ctx.tenant.id);
 }
 
-/** Counts an order of a buyer, in its transaction and before it is written. Errors: tooManyRequests with `retryAfter`. */
-export async function countOrder(tx: Ctx, buyer: string): Promise<void> {
-  const { id: tenantId, pendingOrders, ordersPerMinute } = tx.tenant;
+/** Requires that a buyer may have one more unpaid order. Errors: tooManyRequests with `retryAfter`. */
+export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
+  const { id: tenantId, pendingOrders } = tx.tenant;
   const pending = pendingOrders > 0 ? await get(tx.db, selectPending, { tenantId, buyer }) : undefined;
   if (pending && pending.count >= pendingOrders) {
     const retryAfter = Math.max(Math.ceil((Date.parse(pending.next ?? "") - tx.now()) / 1000), 1);
     const message = `There are ${pending.count} unpaid orders already, the most that this store allows at a time.`;
     throw tooManyRequests(message, { retryAfter, remedy: "Pay or cancel one of them first." });
   }
-  await countInMinute(tx, buyer, "orders", ordersPerMinute);
 }
 
-/** Counts a dry run before its transaction, which is rolled back: six for each order. Errors: as those of `countOrder`. */
-export function countDryRun(ctx: Ctx, buyer: string): Promise<void> {
-  return countInMinute(ctx, buyer, "dry runs of orders", 6 * ctx.tenant.ordersPerMinute);
-}
-
-async function countInMinute(ctx: Ctx, buyer: string, name: string, most: number): Promise<void> {
+/**
+ * Counts an order of a buyer, or its dry run. Outside its transaction, so that refused ones count: they tell how much is
+ * in stock. Errors: tooManyRequests with `retryAfter`.
+ */
+export async function countTry(ctx: Ctx, buyer: string): Promise<void> {
+  const { id, ordersPerMinute: most } = ctx.tenant;
   if (most === 0) return;
-  await requireHit(ctx, { name, most, windowMs: 60_000 }, `${ctx.tenant.id}:${buyer}`, `Too many ${name}.`);
+  await requireHit(ctx, { name: "orders", most, windowMs: 60_000 }, `${id}:${buyer}`, "Too many orders or dry runs.");
 }
 
 /** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */
@@ -69,7 +68,6 @@ export async function requireShare(tx: Ctx, buyer: string, id: string): Promise<
   if (share === 100) return;
   const excess = await get(tx.db, selectExcess, { tenantId, buyer, id, share });
   if (!excess) return;
-  const most = excess.most > maxShownStock && isCatalogOnly(tx) ? "only part of the stock" : `at most ${excess.most}`;
-  const message = `unpaid orders of one customer can reserve ${most}`;
-  throw fieldFault(outOfStock, `items.${excess.position}.quantity`, message);
+  const message = `unpaid orders of one customer can reserve at most ${excess.most}`;
+  throw shortage(tx, `items.${excess.position}.quantity`, message);
 }

@@ -48,7 +48,7 @@ export function orderCreated(order: NewOrder): InStatement {
 }
 
 /** A new order as JSON text, as `orderJson` reads it. A libSQL server takes as long to parse that as to insert the order. */
-export function renderNewOrder(order: NewOrder, lines: readonly NewLine[], number: number): string {
+export function renderNewOrder(order: NewOrder, lines: readonly NewLine[], number: number | null): string {
   const { subtotal, discount, shipping, tax, total, now } = order;
   const amounts = (of: Record<string, number>) =>
     Object.entries(of).map(([name, minor]) => `"${name}":${formatMinor(minor, order.digits)},"${name}_minor":${minor}`);

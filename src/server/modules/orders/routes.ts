@@ -43,7 +43,7 @@ export const orderRoutes = [
     tag,
     summary: "Create an order",
     access: writers,
-    query: dryRunQuery(" For each order that the store's limit allows, a customer has six dry runs."),
+    query: dryRunQuery(" The order has no `number`. Dry runs count towards the limit on orders a minute."),
     body: OrderInput,
     reply: { status: 201, data: Order },
     errors: ["tooManyRequests", "notFound", "outOfStock", "notEnoughPoints"],
