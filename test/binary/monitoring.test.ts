@@ -80,7 +80,7 @@ test("each process reports the figures of all, also when a worker is killed unde
   process.kill(other, "SIGCONT");
   const { findings } = JSON.parse(hung.stdout) as { findings: { check: string; severity: string; remedy: string }[] };
   const told = findings.filter(({ check }) => check === "server").map(({ severity, remedy }) => [severity, remedy]);
-  expect([hung.code, told]).toEqual([1, [["error", `kill -KILL ${other}`]]]);
+  expect([hung.code, told]).toEqual([1, [["error", expect.stringContaining("the server's log")]]]);
   expect(answered(page)).toBe(before + 40);
   expect(up(page).length).toBe(2);
   await until("its answer", async () => up(await fromListener()).length === 3);
