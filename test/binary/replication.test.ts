@@ -88,7 +88,7 @@ test("a backup restored for a drill does not take the replica from the live serv
   expect(warnings.join()).toContain("has newer changes");
   const refused = await drill.run("serve", "--port", "0");
   expect(refused).toMatchObject({ code: 4, stdout: "" });
-  expect(refused.stderr).toContain("This database does not go on from there");
+  expect(refused.stderr).toContain("is not in this database");
   expect(refused.stderr).toContain(`bodega db restore ${place} --dry-run`);
   expect(await server.end()).toBe(0);
   const taking = await drill.serve("--take-over");

@@ -150,12 +150,18 @@ test("a rehearsal of another shop's replica or backups proves nothing about this
 
 test("a replica whose key is lost is restored without its signatures, once the store is named, and says what was not checked", async () => {
   const lost = openCli(join(makeDir(), "data"));
+  const at = new Date().toISOString();
   const restore = (...flags: string[]) => lost.run(["db", "restore", whole, ...flags]);
   const needsKey = { code: 4, stderr: expect.stringContaining(`bodega db restore ${whole} --without-signature`) };
   expect(await restore("--yes")).toMatchObject(needsKey);
   mkdirSync(lost.dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(join(lost.dataDir, "secret.key"), "another secret, also with many characters", { mode: 0o600 });
   expect(await restore("--yes")).toMatchObject(needsKey);
+  // What is suggested keeps the flags that were given.
+  const [, suggested] =
+    /: (bodega .*)$/.exec((await lost.failure("db", "restore", whole, "--at", at, "--dry-run")).error.remedy ?? "") ??
+    [];
+  expect(suggested).toBe(`bodega db restore ${whole} --at ${at} --dry-run --without-signature`);
   expect(await restore("--without-signature", "--yes")).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("--confirm demo"),

@@ -530,8 +530,8 @@ describe("two servers", () => {
       expect(await refusal(server)).toMatchObject({ kind: "conflict", exit: 4 });
       server.begin();
       const error = await server.replaced;
-      expect(error.message).toContain(`(${dir}) since`);
-      for (const text of ["--dry-run", "unset BODEGA_REPLICATE_TO", "--take-over", "--at 2"]) {
+      expect(error.message).toContain(`(${dir}). Its state of 2`);
+      for (const text of ["--dry-run", "unset BODEGA_REPLICATE_TO", "--take-over"]) {
         expect(error.remedy).toContain(text);
       }
       expect(objects("generation-")).toHaveLength(1);
@@ -587,7 +587,7 @@ describe("two servers", () => {
     expect(notices.at(-1)).toContain("did not answer for 5 s");
   }, 15_000);
 
-  test("never write to one place: the second takes over on purpose, and the first is told who did and how to return", async () => {
+  test("never write to one place: the second takes over on purpose, and the first is told who did and how to go on", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -601,12 +601,13 @@ describe("two servers", () => {
     await until("the snapshot", () => objects("snapshot-").length === 2);
     await second.stop();
     expect(await rowsOf()).toEqual(["other"]);
-    for (const text of [error.remedy, notices.find((one) => one.includes("remains there"))]) {
-      const [, at = ""] = /--at (\S+)/.exec(text ?? "") ?? [];
-      expect(await rowsOf(undefined, Date.parse(at))).toEqual(["a"]);
-    }
+    const kept = notices.find((one) => one.includes("remains there")) ?? "";
+    const [, at = ""] = /remains there: bodega db restore \S+ --at (\S+)/.exec(kept) ?? [];
+    expect(await rowsOf(undefined, Date.parse(at))).toEqual(["a"]);
     // A machine that was replaced does not take its place back when it starts again.
-    expect((await refusal(startReplicator())).remedy).toMatch(/--at \S+ the one that this server had/);
+    const again = await refusal(startReplicator());
+    for (const { remedy } of [error, again]) expect(remedy).toContain("start with --take-over to keep this database");
+    expect(again.message).toContain("took over");
     expect(objects("generation-")).toHaveLength(2);
   });
 
@@ -858,6 +859,7 @@ describe("in a place that others can write to", () => {
     notices = [];
     await startReplicator(place).check();
     await notice("begins with a snapshot");
+    expect(notices.join("\n")).toContain("It needs its earlier secret key, or --without-signature: bodega db restore");
     await notice("snapshot made");
     await insert("d");
     await until("a segment", () => objects("segment-0000000002").length > 0);

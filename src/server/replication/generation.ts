@@ -62,25 +62,27 @@ export async function readPlace(place: Replica): Promise<PlaceState> {
 export async function newerState(place: Replica, { claim, head }: PlaceState, known: number): Promise<AppError> {
   const { address } = place;
   const { host, data_dir, at } = claim as Claim;
-  const until = head?.header ? `, and has changes until ${head.header.at}` : "";
   const own = known > 0 ? (await readClaim(place, known + 1))?.at : undefined;
   const message = own
-    ? `The server on ${host} (${data_dir}) took over ${address} at ${own}${until}.`
-    : `${address} is the replica of the server on ${host} (${data_dir}) since ${at}${until}. This database does not go on from there.`;
-  const kept = `--at ${new Date().toISOString()} restores the state there later`;
+    ? `The server on ${host} (${data_dir}) took over ${address} at ${own}.`
+    : `${address} is the replica of the server on ${host} (${data_dir}). Its state of ${head?.header?.at ?? at} is not in this database.`;
   return conflict(message, {
-    remedy:
-      "For a drill or a copy of the shop, unset BODEGA_REPLICATE_TO. " +
-      describeChoice(address, own ? `${kept}, and --at ${own} the one that this server had` : kept),
+    remedy: `For a drill or a copy of the shop, unset BODEGA_REPLICATE_TO. ${describeChoice(address)}`,
   });
 }
 
 /** The remedy ends in a command, which is completed for the terminal. */
-function describeChoice(address: string, kept: string): string {
+function describeChoice(address: string): string {
   return (
-    "Either may have changes that the other lacks, so compare them first. To go on with the state there, stop that server and restore it here. To go on with this database, stop that server " +
-    `and start this one with --take-over; ${kept}. Compare both: bodega db restore ${address} --dry-run`
+    "To go on here, stop that server. Then restore its state here, or start with --take-over to keep this database. " +
+    `Compare both first: bodega db restore ${address} --dry-run`
   );
+}
+
+/** Says how the state before a moment is restored. Its last segment has no header where another key signed it. */
+export function describeKept({ address }: Replica, { header }: Head, at: string): string {
+  const needs = header ? "" : ". It needs its earlier secret key, or --without-signature";
+  return `its state until now remains there${needs}: bodega db restore ${address} --at ${at}`;
 }
 
 /**
@@ -94,7 +96,7 @@ export async function requireNewest(place: Replica, generation: number, isListed
   const { host, data_dir, at } = claim;
   const { address } = place;
   throw conflict(`The server on ${host} (${data_dir}) took over ${address} at ${at}. Only one may write there.`, {
-    remedy: describeChoice(address, `--at ${at} restores the state that this server had there`),
+    remedy: describeChoice(address),
   });
 }
 

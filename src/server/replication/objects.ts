@@ -14,6 +14,8 @@ export interface Replica extends Place {
   vault: Pick<Vault, "fingerprint" | "mac">;
   /** Whether objects are read without their signature, because the key is lost. */
   isUnchecked: boolean;
+  /** What to do about objects of another key. It ends in a command, which is completed for the terminal. */
+  keyRemedy: string;
 }
 
 /** An object as it was read. The hash names it in the object that follows. */
@@ -34,29 +36,26 @@ const decompress = promisify<Uint8Array, ZstdOptions, Buffer<ArrayBuffer>>(zstdD
 
 /**
  * Opens the place of a replica. The key is read at the first use.
+ * @param flags of the `db restore` that reads it, for its remedy.
  * @throws as `openPlace`.
  */
 export function openReplica(
   address: string,
   config: Parameters<typeof copySecret>[0] & Pick<Config, "s3">,
-  { timeoutMs, isUnchecked = false }: { timeoutMs?: number; isUnchecked?: boolean | undefined } = {},
+  { timeoutMs, isUnchecked = false, flags = "" }: { timeoutMs?: number; isUnchecked?: boolean; flags?: string } = {},
 ): Replica {
+  const keyRemedy =
+    `Copy the secret.key that it was signed with to ${config.dataDir ?? "the data directory"}, or set BODEGA_SECRET, and ` +
+    "start this command again. States from before db rekey need the key from before. If that key is lost: " +
+    `bodega db restore ${address}${flags} --without-signature`;
   const vault = createVault(() => {
     const secret = copySecret(config);
     if (secret !== null) return secret;
     throw wrongState(`The replica in ${address} is signed with the secret key of its server, which is missing here.`, {
-      remedy: describeKeys(address, config.dataDir),
+      remedy: keyRemedy,
     });
   });
-  return { ...openPlace(address, config, timeoutMs), vault, isUnchecked };
-}
-
-/** The remedy ends in a command, which is completed for the terminal. */
-function describeKeys(address: string, dataDir = "the data directory"): string {
-  return (
-    `Copy the secret.key of that server to ${dataDir}, or set BODEGA_SECRET, and start this command again. If that key is ` +
-    `lost: bodega db restore ${address} --without-signature`
-  );
+  return { ...openPlace(address, config, timeoutMs), vault, isUnchecked, keyRemedy };
 }
 
 /** Writes an object: a header as a line of JSON, a payload, and their signature. Returns the size and what names them. */
@@ -97,11 +96,15 @@ export async function getObject<Header extends { format: number }>(
   return { header, payload: body.subarray(end + 1), hash };
 }
 
-function verify({ address, vault }: Replica, name: string, seal: Record<"key" | "hash" | "signature", string>): void {
+function verify(
+  { address, vault, keyRemedy }: Replica,
+  name: string,
+  seal: Record<"key" | "hash" | "signature", string>,
+): void {
   const own = vault.fingerprint();
   if (seal.key !== own) {
     const keys = `the secret key ${seal.key.slice(0, 8)}…, not with the one here (${own.slice(0, 8)}…)`;
-    throw wrongState(`${name} in ${address} is signed with ${keys}.`, { remedy: describeKeys(address) });
+    throw wrongState(`${name} in ${address} is signed with ${keys}.`, { remedy: keyRemedy });
   }
   const right = Buffer.from(vault.mac("replica", `${name} ${seal.hash}`));
   if (timingSafeEqual(right, Buffer.from(seal.signature))) return;

@@ -111,9 +111,10 @@ async function readPart(place: Replica, name: string, sha256: string): Promise<U
 }
 
 /** Adds to an error which state can be restored instead. */
-function withOffer(error: unknown, { address }: Replica, at: string | false): unknown {
+function withOffer(error: unknown, { address, isUnchecked }: Replica, at: string | false): unknown {
   if (!(error instanceof AppError) || error.kind !== "validationFailed" || at === false) return error;
-  const before = `Restore the newest state before it: bodega db restore ${address} --at ${at}`;
+  const flags = `--at ${at}${isUnchecked ? " --without-signature" : ""}`;
+  const before = `Restore the newest state before it: bodega db restore ${address} ${flags}`;
   return damaged(error.message, { cause: error, remedy: `${error.remedy ?? ""} ${before}`.trimStart() });
 }
 
@@ -127,10 +128,10 @@ interface FetchOptions extends Omit<RebuildOptions, "onProgress"> {
 export async function findReplica(
   source: BackupLocation,
   config: Pick<Config, "s3" | "secret" | "dataDir">,
-  isUnchecked = false,
+  options: Parameters<typeof openReplica>[2] = {},
 ): Promise<Replica | undefined> {
   if (source.kind === "stdout" || source.name !== undefined) return undefined;
-  const place = openReplica(formatLocation(source), config, { isUnchecked });
+  const place = openReplica(formatLocation(source), config, options);
   return (await place.list(prefixes.generation)).length > 0 ? place : undefined;
 }
 

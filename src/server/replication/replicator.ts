@@ -4,7 +4,7 @@ import { AppError } from "../errors.ts";
 import { formatBytes, MiB } from "../values/bytes.ts";
 import { ChainWriter } from "./chain.ts";
 import { checkPlace, MissingCheck, type MissingOptions, noteUnsent } from "./check-place.ts";
-import { Continuity, type ContinuityOptions, requireNewest } from "./generation.ts";
+import { Continuity, type ContinuityOptions, describeKept, requireNewest } from "./generation.ts";
 import type { ClaimedLink } from "./names.ts";
 import type { Replica } from "./objects.ts";
 import { Failures, Progress, type ReplicationStatus } from "./replication-status.ts";
@@ -153,7 +153,7 @@ export class Replicator {
       this.#writeState(this.#tail.end);
       return chain;
     }
-    if (head) notice("info", `its state until now remains there: bodega db restore ${place.address} --at ${at}`);
+    if (head) notice("info", describeKept(place, head, at));
     this.#beginAnew(chain);
     return chain;
   }

@@ -79,7 +79,9 @@ export default defineCommand({
     const forget = onExit(remove);
     try {
       const isUnchecked = args["without-signature"];
-      const from = { source, config, folder, until: args.at, isUnchecked };
+      const at = args.at === undefined ? "" : ` --at ${new Date(args.at).toISOString()}`;
+      const flags = `${at}${isDryRun ? " --dry-run" : ""}${args["with-key"] ? " --with-key" : ""}`;
+      const from = { source, config, folder, until: args.at, isUnchecked, flags };
       const { plan, noteRestored } = await makePlan(from, console, signal);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
@@ -101,11 +103,18 @@ export default defineCommand({
 });
 
 async function makePlan(
-  from: { source: BackupLocation; config: Config; folder: string; until: number | undefined; isUnchecked: boolean },
+  from: {
+    source: BackupLocation;
+    config: Config;
+    folder: string;
+    until: number | undefined;
+    isUnchecked: boolean;
+    flags: string;
+  },
   console: Console,
   signal: AbortSignal,
 ): Promise<{ plan: RestorePlan; noteRestored: ((dataDir: string) => void) | undefined }> {
-  const { source, config, folder, until, isUnchecked } = from;
+  const { source, config, folder, until, isUnchecked, flags } = from;
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
   const { fetchReplica, findReplica } = await import("../../../server/replication/rebuild.ts");
   const { beginRestore, describeNewer } = await import("../../../server/replication/rebuild.ts");
@@ -115,7 +124,7 @@ async function makePlan(
       if (step.step === "checking") show(100, "checking");
       else show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
     };
-    const replica = await findReplica(source, config, isUnchecked);
+    const replica = await findReplica(source, config, { isUnchecked, flags });
     const replicaFlag = until !== undefined ? "--at" : isUnchecked ? "--without-signature" : undefined;
     if (replica === undefined && replicaFlag) throw invalidFlag(replicaFlag, "needs the place of a replica");
     const noteRestored = replica && until === undefined ? await beginRestore(replica) : undefined;
