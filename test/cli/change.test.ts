@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import type { Ctx } from "../../src/server/context.ts";
+import type { Actor, Ctx } from "../../src/server/context.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { createOrder } from "../../src/server/modules/orders/create.ts";
 import { requireTenant } from "../../src/server/modules/tenants/service.ts";
@@ -32,12 +32,13 @@ const show = (name: string) => json<Product>("product", "show", name, ...demo);
 const stock = (...args: string[]) => json<Product>("product", "stock", ...args, ...demo);
 const order = (verb: string, number: string, ...args: string[]) => json<Order>("order", verb, number, ...args, ...demo);
 
+const terminal: Actor = { kind: "terminal", account: "ada" };
+
 /** Orders pieces of a product, as a guest. Returns the order's number. */
-async function reserve(product_id: string, quantity: number): Promise<string> {
+async function reserve(product_id: string, quantity: number, actor = terminal, store = "demo"): Promise<string> {
   const db = await openDatabase({ dataDir });
-  const actor = { kind: "terminal" as const, account: "ada" };
   const system = { db, actor, vault, requestId: "test", now: Date.now };
-  const ctx = { ...system, tenant: await requireTenant(system, "demo") } as Ctx;
+  const ctx = { ...system, tenant: await requireTenant(system, store) } as Ctx;
   const { json: text } = await createOrder(ctx, { items: [{ product_id, quantity }] });
   await db.close();
   return String((JSON.parse(text) as Order).number);
@@ -151,7 +152,7 @@ test("an order is paid, fulfilled and refunded, and its stock follows", async ()
   expect(await show("LAMP")).toMatchObject({ stock: 6, available: 6 });
   expect(await failure("order", "cancel", number, "--yes", ...demo)).toMatchObject({ code: 4 });
   expect(await order("fulfill", paid.order_id, "--yes")).toMatchObject({ status: "completed" });
-  const one = ["--line", "LAMP:1", "--restock", "--reason", "broken"];
+  const one = ["--line", "lamp:1", "--restock", "--reason", "broken"];
   expect(await order("refund", number, ...one, "--dry-run")).toMatchObject({ refunded: 10 });
   expect(await order("refund", number, ...one, "--yes")).toMatchObject({
     payment_status: "partially_refunded",
@@ -166,6 +167,41 @@ test("an order is paid, fulfilled and refunded, and its stock follows", async ()
     payment_status: "refunded",
     refunded: 30,
   });
+});
+
+test("cancel --buyer takes each buyer of the list, refuses others, and says that a dry run saves nothing", async () => {
+  await json("tenant", "create", "hoard");
+  const store = ["-n", "hoard"];
+  const { product_id } = await json<Product>("product", "create", ...store, "--title", "Cup", "--price", "1");
+  const { user_id: userId } = await json<{ user_id: string }>(
+    "user",
+    "create",
+    "--email",
+    "eve@example.com",
+    ...store,
+    "--no-password",
+  );
+  await reserve(product_id, 1, terminal, "hoard");
+  await reserve(product_id, 1, { kind: "user", role: "customer", userId }, "hoard");
+  await reserve(
+    product_id,
+    1,
+    { kind: "app", appId: "app_1", scopes: new Set(["orders:write"]), isWeb: true },
+    "hoard",
+  );
+  const list = ["order", "list", ...store, "--unpaid", "--by", "buyer"];
+  const table = (await run(list)).stdout.trimEnd().split("\n").slice(1);
+  const shown = table.map((line) => line.split(/ {2,}/)[0] as string);
+  expect(shown.toSorted()).toEqual(["eve@example.com", "staff", expect.stringMatching(/^[\w-]{32}$/)].toSorted());
+  const cancel = ["order", "cancel", ...store, "--buyer"];
+  const dry = await run([...cancel, "staff", "--dry-run"]);
+  expect([dry.stdout, dry.stderr]).toEqual([expect.stringMatching(/^Cancelled +1$/m), "Dry run: nothing was saved.\n"]);
+  for (const buyer of shown)
+    expect((await json<{ cancelled: number[] }>(...cancel, buyer, "--yes")).cancelled).toHaveLength(1);
+  expect(await json<unknown[]>(...list)).toEqual([]);
+  const unknown = await failure(...cancel, "guest", "--yes");
+  expect([unknown.code, unknown.error.message]).toEqual([3, 'Buyer "guest" not found in the unpaid orders.']);
+  expect(unknown.error.remedy).toContain("bodega order list -n hoard --unpaid --by buyer");
 });
 
 test("a pending order is cancelled, and its stock is free again", async () => {

@@ -336,6 +336,7 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
     ["namespace", ["-n", "No Name"], "--namespace must be 1 to 63"],
     ["currency", ["--currency", "XXY"], "--currency must be an ISO 4217"],
     ["language", ["--language", "x y"], "--language must be a language"],
+    ["unknown language", ["--language", "EUR"], "--language must be the code of a known language"],
     [
       "email",
       ["--no-owner", "--owner-email", "ada@example.com"],

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Shop } from "../../../server/admin/create-shop.ts";
 import { readVariable } from "../../../server/config/environment.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
-import { parseCurrency, parseLanguage, parseNamespace } from "../../../server/modules/tenants/input.ts";
+import { parseCurrency, parseNamespace, parseStoreLanguage } from "../../../server/modules/tenants/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/text.ts";
 import {
@@ -77,7 +77,7 @@ export const checks = {
   namespace: parseNamespace,
   title: (text: string) => requireText("title", text, 200),
   currency: parseCurrency,
-  language: (text: string) => parseLanguage("language", text),
+  language: parseStoreLanguage,
   "owner-email": (text: string) => parseEmail("email", text),
   "owner-name": (text: string) => requireText("name", text, 200),
   "key-name": (text: string) => requireText("key_name", text, 100),

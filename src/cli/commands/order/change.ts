@@ -1,4 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
+import { notFound } from "../../../server/errors.ts";
 import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { withTenant } from "../../context/context.ts";
 import { type FlagArg, type SharedValues, valueArg } from "../../framework/args.ts";
@@ -89,7 +90,7 @@ const cancel = defineCommand({
     ...orderArgs,
     order: { ...orderArgs.order, required: false },
     buyer: {
-      ...valueArg("email|id", "Cancel all unpaid orders of this buyer, as `order list --unpaid --by buyer` shows it"),
+      ...valueArg("buyer", "Cancel all unpaid orders of this buyer, as `order list --unpaid --by buyer` shows it"),
       completes: "user",
     },
     "dry-run": dryRunArg,
@@ -119,6 +120,10 @@ async function cancelOfBuyer(
     const buyer = (args.buyer.includes("@") ? await findUser(ctx, args.buyer) : undefined) ?? args.buyer;
     return { buyer, numbers: (await listUnpaid(ctx, buyer)).map(({ number }) => number) };
   });
+  if (numbers.length === 0 && !args.buyer.includes("@")) {
+    const remedy = `List the buyers: bodega order list -n ${args.namespace} --unpaid --by buyer`;
+    throw notFound("buyer", args.buyer, { in: "the unpaid orders", remedy });
+  }
   let cancelled = numbers;
   if (numbers.length > 0 && !args["dry-run"]) {
     await confirmAction(console, `Cancel the unpaid orders of ${args.buyer} (${numbers.join(", ")})?`);
@@ -130,6 +135,7 @@ async function cancelOfBuyer(
     record,
     "buyer",
   );
+  if (args["dry-run"]) await info(console, "Dry run: nothing was saved.");
 }
 
 const refund = defineCommand({
@@ -167,7 +173,9 @@ const refund = defineCommand({
 /** The line that `line_…`, `LAMP-1` or `LAMP-1:2` names. Errors: UsageError unless the order has exactly one. */
 function findLine({ items }: Order, text: string) {
   const [, name = text, digits] = /^(.+):([1-9]\d{0,6})$/.exec(text) ?? [];
-  const [line, ...others] = items.filter(({ id, sku }) => id === name || sku === name);
+  const exact = items.filter(({ id, sku }) => id === name || sku === name);
+  const inAnyCase = () => items.filter(({ sku }) => sku?.toLowerCase() === name.toLowerCase());
+  const [line, ...others] = exact.length > 0 ? exact : inAnyCase();
   if (!line || others.length > 0) {
     const names = items.map(({ id, sku }) => sku ?? id).join(", ");
     throw invalidFlag("--line", `names ${line ? "several lines" : "no line"} of the order`, `Lines: ${names}`);

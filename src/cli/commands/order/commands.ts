@@ -94,10 +94,10 @@ async function printBuyers(args: SharedValues & { namespace: string; limit: numb
   const { listBuyers } = await import("../../../server/modules/orders/buyers.ts");
   const buyers = await withTenant(args, console, (ctx) => listBuyers(ctx, args.limit));
   await printList(console, buyers, {
-    id: ({ buyer }) => buyer ?? "",
+    id: ({ buyer }) => buyer,
     empty: "No unpaid orders found.",
     columns: [
-      { header: "BUYER", value: ({ buyer, email }) => email ?? buyer ?? "staff" },
+      { header: "BUYER", value: ({ buyer, email }) => email ?? buyer },
       { header: "ORDERS", value: ({ orders }) => String(orders) },
       { header: "PIECES", value: ({ pieces }) => String(pieces) },
       "since",

@@ -7,8 +7,8 @@ import { cancelOrder } from "./service.ts";
 import { orderLines, orders } from "./table.ts";
 
 export interface BuyerReservations {
-  /** The id of a customer, or the keyed hash of a guest's address; null for orders that staff made. */
-  buyer: string | null;
+  /** The id of a customer, the keyed hash of a guest's address, or `staff` for guests' orders that staff or a backend made. */
+  buyer: string;
   email: string | null;
   orders: number;
   pieces: number;
@@ -18,14 +18,15 @@ export interface BuyerReservations {
 }
 
 const isUnpaid = sql`o.tenant_id = ${param("tenantId")} and o.status = 'pending'`;
+const buyerOf = sql`coalesce(o.buyer, o.user_id, 'staff')`;
 const selectBuyers = statement<BuyerReservations>(sql`
-  select coalesce(o.buyer, o.user_id) as buyer, u.email, count(distinct o.id) as orders, sum(l.quantity) as pieces,
+  select ${buyerOf} as buyer, u.email, count(distinct o.id) as orders, sum(l.quantity) as pieces,
     min(o.created_at) as since, min(o.expires_at) as expires_at
   from ${orders} o join ${orderLines} l on l.order_id = o.id
-    left join ${users} u on u.tenant_id = o.tenant_id and u.id = coalesce(o.buyer, o.user_id)
+    left join ${users} u on u.tenant_id = o.tenant_id and u.id = ${buyerOf}
   where ${isUnpaid} group by 1 order by pieces desc, since limit ${param("limit")}`);
 const selectOfBuyer = statement<{ id: string; number: number }>(sql`
-  select id, number from ${orders} o where ${isUnpaid} and ${param("buyer")} in (o.buyer, o.user_id) order by number`);
+  select id, number from ${orders} o where ${isUnpaid} and ${buyerOf} = ${param("buyer")} order by number`);
 
 /** Who reserves stock with unpaid orders, and how many pieces: most first, `limit` at most. */
 export function listBuyers(ctx: Ctx, limit: number): Promise<BuyerReservations[]> {

@@ -25,7 +25,7 @@ const highestValue = 1_000_000;
 function checkFields<T extends TenantInput>(input: T): T {
   if (input.title !== undefined) requireText("title", input.title, 200);
   if (input.currencySign !== undefined) requireText("currency_sign", input.currencySign, 8);
-  if (input.language !== undefined) input = { ...input, language: parseLanguage("language", input.language) };
+  if (input.language !== undefined) input = { ...input, language: parseStoreLanguage(input.language) };
   if (input.domain) requireHost(input.domain);
   requireWholeNumbers(input);
   for (const field of ["url", "logo"] as const) {
@@ -129,8 +129,15 @@ export function parseLanguage(field: string, tag: string): string {
   // Longer primary subtags are well-formed, but no language has one.
   if (canonical !== undefined && /^[a-z]{2,3}(?:-|$)/.test(canonical)) return canonical;
   const code = findLanguage(tag);
-  const example = code === undefined ? ", such as en or pt-BR" : `; for ${englishName(code)}: ${code}`;
+  const example = code === undefined ? ", such as de, en or pt-BR" : `; for ${englishName(code)}: ${code}`;
   throw invalidField(field, `must be a language code${example}`);
+}
+
+/** The language of a store, as `parseLanguage` reads it. Errors: also for a well-formed code that no language has. */
+export function parseStoreLanguage(tag: string): string {
+  const language = parseLanguage("language", tag);
+  if (attempt(() => englishName(language)) !== undefined) return language;
+  throw invalidField("language", "must be the code of a known language, such as de, en or pt-BR");
 }
 
 const englishNames = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
