@@ -87,8 +87,9 @@ test("a product is created, changed and deleted", async () => {
 
 test.each([
   [["create", "--title", "A", "--price", "1.9999"], 2, "--price must have at most 2 decimals"],
-  [["create", "--title", "A", "--price", "1.000"], 2, "--price is ambiguous. Write 1000 or 1.0000"],
-  [["update", "POT", "--price", "12.500"], 2, "--price is ambiguous. Write 12500 or 12.5000"],
+  [["create", "--title", "A", "--price", "1.000"], 2, "--price is ambiguous. Write 1000 or 1.00"],
+  [["update", "POT", "--price", "12.500"], 2, "--price is ambiguous. Write 12500 or 12.50"],
+  [["update", "POT", "--price", "12.505"], 2, "Write 12505 or 12.5050 in a currency with three decimals"],
   [["create", "--title", "A", "--price", "1e3"], 2, "--price must be a number"],
   [["create", "--title", " ", "--price", "1"], 2, "--title must not be blank"],
   [["create", "--title", "A", "--price", "1", "--stock", "1.5"], 2, "--stock must be"],

@@ -248,7 +248,8 @@ test("a mail server without encryption is reported", async () => {
 });
 
 test.each([
-  ["Größe & Öfen", "grosse-ofen"],
+  ["Größe & Öfen", "groesse-oefen"],
+  ["Müller", "mueller"],
   ["Ærø Łódź", "aero-lodz"],
   ["Ada's Mugs", "ada-s-mugs"],
   ["店 7", "7"],

@@ -149,7 +149,7 @@ test("create and update take variants, which update finds by SKU or options", as
   expect((await failure(...update, "--variant", "size")).error.message).toContain("--variant must be such as size=L");
   expect((await failure(...update, "--variant", "size=M,stock=x")).error.message).toContain("--variant stock");
   expect((await failure("product", "create", ...args, "--variant", "size=S,sku=TEE-S")).error.message).toBe(
-    "--variant sku is taken by another product",
+    '--variant sku "TEE-S" is taken by product tee',
   );
 });
 

@@ -86,7 +86,7 @@ test.each<[line: string, ...answers: [prompt: string, answer: string][]]>([
     "product create --title Lamp",
     ["(--price)", "12 50"],
     ["Must be a number such as 1.5.", "12.505"],
-    ["Is ambiguous. Write 12505 or 12.5050.", "12.5055"],
+    ["Is ambiguous. Write 12505 or 12.5050 in a currency with three decimals.", "12.5055"],
     ["at most 2 decimals", "12.50"],
   ],
   [

@@ -31,7 +31,8 @@ export function parseMoney(field: string, amount: number, digits: number): numbe
  */
 export function ambiguousAmount(text: string, decimalComma: boolean): string | undefined {
   if (!/^-?[1-9]\d{0,2}\.\d{3}$/.test(text)) return undefined;
-  return `is ambiguous. Write ${text.replace(".", "")} or ${decimalComma ? text.replace(".", ",") : `${text}0`}`;
+  const exact = text.endsWith("0") ? text.slice(0, -1) : `${text}0 in a currency with three decimals`;
+  return `is ambiguous. Write ${text.replace(".", "")} or ${decimalComma ? text.replace(".", ",") : exact}`;
 }
 
 /** Converts minor units to the amount in JSON: 1999 in EUR is 19.99, the double whose shortest form has these digits. */

@@ -56,9 +56,9 @@ function askTitle(): Promise<string> {
   return askText("Name of the store", { check: checks.title });
 }
 
-/** A namespace made from a title: `ada-s-mugs`, `grosse-ofen`. Empty for a title without a letter or digit of ASCII. */
+/** A namespace made from a title: `ada-s-mugs`, `groesse-oefen`. Empty for a title without a letter or digit of ASCII. */
 export function suggestNamespace(title: string): string {
-  const plain = slugFrom(title).normalize("NFKD").replaceAll(/\p{M}/gu, "");
+  const plain = slugFrom(title, "de").normalize("NFKD").replaceAll(/\p{M}/gu, "");
   const letters = spellPlainly(plain).replaceAll(/[^a-z0-9-]/g, "");
   return letters.replaceAll(/-{2,}/g, "-").replace(/^-+/, "").slice(0, 63).replace(/-+$/, "");
 }

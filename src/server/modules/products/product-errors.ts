@@ -20,14 +20,19 @@ export const notForSale = {
 
 const ofStore = sql`tenant_id = ${param("tenantId")}`;
 const living = sql`${ofStore} and deleted_at is null`;
-/** Finds the first of some values that a record has: its place, and the id of the record. */
-const findFirst = (other: SQL) =>
-  statement<{ place: number; other: string }>(sql`select key as place, ${other} as other
-    from json_each(${param("values")}) where other is not null order by key limit 1`);
-const bySku = findFirst(sql`coalesce((select id from ${products} where ${living} and sku = value),
-  (select product_id from ${productVariants} where ${living} and sku = value))`);
-const bySlug = findFirst(sql`(select id from ${products} where ${living} and slug = value)`);
-const categoryBySlug = findFirst(sql`(select id from ${categories} where ${ofStore} and slug = value)`);
+/** Finds the first of some values that a record has: its place, and the id and slug of the record. */
+const findFirst = (table: typeof products | typeof categories, other: SQL) =>
+  statement<{ place: number; other: string; slug: string }>(sql`
+    with found as (select key as place, ${other} as other from json_each(${param("values")}))
+    select place, other, (select slug from ${table} where ${ofStore} and id = other) as slug
+    from found where other is not null order by place limit 1`);
+const bySku = findFirst(
+  products,
+  sql`coalesce((select id from ${products} where ${living} and sku = value),
+  (select product_id from ${productVariants} where ${living} and sku = value))`,
+);
+const bySlug = findFirst(products, sql`(select id from ${products} where ${living} and slug = value)`);
+const categoryBySlug = findFirst(categories, sql`(select id from ${categories} where ${ofStore} and slug = value)`);
 const uniques = [
   { column: "products.slug", field: "slug", kind: "product", find: bySlug },
   { column: "categories.slug", field: "slug", kind: "category", find: categoryBySlug },
@@ -47,11 +52,14 @@ export async function explainConflicts<T>(ctx: Ctx, given: UniqueValues, write: 
     const unique = uniques.find(({ column }) => isUniqueViolation(error, column));
     if (!unique) throw explained(error);
     const skus = unique.column === "product_variants.sku" ? given.skus : undefined;
-    const values = JSON.stringify(skus ?? [given[unique.field]]);
-    const found = await get(ctx.db, unique.find, { tenantId: ctx.tenant.id, values });
+    const values = skus ?? [given[unique.field]];
+    const found = await get(ctx.db, unique.find, { tenantId: ctx.tenant.id, values: JSON.stringify(values) });
+    const isShown = found && mayRead(ctx, "products:read");
     const field = skus ? `variants.${found?.place ?? 0}.sku` : unique.field;
-    const message = `is taken by another ${unique.kind}`;
-    const details = [{ field, message, id: mayRead(ctx, "products:read") ? found?.other : undefined }];
+    const message = isShown
+      ? `${JSON.stringify(values[found.place])} is taken by ${unique.kind} ${found.slug}`
+      : `is taken by another ${unique.kind}`;
+    const details = [{ field, message, id: isShown ? found.other : undefined }];
     throw conflict(`${field}: ${message}`, { details, cause: error });
   }
 }
