@@ -162,7 +162,8 @@ describe("leaving at a prompt is exit code 130, and nothing is created", () => {
     const { atTerminal, isUntouched } = openNew();
     const secrets = makeDir();
     const mail = flags.length > 0 ? [...flags, writeSmtpUrl(silent.url)] : [];
-    const { code } = await atTerminal(steps, "--no-serve", "--save-secret-to", join(secrets, "web.secret"), ...mail);
+    const files = ["--save-secret-to", join(secrets, "web.secret"), "--replicate-to", join(secrets, "replica")];
+    const { code } = await atTerminal(steps, "--no-serve", ...files, ...mail);
     expect([code, isUntouched(), readdirSync(secrets)]).toEqual([130, true, []]);
   });
 });
@@ -558,10 +559,36 @@ test("a replica can be added later, and is in the settings, unit and compose fil
   expect(unit).toContain(`\nReadWritePaths=-${place}\n`);
   const { services } = Bun.YAML.parse((await here(["init", "--print-compose"])).stdout) as Compose;
   expect(services.bodega.volumes).toContainEqual({ type: "bind", source: place, target: place });
-  expect(await here(["init", "--replicate-to", makeDir()])).toMatchObject({
+  // The place that is saved stays in effect.
+  expect(await here(["init", "--replicate-to", join(makeDir(), "other")])).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining("BODEGA_REPLICATE_TO stays as it is"),
+    stdout: expect.stringContaining(`Replica    ${place}\n`),
+    stderr: expect.stringMatching(/BODEGA_REPLICATE_TO stays as it is in .*bodega.env; to change it, edit that file/),
   });
+});
+
+test("the place of another database's replica is refused before anything is written", async () => {
+  const place = makeDir();
+  const claim = JSON.stringify({ format: 1, database: "2026-01-01T00:00:00.000Z", host: "a", data_dir: "/b", at: "" });
+  const bytes = Buffer.from(`${claim}\n`);
+  const hash = new Bun.SHA256().update(bytes).digest("hex");
+  writeFileSync(join(place, "generation-0000000001"), `${bytes}${"0".repeat(32)}${hash}${"0".repeat(64)}`);
+  const refused = {
+    code: 4,
+    error: expect.objectContaining({ message: `${place} holds the replica of another database.` }),
+  };
+  const { failure, init, isUntouched } = openNew();
+  expect(await failure("init", ...unattended, "--replicate-to", place)).toEqual(refused);
+  expect(isUntouched()).toBe(true);
+  await init(...unattended);
+  expect(await failure("init", "--replicate-to", place)).toEqual(refused);
+});
+
+test("port 0 is for the server that starts now, and is not saved", async () => {
+  const { init, dataDir } = openNew();
+  const { url, settings } = await init(...unattended, "--port", "0", "--log", "json");
+  expect([url, settings]).toEqual(["http://127.0.0.1:8080", ["BODEGA_LOG"]]);
+  expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_LOG: "json" });
 });
 
 test("a replica that cannot be written to, or is in the data directory, is refused before anything is written", async () => {

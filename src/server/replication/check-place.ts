@@ -2,13 +2,18 @@ import { stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 import { noteResult, readLast } from "../backup/last.ts";
 import { replicaDamage } from "../backup/manifest.ts";
+import type { Config } from "../config/config.ts";
 import { databaseFile } from "../config/data-dir.ts";
+import { unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { formatBytes } from "../values/bytes.ts";
-import { readNewestGeneration } from "./generation.ts";
+import { Continuity, readNewestGeneration } from "./generation.ts";
 import { type Link, mainChain, parseLinks, prefixes, segmentName, snapshotName } from "./names.ts";
-import { getObject, ignoreUnverified, type Replica } from "./objects.ts";
+import { getObject, ignoreUnverified, openReplica, type Replica } from "./objects.ts";
+import { smallCallMs } from "./place.ts";
 import type { SnapshotHeader } from "./rebuild.ts";
+import { readReplicaState } from "./state.ts";
+import { WalTail } from "./wal-tail.ts";
 
 /**
  * Logs that a place is on the disk of the data, or that the replica there is gone, as when its disk is not mounted.
@@ -23,6 +28,21 @@ export async function checkPlace(place: Replica, known: number, dataDir: string,
   if (newest === 0) notice("error", message);
   // An earlier one is the replica that was gone for a while.
   noteResult(dataDir, "replica", { last_failure: newest > 0 ? null : { at: new Date().toISOString(), message } });
+}
+
+/** Checks what a server that starts would find. @param database as `readBirth`; empty for a new one. @throws as `Continuity.check`. */
+export async function checkStart(
+  database: string,
+  { config, place, timeoutMs = smallCallMs }: { config: Config; place: string; timeoutMs?: number },
+) {
+  const path = databaseFile(config.dataDir);
+  const known = readReplicaState(path, place);
+  const tail = new WalTail(`${path}-wal`, known?.isUnchanged ? known.end : null, { emptied() {}, wanted() {} });
+  const replica = openReplica(place, { ...config, leaveModes: true }, { timeoutMs });
+  const continuity = new Continuity(replica, { ...config, database, known, tail });
+  await continuity.check(known?.isSameFile ? known.generation : 0, (_level, message) => {
+    throw unavailable(message);
+  });
 }
 
 /** Says that a place is a directory on the disk of the database; empty where it is not. */

@@ -39,21 +39,20 @@ export function openMedia({ media, s3 }: Pick<Config, "media" | "s3">): Place | 
   return media === undefined ? undefined : openPlace(media, { s3 }, defaultTimeoutMs, "pictures");
 }
 
-/**
- * Checks that a place can be written to and is not in the data directory; returns its address.
- * @throws validationFailed, or unavailable when it cannot be written.
- */
-export async function requirePlace(given: string, config: Pick<Config, "s3" | "dataDir">): Promise<string> {
+/** The address of a place that --replicate-to gives. Errors: validationFailed for one in the data directory. */
+export function requireApart(given: string, dataDir: string): string {
   const source = "--replicate-to";
   const address = backupDestination({ value: given, source }) as string;
-  if (`${address}/`.startsWith(`${config.dataDir}/`)) {
-    throw invalidOption(source, "must not be in the data directory, with which it would be lost");
-  }
+  if (!`${address}/`.startsWith(`${dataDir}/`)) return address;
+  throw invalidOption(source, "must not be in the data directory, with which it would be lost");
+}
+
+/** Creates a place, and checks that it can be written to. Errors: unavailable. */
+export async function tryPlace(address: string, config: Pick<Config, "s3">): Promise<void> {
   const place = openPlace(address, config);
   const name = `test-${randomUUID()}`;
   await place.create(name, new Uint8Array());
   await place.remove(name);
-  return address;
 }
 
 /** Limits each call in time, and explains its errors. */

@@ -3,10 +3,11 @@ import { addToEnvFile, type EnvFileChange, envFilePath } from "../../../server/c
 import { internalError } from "../../../server/errors.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
 import { beginContext } from "../../context/context.ts";
+import { readCliConfig } from "../../context/read-config.ts";
 import { commandLine, quoteWords } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { givesPassword, type InitArgs, readSettings, wantsRandomPassword } from "./flags.ts";
-import { type Plan, readInitConfig } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import { startService, writeUnit } from "./unit.ts";
 
 /** The result of `init`. */
@@ -81,7 +82,9 @@ export async function finishSetup(console: Console, plan: Plan, outcome: Outcome
     ...(mail && { BODEGA_SMTP_URL: mail.smtpUrl, BODEGA_MAIL_FROM: mail.mailFrom }),
   };
   outcome.settings = addToEnvFile(dataDir, settings);
-  outcome.config = { ...readInitConfig({ ...args, "data-dir": dataDir }, console, false), port };
+  // Other flags apply to the server that starts now. Later ones read what is saved, and a replica has one place.
+  const flags = answers.run === "serve" ? { ...args, "replicate-to": undefined, port: String(port) } : {};
+  outcome.config = readCliConfig({ ...flags, "data-dir": dataDir, "database-url": args["database-url"] }, console);
   outcome.kept = listKept(args, outcome, console.command);
   const { unit } = outcome;
   if (unit === null) return;

@@ -118,12 +118,12 @@ export function readSender(args: InitArgs, console: Console): string | undefined
   return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
 }
 
-/** The settings that flags give, as variables of the server's environment, except the mail server. */
+/** The settings that flags give, as variables of the server's environment, except the mail server and a random port. */
 export function readSettings(args: InitArgs): Record<string, string> {
   const flags = { ...initFlags, "database-url": sharedArgs["database-url"] };
   const entries = Object.entries(flags).flatMap(([name, arg]) => {
     const value = [args[name as keyof typeof flags] ?? []].flat().join(",");
-    if (!("configEnv" in arg) || value === "") return [];
+    if (!("configEnv" in arg) || value === "" || (name === "port" && Number(value) === 0)) return [];
     return [[arg.configEnv, "completes" in arg && !value.startsWith("s3:") ? resolve(value) : value]];
   });
   return Object.fromEntries(entries);

@@ -3,9 +3,11 @@ import { resolve } from "node:path";
 import { findShop, type Shop } from "../../../server/admin/create-shop.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { databaseFile } from "../../../server/config/data-dir.ts";
-import { defaultDataDir } from "../../../server/config/env-file.ts";
+import { compareEnvFile, defaultDataDir } from "../../../server/config/env-file.ts";
+import { readBirth } from "../../../server/db/migrate.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
 import { readServerStatus } from "../../../server/monitoring/control-socket.ts";
+import { requireApart, tryPlace } from "../../../server/replication/place.ts";
 import { reservePort } from "../../../server/runtime/port.ts";
 import { readCertificate } from "../../../server/tls/certificate.ts";
 import { withContext } from "../../context/context.ts";
@@ -34,14 +36,10 @@ export async function planShop(given: InitArgs, console: Console) {
   checkFlags(given);
   const preset = readInitConfig(given, console, readRunMode(given) === "systemd");
   if (given["tls-cert"] !== undefined && preset.tls !== undefined) await readCertificate(preset.tls);
-  if (given["replicate-to"] !== undefined) {
-    const { requirePlace } = await import("../../../server/replication/place.ts");
-    await requirePlace(given["replicate-to"], preset);
-  }
   const answers = await gatherAnswers(given, console, preset);
-  const { run, key, owner, publicUrl } = answers;
+  const { run, key, owner, publicUrl, replica } = answers;
   const args = { ...given, "public-url": publicUrl };
-  let config = readInitConfig(args, console, run === "systemd");
+  let config = readInitConfig({ ...args, "replicate-to": replica }, console, run === "systemd");
   // The guide is printed before the server listens, and names its port.
   if (run === "serve" && config.port === 0) config = { ...config, port: await reservePort(config) };
   const unit = run === "systemd" ? describeUnit(config, args["unit-dir"]) : null;
@@ -54,9 +52,20 @@ export async function planShop(given: InitArgs, console: Console) {
     key: key === null ? undefined : planFile(key.secretFile, "--save-secret-to"),
     password: owner?.isRandom ? planFile(args["save-password-to"], "--save-password-to") : undefined,
   };
+  if (replica !== undefined) await tryPlace(replica, config);
   const isInstalled = args["unit-dir"] === undefined && hasSystemd();
   const startsService = unit?.existing === undefined && isInstalled && (console.canAsk || console.assumeYes);
   return { args, config, answers, files, unit, startsService };
+}
+
+/** The address of the replica to add; undefined when bodega.env has one. Creates nothing. Errors: as `checkStart`. */
+async function takeReplica({ "replicate-to": given }: InitArgs, config: Config, findBirth: () => Promise<string>) {
+  if (given === undefined) return undefined;
+  if (compareEnvFile(config.dataDir, { BODEGA_REPLICATE_TO: given }).missing.length === 0) return undefined;
+  const { checkStart } = await import("../../../server/replication/check-place.ts");
+  const place = requireApart(given, config.dataDir);
+  await checkStart(await findBirth(), { config, place });
+  return place;
 }
 
 /** The answers of flags and questions. A part is null when it exists already or is not wanted. Writes nothing. */
@@ -65,6 +74,8 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const isNew = config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir));
   const tenants = isNew ? [] : await withContext(flags, console, (ctx) => listTenants(ctx));
   const existing = tenants.map(({ namespace }) => namespace);
+  const findBirth = async () => (isNew ? "" : withContext(flags, console, ({ db }) => readBirth(db)));
+  const replica = await takeReplica(args, config, findBirth);
   const readShop = (namespace: string | undefined): Shop | Promise<Shop> =>
     namespace !== undefined && existing.includes(namespace)
       ? withContext(flags, console, (ctx) => findShop(ctx, namespace))
@@ -89,9 +100,9 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   let server = await takeServer();
   for (;;) {
     const { namespace } = named;
-    const answers = { namespace, store, owner, key, mail, ...server, runningUrl };
+    const answers = { namespace, store, owner, key, mail, ...server, runningUrl, replica };
     if (!console.canAsk || console.assumeYes) return answers;
-    const again = await confirmAnswers(console, answers, args["replicate-to"]);
+    const again = await confirmAnswers(console, answers);
     if (again === "yes") return answers;
     if (again === "store") {
       named = await askNamespace(args, existing);
@@ -106,8 +117,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
 /** Shows what will be created, and asks whether to. Returns the part to ask for again, or `yes`. */
 async function confirmAnswers(
   console: Console,
-  { namespace, store, owner, key, mail, publicUrl, run }: Awaited<ReturnType<typeof gatherAnswers>>,
-  replica: string | undefined,
+  { namespace, store, owner, key, mail, publicUrl, run, replica }: Awaited<ReturnType<typeof gatherAnswers>>,
 ) {
   const smtp = mail && `mail through ${new URL(mail.smtpUrl).host}`;
   const facts = {

@@ -8,23 +8,17 @@ import { openStorage } from "../../backup/open-storage.ts";
 import { shouldReplicate } from "../../backup/schedule.ts";
 import { storageError } from "../../backup/storage.ts";
 import type { Config } from "../../config/config.ts";
-import { databaseFile } from "../../config/data-dir.ts";
-import type { SystemCtx } from "../../context.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import { readBirth } from "../../db/migrate.ts";
 import { get, statement } from "../../db/statement.ts";
-import { type AppError, errnoOf, unavailable } from "../../errors.ts";
+import { type AppError, errnoOf } from "../../errors.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
-import { describeShared } from "../../replication/check-place.ts";
-import { Continuity } from "../../replication/generation.ts";
-import { openReplica } from "../../replication/objects.ts";
+import { checkStart, describeShared } from "../../replication/check-place.ts";
 import { readStandbyState } from "../../replication/standby.ts";
-import { readReplicaState } from "../../replication/state.ts";
-import { WalTail } from "../../replication/wal-tail.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import { type CheckSubject, type EnvironmentCheck, type Finding, finding, type Severity } from "../finding.ts";
+import { type EnvironmentCheck, type Finding, finding, type Severity } from "../finding.ts";
 
 const day = 86_400_000;
 const trialName = "doctor-trial";
@@ -120,7 +114,7 @@ export const replication = {
       if (unsent?.startsWith(place)) found.push(finding("error", place, `${unsent}.`, command("serve")));
       const refuse = (message: string, remedy = "Correct this before a server starts, and check that place.") =>
         found.push(finding("error", place, message, remedy));
-      const checking = ctx && checkStart(ctx, { config, place, timeoutMs });
+      const checking = ctx && readBirth(ctx.db).then((birth) => checkStart(birth, { config, place, timeoutMs }));
       await checking?.catch((error) => refuse(error.message, error.remedy));
     }
     const { last_failure: loss } = readLast(dataDir, "replica");
@@ -136,19 +130,6 @@ export const replication = {
     return [...found, finding("error", place, message, remedy)];
   },
 } satisfies EnvironmentCheck;
-
-/** Checks what a server that starts would find in the place. Errors: as `Continuity.check`, whose warning is unavailable. */
-async function checkStart({ db }: SystemCtx, on: Pick<CheckSubject, "config" | "timeoutMs"> & { place: string }) {
-  const { config, place, timeoutMs } = on;
-  const path = databaseFile(config.dataDir);
-  const known = readReplicaState(path, place);
-  const tail = new WalTail(`${path}-wal`, known?.isUnchanged ? known.end : null, { emptied() {}, wanted() {} });
-  const replica = openReplica(place, { ...config, leaveModes: true }, { timeoutMs });
-  const continuity = new Continuity(replica, { ...config, database: await readBirth(db), known, tail });
-  await continuity.check(known?.isSameFile ? known.generation : 0, (_level, message) => {
-    throw unavailable(message);
-  });
-}
 
 export const rehearsal = {
   id: "rehearsal",
