@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Actor, Ctx } from "../../src/server/context.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { createOrder } from "../../src/server/modules/orders/create.ts";
+import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { vault } from "../support/app.ts";
 import { openCli } from "./run-bodega.ts";
@@ -39,7 +39,7 @@ async function reserve(product_id: string, quantity: number, actor = terminal, s
   const db = await openDatabase({ dataDir });
   const system = { db, actor, vault, requestId: "test", now: Date.now };
   const ctx = { ...system, tenant: await requireTenant(system, store) } as Ctx;
-  const { json: text } = await createOrder(ctx, { items: [{ product_id, quantity }] });
+  const { json: text } = await createOrder(ctx, await prepareOrder(ctx, { items: [{ product_id, quantity }] }));
   await db.close();
   return String((JSON.parse(text) as Order).number);
 }

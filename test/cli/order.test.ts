@@ -7,7 +7,7 @@ import { openTerminal } from "../../src/cli/terminal/terminal.ts";
 import type { Ctx } from "../../src/server/context.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
-import { createOrder } from "../../src/server/modules/orders/create.ts";
+import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import type { OrderInput } from "../../src/server/modules/orders/model.ts";
 import { orderCsvHeader } from "../../src/server/modules/orders/order-csv.ts";
 import { refundOrder } from "../../src/server/modules/orders/refund.ts";
@@ -50,7 +50,7 @@ async function makeProduct(
 }
 
 async function makeOrder(ctx: Ctx, ms: number, input: OrderInput): Promise<OrderReply> {
-  return JSON.parse((await createOrder(at(ctx, ms), input)).json) as OrderReply;
+  return JSON.parse((await createOrder(at(ctx, ms), await prepareOrder(at(ctx, ms), input))).json) as OrderReply;
 }
 
 let orders: OrderReply[];

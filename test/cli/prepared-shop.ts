@@ -16,7 +16,7 @@ import { createCategory } from "../../src/server/modules/categories/service.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { prepareMessage, sendMessage } from "../../src/server/modules/notifications/messages/messages.ts";
 import { registerDevice } from "../../src/server/modules/notifications/registrations/registration.ts";
-import { createOrder } from "../../src/server/modules/orders/create.ts";
+import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import { refundOrder } from "../../src/server/modules/orders/refund.ts";
 import { payOrder } from "../../src/server/modules/orders/service.ts";
 import { createProduct, deleteProduct } from "../../src/server/modules/products/service.ts";
@@ -177,13 +177,16 @@ async function sellProduct(ctx: Ctx, customer_id: string) {
   await deleteProduct(ctx, "old-lamp", null);
   const items = [{ product_id: productId, quantity: 2 }];
   const address = { name: "Ada", line1: "1 Street", city: "Zürich", country: "CH" };
-  const made = await createOrder(ctx, { items, customer_id, shipping: 4.5, shipping_address: address, note: "Ring" });
+  const made = await createOrder(
+    ctx,
+    await prepareOrder(ctx, { items, customer_id, shipping: 4.5, shipping_address: address, note: "Ring" }),
+  );
   const order = JSON.parse(made.json) as OrderReply;
   await payOrder(ctx, order.id, { payment_reference: "pay-1" });
   const lines = order.items.map((line) => ({ line_id: line.id, quantity: 1 }));
   await refundOrder(ctx, order.id, { lines, reason: "broken", restock: true });
   const pending = JSON.parse(
-    (await createOrder(ctx, { items: [{ product_id: productId, quantity: 1 }] })).json,
+    (await createOrder(ctx, await prepareOrder(ctx, { items: [{ product_id: productId, quantity: 1 }] }))).json,
   ) as OrderReply;
   return { productId, orderId: order.id, pendingOrder: String(pending.number) };
 }

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { completeNames } from "../../src/server/admin/complete-names.ts";
 import type { Ctx } from "../../src/server/context.ts";
 import { issueKey, revokeKey } from "../../src/server/modules/app-keys/service.ts";
-import { createOrder } from "../../src/server/modules/orders/create.ts";
+import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
@@ -25,7 +25,9 @@ onDatabase("file", (suite) => {
     await createUser(here, { email: "a'da@example.com" });
     ids.product = idOf(await createProduct(here, { title: "Desk lamp", price: 1, sku: "LAMP-1", stock: 5 }));
     await createProduct(here, { title: "Shirt", price: 1, variants: [{ title: "M", sku: "SHIRT-M" }] });
-    ids.order = idOf(await createOrder(here, { items: [{ product_id: ids.product, quantity: 1 }] }));
+    ids.order = idOf(
+      await createOrder(here, await prepareOrder(here, { items: [{ product_id: ids.product, quantity: 1 }] })),
+    );
     ids.webhook = (await addWebhook(here, { url: "https://hooks.example.com/in", allowPrivate: true })).webhook_id;
     await addWebhook(here, { url: "https://hooks.example.com/?a=1&b=2", allowPrivate: true });
   });

@@ -3,7 +3,8 @@ import type { InStatement } from "@libsql/core/api";
 import type { Ctx } from "../../src/server/context.ts";
 import type { Session } from "../../src/server/db/session.ts";
 import { verifyAudit } from "../../src/server/modules/audit/verify.ts";
-import { createOrder } from "../../src/server/modules/orders/create.ts";
+import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
+import type { OrderInput } from "../../src/server/modules/orders/model.ts";
 import { eraseUser, exportPerson } from "../../src/server/modules/personal-data/service.ts";
 import { updateOwnProfile } from "../../src/server/modules/profile/service.ts";
 import { adjustRewards, redeemPoints } from "../../src/server/modules/rewards/service.ts";
@@ -69,13 +70,11 @@ const orderOf = (product_id: string) => ({
   shipping_address: { line1: note, city: "Porto", country: "PT" },
   note,
 });
+const place = async (ctx: Ctx, input: OrderInput) => createOrder(ctx, await prepareOrder(ctx, input));
 const writes: [what: string, Write][] = [
-  ["an order", ({ user, product_id }) => createOrder(user, orderOf(product_id))],
-  ["an order with points", ({ user, product_id }) => createOrder(user, { ...orderOf(product_id), use_points: 1 })],
-  [
-    "an order by a key",
-    ({ key, product_id, customer_id }) => createOrder(key, { ...orderOf(product_id), customer_id }),
-  ],
+  ["an order", ({ user, product_id }) => place(user, orderOf(product_id))],
+  ["an order with points", ({ user, product_id }) => place(user, { ...orderOf(product_id), use_points: 1 })],
+  ["an order by a key", ({ key, product_id, customer_id }) => place(key, { ...orderOf(product_id), customer_id })],
   ["spent points", ({ user }) => redeemPoints(user, { points: 1, note })],
   ["points that a key spends", ({ key, customer_id }) => redeemPoints(key, { points: 1, note, customer_id })],
   ["points that a key adds", ({ key, customer_id }) => adjustRewards(key, { points: 1, note, customer_id })],

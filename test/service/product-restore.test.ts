@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createCategory, deleteCategory } from "../../src/server/modules/categories/service.ts";
 import { addPicture, purgePictures, unusedMs } from "../../src/server/modules/media/service.ts";
-import { createOrder } from "../../src/server/modules/orders/create.ts";
+import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import { listProducts } from "../../src/server/modules/products/list/list.ts";
 import { countUses, restoreProduct } from "../../src/server/modules/products/restore.ts";
 import { createProduct, deleteProduct } from "../../src/server/modules/products/service.ts";
@@ -80,8 +80,8 @@ onEachDatabase((suite) => {
   test("open orders and wishlists of a product are counted", async () => {
     const ctx = await tenantContext(await suite.shop());
     const { id } = parse(await createProduct(ctx, { title: "Plate", price: 1 }));
-    await createOrder(ctx, { items: [{ product_id: id, quantity: 1 }] });
-    await createOrder(ctx, { items: [{ product_id: id, quantity: 2 }] });
+    await createOrder(ctx, await prepareOrder(ctx, { items: [{ product_id: id, quantity: 1 }] }));
+    await createOrder(ctx, await prepareOrder(ctx, { items: [{ product_id: id, quantity: 2 }] }));
     const { id: customerId } = await createUser(ctx, { email: "ada@example.com" });
     await addToWishlist(ctx, { customerId, subject: undefined }, { product_id: id });
     expect(await countUses(ctx, id)).toEqual({ open_orders: 2, wishlists: 1 });

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { resolveKeyId } from "../../src/server/modules/app-keys/resolve.ts";
 import { issueKey, revokeKey } from "../../src/server/modules/app-keys/service.ts";
-import { createOrder } from "../../src/server/modules/orders/create.ts";
+import { createOrder, prepareOrder } from "../../src/server/modules/orders/create.ts";
 import { resolveOrderId } from "../../src/server/modules/orders/resolve.ts";
 import { resolveProductId } from "../../src/server/modules/products/resolve.ts";
 import { createProduct, deleteProduct } from "../../src/server/modules/products/service.ts";
@@ -101,7 +101,9 @@ onDatabase("file", (suite) => {
 
   test("an order can be given by id or number, and each store has its own numbers", async () => {
     const product = idOf(await createProduct(here, { title: "Cup", price: 1, stock: 10 }));
-    const order = idOf(await createOrder(here, { items: [{ product_id: product, quantity: 1 }] }));
+    const order = idOf(
+      await createOrder(here, await prepareOrder(here, { items: [{ product_id: product, quantity: 1 }] })),
+    );
     for (const name of [order, "1", "#1"]) expect(await resolveOrderId(here, name)).toBe(order);
     expect(await failureOf(resolveOrderId(here, "2"))).toMatchObject({
       code: 5301,

@@ -97,18 +97,19 @@ onEachDatabase((suite) => {
 
   test("dry runs and refused orders of a customer count towards the limit on orders a minute", async () => {
     const { shop, id, eve, order } = await open({ ordersPerMinute: 4 });
-    const attempt = async (quantity: number, dry_run: boolean, who = eve) => {
+    const attempt = async (quantity: number, dry_run: boolean, headers: Record<string, string> = {}, who = eve) => {
       const query = { user_id: who.id, token: who.token, dry_run: String(dry_run) };
-      const tried = await who.call("POST /orders/", { ...order(quantity), query });
+      const tried = await who.call("POST /orders/", { ...order(quantity), query, headers });
       return [tried.code ?? tried.status, tried.headers.get("retry-after")];
     };
     expect(await attempt(1, true)).toEqual([200, null]);
     expect(await attempt(41, true)).toEqual([5304, null]);
     suite.app.clock.advance(minute / 2);
-    expect(await attempt(41, false)).toEqual([5304, null]);
+    // Also with a key, whose transaction is rolled back.
+    expect(await attempt(41, false, { "idempotency-key": "one" })).toEqual([5304, null]);
     expect(await attempt(1, false)).toEqual([201, null]);
     for (const isDryRun of [true, false]) expect(await attempt(1, isDryRun)).toEqual([5107, "30"]);
-    expect(await attempt(1, true, await openAccount(shop))).toEqual([200, null]);
+    expect(await attempt(1, true, {}, await openAccount(shop))).toEqual([200, null]);
     suite.app.clock.advance(minute / 2);
     expect(await attempt(1, true)).toEqual([200, null]);
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 1 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { inSavepoint, inTransaction } from "../../../src/server/db/transaction.ts";
-import { createOrder } from "../../../src/server/modules/orders/create.ts";
+import { createOrder, prepareOrder } from "../../../src/server/modules/orders/create.ts";
 import { createProduct } from "../../../src/server/modules/products/service.ts";
 import { decodeText } from "../../../src/server/modules/products/transfer/decode-text.ts";
 import { importProducts } from "../../../src/server/modules/products/transfer/import.ts";
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
     await expectFresh();
     // One part of a transaction fails inside its batch, the transaction goes on.
     await inTransaction(ctx, async (tx) => {
-      const failing = inSavepoint(tx, () => createOrder(tx, { items }));
+      const failing = inSavepoint(tx, async () => createOrder(tx, await prepareOrder(tx, { items })));
       expect(await failureOf(() => failing)).toMatchObject({ kind: "outOfStock" });
       await patchVariant(tx, { productId: shirt.id, variantId: small }, { stock: 7 }, null);
     });
@@ -143,7 +143,7 @@ onEachDatabase((suite) => {
     const shirt = await shop.createProduct({ price: 5, variants: variants(2) });
     await inTransaction(ctx, async (tx) => {
       await tx.db.execute(beginBatch);
-      await createOrder(tx, { items: linesOf(shirt) });
+      await createOrder(tx, await prepareOrder(tx, { items: linesOf(shirt) }));
       await addVariant(tx, shirt.id, { options: { size: "L" }, stock: 5 });
       await tx.db.execute(endBatch);
     });

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/server/context.ts";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { AppError } from "../../../src/server/errors.ts";
-import { createOrder } from "../../../src/server/modules/orders/create.ts";
+import { createOrder, prepareOrder } from "../../../src/server/modules/orders/create.ts";
+import type { OrderInput } from "../../../src/server/modules/orders/model.ts";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import { refundOrder } from "../../../src/server/modules/orders/refund.ts";
 import { cancelOrder, fulfillOrder, payOrder } from "../../../src/server/modules/orders/service.ts";
@@ -191,10 +192,11 @@ async function order(walk: Walk): Promise<void> {
   // The store itself may order without limits.
   const isLimited = userId !== undefined && pick(2) === 0;
   const allowed = isLimited ? await limitsOf(walk, userId) : undefined;
+  const place = async (by: Ctx, input: OrderInput) => createOrder(by, await prepareOrder(by, input));
   const made = await attempt(
     isLimited
-      ? createOrder({ ...ctx, actor: { kind: "user", role: "customer", userId } }, given)
-      : createOrder(ctx, {
+      ? place({ ...ctx, actor: { kind: "user", role: "customer", userId } }, given)
+      : place(ctx, {
           ...given,
           ...(userId !== undefined && { customer_id: userId }),
           ...(pick(3) === 0 && { shipping: pick(1000) / 100 }),

@@ -39,27 +39,37 @@ const selectUser = statement<{ id: string }>(
 );
 
 /**
- * Creates an order in one transaction: reserves stock, spends points, assigns the number. A dry run rolls it back,
- * and has no number: from it, customers could count the orders of the store.
+ * Checks an order, and counts it for its buyer, before the transaction of `createOrder`.
  * @param input `subject` is the customer that an app key names by `user_id`.
- * @throws validationFailed, forbidden for fields that only the store may set, outOfStock, notEnoughPoints, tooManyRequests;
- * notFound for a customer who was deleted meanwhile.
+ * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests.
  */
-export async function createOrder(
+export async function prepareOrder(
   ctx: Ctx,
   input: OrderInput & { lang?: string | undefined; subject?: string | undefined },
-  isDryRun = false,
-): Promise<Rendered> {
+) {
   const checked = checkOrder(ctx, input);
   const userId = subjectOf(ctx, input.customer_id, input.subject);
   if (userId === null && checked.usePoints > 0) throw invalidField("use_points", "must be 0 for a guest");
-  const id = newId("ord");
   const buyer = buyerOf(ctx, userId, checked.guestIp);
   const userField = input.customer_id === undefined ? "user_id" : "customer_id";
   if (buyer !== null) {
     await requireUser(ctx, userField, userId);
     await countTry(ctx, buyer);
   }
+  return { checked, userId, buyer, userField };
+}
+
+/**
+ * Creates an order in one transaction: reserves stock, spends points, assigns the number. A dry run rolls it back,
+ * and has no number: from it, customers could count the orders of the store.
+ * @throws validationFailed, outOfStock, notEnoughPoints, tooManyRequests; notFound for a customer who was deleted meanwhile.
+ */
+export async function createOrder(
+  ctx: Ctx,
+  { checked, userId, buyer, userField }: Awaited<ReturnType<typeof prepareOrder>>,
+  isDryRun = false,
+): Promise<Rendered> {
+  const id = newId("ord");
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
     await requireUser(tx, userField, userId);

@@ -4,7 +4,7 @@ import { replyFields } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { FieldsQuery } from "../../pagination/list-query.ts";
 import { IdParams } from "../../values/schema.ts";
-import { createOrder } from "./create.ts";
+import { createOrder, prepareOrder } from "./create.ts";
 import { listOrders, orderFields } from "./list.ts";
 import { dryRunQuery, Order, OrderInput, OrderListQuery, PaymentInput, RefundInput } from "./model.ts";
 import { refundOrder } from "./refund.ts";
@@ -47,9 +47,10 @@ export const orderRoutes = [
     body: OrderInput,
     reply: { status: 201, data: Order },
     errors: ["tooManyRequests", "notFound", "outOfStock", "notEnoughPoints"],
-    handle: async ({ ctx, query, body, lang, subject }) => {
+    prepare: ({ ctx, body, lang, subject }) => prepareOrder(ctx, { ...body, lang, subject }),
+    handle: async ({ ctx, query }, prepared) => {
       const isDryRun = query.dry_run ?? false;
-      const order = await createOrder(ctx, { ...body, lang, subject }, isDryRun);
+      const order = await createOrder(ctx, prepared, isDryRun);
       return isDryRun ? { ...order, status: 200 } : order;
     },
   }),
