@@ -248,7 +248,7 @@ onDatabase("file", (suite) => {
     const smtp = {
       ...(url !== undefined && { url }),
       trusted,
-      timeouts: { connect: 200, greeting: 200, silence: 200 },
+      timeouts: { connect: 1000, greeting: 1000, silence: 1000 },
     };
     return testMail(ctx, { to: "ada@example.org", language: "fr", mailFrom: "shop@example.com", smtp });
   }

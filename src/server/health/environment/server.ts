@@ -66,7 +66,9 @@ async function findFailingWorkers(dataDir: string, timeoutMs: number, first: Sta
   const { size } = silent.intersection(namesOf(await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs))));
   const { workers, pid } = first;
   const message = `${workers - size} of ${workers} workers of the server (process ${pid}) answer. It replaces one that hangs after ten seconds, and keeps trying to start one that ends.`;
-  return size === 0 ? [] : [finding("error", "workers", message, "Read the server's log. It names workers that hang or end, and why.")];
+  return size === 0
+    ? []
+    : [finding("error", "workers", message, "Read the server's log. It names workers that hang or end, and why.")];
 }
 
 export const tls = {
