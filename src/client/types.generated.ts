@@ -1098,7 +1098,7 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description Number of the order in its store, without gaps; null for a dry run.
+             * @description Number in the store, without gaps; null for a dry run.
              */
             number: number | null;
             /** @description `usr_…`; null for a guest. */

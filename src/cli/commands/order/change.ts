@@ -129,12 +129,8 @@ async function cancelOfBuyer(
     await confirmAction(console, `Cancel the unpaid orders of ${args.buyer} (${numbers.join(", ")})?`);
     cancelled = await withTenant(args, console, (ctx) => cancelUnpaid(ctx, buyer));
   }
-  const record = { buyer: args.buyer, cancelled };
-  await printRecord(
-    { ...console, done: args["dry-run"] ? undefined : "Cancelled the unpaid orders of {buyer}." },
-    record,
-    "buyer",
-  );
+  const done = args["dry-run"] ? undefined : "Cancelled the unpaid orders of {buyer}.";
+  await printRecord({ ...console, done }, { buyer: args.buyer, cancelled }, "buyer");
   if (args["dry-run"]) await info(console, "Dry run: nothing was saved.");
 }
 
@@ -173,9 +169,8 @@ const refund = defineCommand({
 /** The line that `line_…`, `LAMP-1` or `LAMP-1:2` names. Errors: UsageError unless the order has exactly one. */
 function findLine({ items }: Order, text: string) {
   const [, name = text, digits] = /^(.+):([1-9]\d{0,6})$/.exec(text) ?? [];
-  const exact = items.filter(({ id, sku }) => id === name || sku === name);
-  const inAnyCase = () => items.filter(({ sku }) => sku?.toLowerCase() === name.toLowerCase());
-  const [line, ...others] = exact.length > 0 ? exact : inAnyCase();
+  const isNamed = ({ id, sku }: Order["items"][number]) => id === name || sku?.toLowerCase() === name.toLowerCase();
+  const [line, ...others] = items.filter(isNamed);
   if (!line || others.length > 0) {
     const names = items.map(({ id, sku }) => sku ?? id).join(", ");
     throw invalidFlag("--line", `names ${line ? "several lines" : "no line"} of the order`, `Lines: ${names}`);

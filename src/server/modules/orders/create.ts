@@ -39,8 +39,7 @@ const selectUser = statement<{ id: string }>(
 );
 
 /**
- * Checks an order, and counts it for its buyer, before the transaction of `createOrder`.
- * @param input `subject` is the customer that an app key names by `user_id`.
+ * Checks and counts an order before its transaction. In `input`, `subject` is the customer that a key names by `user_id`.
  * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests.
  */
 export async function prepareOrder(
@@ -60,8 +59,7 @@ export async function prepareOrder(
 }
 
 /**
- * Creates an order in one transaction: reserves stock, spends points, assigns the number. A dry run rolls it back,
- * and has no number: from it, customers could count the orders of the store.
+ * Creates an order in one transaction: reserves stock, spends points, assigns its number. A dry run hides the number.
  * @throws validationFailed, outOfStock, notEnoughPoints, tooManyRequests; notFound for a customer who was deleted meanwhile.
  */
 export async function createOrder(

@@ -52,10 +52,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/**
- * Counts an order of a buyer, or its dry run. Outside its transaction, so that refused ones count: they tell how much is
- * in stock. Errors: tooManyRequests with `retryAfter`.
- */
+/** Counts an order or dry run of a buyer, also if it is then refused: that tells about the stock. Errors: tooManyRequests. */
 export async function countTry(ctx: Ctx, buyer: string): Promise<void> {
   const { id, ordersPerMinute: most } = ctx.tenant;
   if (most === 0) return;

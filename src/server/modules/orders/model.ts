@@ -106,9 +106,7 @@ const OrderRefund = output("OrderRefund", {
 
 export const Order = output("Order", {
   id: id("`ord_…`; sorts by creation time."),
-  number: nullable(
-    Type.Integer({ minimum: 1, description: "Number of the order in its store, without gaps; null for a dry run." }),
-  ),
+  number: nullable(Type.Integer({ minimum: 1, description: "Number in the store, without gaps; null for a dry run." })),
   user_id: nullable(id("`usr_…`; null for a guest.")),
   status,
   payment_status: paymentStatus,

@@ -48,8 +48,7 @@ export const orderRoutes = [
     reply: { status: 201, data: Order },
     errors: ["tooManyRequests", "notFound", "outOfStock", "notEnoughPoints"],
     prepare: ({ ctx, body, lang, subject }) => prepareOrder(ctx, { ...body, lang, subject }),
-    handle: async ({ ctx, query }, prepared) => {
-      const isDryRun = query.dry_run ?? false;
+    handle: async ({ ctx, query: { dry_run: isDryRun } }, prepared) => {
       const order = await createOrder(ctx, prepared, isDryRun);
       return isDryRun ? { ...order, status: 200 } : order;
     },

@@ -21,18 +21,15 @@ export const notForSale = {
 const ofStore = sql`tenant_id = ${param("tenantId")}`;
 const living = sql`${ofStore} and deleted_at is null`;
 /** Finds the first of some values that a record has: its place, and the id and slug of the record. */
-const findFirst = (table: typeof products | typeof categories, other: SQL) =>
+const findFirst = (other: SQL, table: typeof products | typeof categories = products) =>
   statement<{ place: number; other: string; slug: string }>(sql`
     with found as (select key as place, ${other} as other from json_each(${param("values")}))
     select place, other, (select slug from ${table} where ${ofStore} and id = other) as slug
     from found where other is not null order by place limit 1`);
-const bySku = findFirst(
-  products,
-  sql`coalesce((select id from ${products} where ${living} and sku = value),
-  (select product_id from ${productVariants} where ${living} and sku = value))`,
-);
-const bySlug = findFirst(products, sql`(select id from ${products} where ${living} and slug = value)`);
-const categoryBySlug = findFirst(categories, sql`(select id from ${categories} where ${ofStore} and slug = value)`);
+const bySku = findFirst(sql`coalesce((select id from ${products} where ${living} and sku = value),
+  (select product_id from ${productVariants} where ${living} and sku = value))`);
+const bySlug = findFirst(sql`(select id from ${products} where ${living} and slug = value)`);
+const categoryBySlug = findFirst(sql`(select id from ${categories} where ${ofStore} and slug = value)`, categories);
 const uniques = [
   { column: "products.slug", field: "slug", kind: "product", find: bySlug },
   { column: "categories.slug", field: "slug", kind: "category", find: categoryBySlug },
