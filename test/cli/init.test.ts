@@ -239,6 +239,50 @@ test("the summary shows what will be created, and each part can be asked for aga
   expect(await json<object[]>("key", "list", "-n", "mugs")).toMatchObject([{ name: "shop" }]);
 });
 
+test("a part that is asked for again suggests the answers given before", async () => {
+  const { atTerminal, json } = openNew();
+  const change = (steps: number): Steps => [["Create the store?", `${down.repeat(steps)}\r`]];
+  const steps: Steps = [
+    ["Name of the store", "Ada's Mugs\r"],
+    ["Namespace (name of the store", `${eraseLine}mugs\r`],
+    ["Currency of prices", "chf\r"],
+    ["Default language", "de\r"],
+    ...ownerSteps,
+    ["Sites whose pages may use the key", "shop.example.com, *.example.org\r"],
+    ["(storefront)", "web\r"],
+    ["Publish the key now?", "n\r"],
+    ...change(1),
+    ["(Ada's Mugs)", "\r"],
+    ["(mugs)", "\r"],
+    ["(CHF)", "\r"],
+    ["(de)", "\r"],
+    ...change(2),
+    ["(ada@example.com)", "\r"],
+    ["(Ada)", "\r"],
+    ["New password", "\r"],
+    ...change(3),
+    ["Sites whose pages may use the key", "\r"],
+    ["(web)", "\r"],
+    ["(y/N)", "\r"],
+    ["Create the store?", "\r"],
+  ];
+  const { code } = await atTerminal(steps, "--no-serve", "--save-secret-to", join(makeDir(), "web.secret"));
+  expect(code).toBe(0);
+  const stored = { namespace: "mugs", title: "Ada's Mugs", currency: "CHF", language: "de" };
+  expect(await json("tenant", "show", "mugs")).toMatchObject(stored);
+  const key = { name: "web", published: false, origins: ["*.example.org", "shop.example.com"] };
+  expect(await json<object[]>("key", "list", "-n", "mugs")).toMatchObject([key]);
+}, 20_000);
+
+test("a port in use is reported before the first question", async () => {
+  const { atTerminal } = openNew();
+  const blocker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
+  const message = `127.0.0.1:${blocker.port} is in use by another program. Choose another port with --port.`;
+  const { code, screen } = await atTerminal([["Name of the store", ctrlC]], "--port", String(blocker.port));
+  await blocker.stop(true);
+  expect([code, screen.replaceAll(/\s+/g, " ")]).toEqual([130, expect.stringContaining(message)]);
+});
+
 test("a mail server without encryption is reported", async () => {
   const { here } = openNew();
   const relay = await startSmtpServer();

@@ -12,7 +12,7 @@ import { keyPurposes } from "../security/scopes.ts";
 import { claimDatabase } from "../security/secret-key.ts";
 
 /** The parts of a shop to create; null leaves a part out. */
-interface ShopPlan {
+export interface ShopPlan {
   namespace: string;
   store: { title: string; currency: string; language: string } | null;
   /** Prepared before the transaction, because that hashes the password. */

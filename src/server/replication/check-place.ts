@@ -31,10 +31,7 @@ export async function checkPlace(place: Replica, known: number, dataDir: string,
 }
 
 /** Checks what a server that starts would find. @param database as `readBirth`; empty for a new one. @throws as `Continuity.check`. */
-export async function checkStart(
-  database: string,
-  { config, place, timeoutMs = smallCallMs }: { config: Config; place: string; timeoutMs?: number },
-) {
+export async function checkStart(database: string, config: Config, place: string, timeoutMs = smallCallMs) {
   const path = databaseFile(config.dataDir);
   const known = readReplicaState(path, place);
   const tail = new WalTail(`${path}-wal`, known?.isUnchanged ? known.end : null, { emptied() {}, wanted() {} });

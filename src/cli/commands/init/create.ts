@@ -24,14 +24,13 @@ export async function createShop(console: Console, plan: Plan) {
   const prepared = account && (await prepareUser({ actor: { kind: "terminal" } }, { ...account, role: "owner" }));
   const flags = { ...args, "data-dir": config.dataDir };
   const setup = await beginContext(flags, console, (ctx) => setUpShop(ctx, { namespace, store, owner: prepared, key }));
-  const { made } = setup;
   const outcome = {
     config,
     setup,
     /** New secrets that are in no file, and are printed. */
     secrets: {
-      key: made.key && setup.key !== null && "app_secret" in setup.key ? setup.key.app_secret : undefined,
-      password: made.owner && owner?.isRandom ? owner.password : undefined,
+      key: setup.made.key && setup.key !== null && "app_secret" in setup.key ? setup.key.app_secret : undefined,
+      password: setup.made.owner && owner?.isRandom ? owner.password : undefined,
     },
     /** Paths of the files that new secrets were written to. */
     files: {} as { key?: string; password?: string },
@@ -73,15 +72,10 @@ export function secretsLost({ setup, secrets, config }: Outcome, reason: string,
 
 /** Writes bodega.env and the unit, and starts the service. Each step is noted in the outcome. */
 export async function finishSetup(console: Console, plan: Plan, outcome: Outcome): Promise<void> {
-  const { args, answers } = plan;
-  const { dataDir, port } = plan.config;
-  const { mail } = answers;
-  // The server and every later command read them.
-  const settings = {
-    ...readSettings(args),
-    ...(mail && { BODEGA_SMTP_URL: mail.smtpUrl, BODEGA_MAIL_FROM: mail.mailFrom }),
-  };
-  outcome.settings = addToEnvFile(dataDir, settings);
+  const { args, answers, config } = plan;
+  const { dataDir, port } = config;
+  const smtp = answers.mail && { BODEGA_SMTP_URL: answers.mail.smtpUrl, BODEGA_MAIL_FROM: answers.mail.mailFrom };
+  outcome.settings = addToEnvFile(dataDir, { ...readSettings(args), ...smtp });
   // Other flags apply to the server that starts now. Later ones read what is saved, and a replica has one place.
   const flags = answers.run === "serve" ? { ...args, "replicate-to": undefined, port: String(port) } : {};
   outcome.config = readCliConfig({ ...flags, "data-dir": dataDir, "database-url": args["database-url"] }, console);
@@ -99,10 +93,9 @@ function listKept(args: InitArgs, { setup, settings }: Outcome, command: (words:
   const { store, owner, key, made } = setup;
   const { namespace } = store;
   const kept = settings.kept.map((name) => `${name} stays as it is in ${settings.path}; to change it, edit that file`);
-  const sentences: string[] = [];
   const compare = (subject: string, existing: string, wanted: string | undefined, ...change: string[]) => {
     if (wanted === undefined || wanted === existing) return;
-    sentences.push(`${subject} stays ${existing}; to change it: ${command(quoteWords(...change))}`);
+    kept.push(`${subject} stays ${existing}; to change it: ${command(quoteWords(...change))}`);
   };
   if (!made.store) {
     const set = (subject: string, field: "title" | "currency" | "language", wanted: string | undefined) =>
@@ -131,5 +124,5 @@ function listKept(args: InitArgs, { setup, settings }: Outcome, command: (words:
     const list = wanted.join(" ") || undefined;
     compare("The key's origin list", origins.join(" ") || "empty", list, "origin", "set", id, ...wanted);
   }
-  return [...sentences, ...kept];
+  return kept;
 }

@@ -75,7 +75,7 @@ function listSteps(outcome: Outcome, url: string): Step[] {
     ],
     config.replicateTo === undefined &&
       config.databaseUrl === undefined && [
-        "There is no replica. Have each change on another disk or in S3",
+        "There is no replica. To copy each change to another disk or to S3",
         add("--replicate-to <dir|s3://bucket/prefix>"),
       ],
     ["Check the installation", bodega("doctor"), `${program} --help`],

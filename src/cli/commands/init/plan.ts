@@ -15,7 +15,7 @@ import { readCliConfig } from "../../context/read-config.ts";
 import { planSecretFile, requireReader } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { info } from "../../terminal/output.ts";
+import { info, warn } from "../../terminal/output.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import { renderFields } from "../../terminal/table.ts";
 import { CancelledError } from "../../terminal/usage-error.ts";
@@ -59,12 +59,12 @@ export async function planShop(given: InitArgs, console: Console) {
 }
 
 /** The address of the replica to add; undefined when bodega.env has one. Creates nothing. Errors: as `checkStart`. */
-async function takeReplica({ "replicate-to": given }: InitArgs, config: Config, findBirth: () => Promise<string>) {
+async function takeReplica({ "replicate-to": given }: InitArgs, config: Config, birth: string) {
   if (given === undefined) return undefined;
   if (compareEnvFile(config.dataDir, { BODEGA_REPLICATE_TO: given }).missing.length === 0) return undefined;
   const { checkStart } = await import("../../../server/replication/check-place.ts");
   const place = requireApart(given, config.dataDir);
-  await checkStart(await findBirth(), { config, place });
+  await checkStart(birth, config, place);
   return place;
 }
 
@@ -74,12 +74,16 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const isNew = config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir));
   const tenants = isNew ? [] : await withContext(flags, console, (ctx) => listTenants(ctx));
   const existing = tenants.map(({ namespace }) => namespace);
-  const findBirth = async () => (isNew ? "" : withContext(flags, console, ({ db }) => readBirth(db)));
-  const replica = await takeReplica(args, config, findBirth);
+  const birth = isNew ? "" : await withContext(flags, console, ({ db }) => readBirth(db));
+  const replica = await takeReplica(args, config, birth);
   const readShop = (namespace: string | undefined): Shop | Promise<Shop> =>
     namespace !== undefined && existing.includes(namespace)
       ? withContext(flags, console, (ctx) => findShop(ctx, namespace))
       : { store: null, owner: null, key: null };
+  // Its flags can differ from the settings.
+  const runningUrl = config.databaseUrl === undefined ? (await readServerStatus(config.dataDir))?.url : undefined;
+  const willServe = console.canAsk && args.serve !== false && runningUrl === undefined;
+  if (willServe) await reservePort(config).catch(({ message }: Error) => warn(console, message));
   if (console.canAsk) await greet(console, config, isNew);
   const found = findNamespace(args, existing);
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
@@ -91,10 +95,8 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const to = owner?.email ?? shop.owner?.email;
   const mail = await takeMail(args, console, { dataDir: config.dataDir, title, language, to });
   let key = shop.key === null ? await takeKey(args, console, named.namespace) : null;
-  // Its flags can differ from the settings.
-  const runningUrl = config.databaseUrl === undefined ? (await readServerStatus(config.dataDir))?.url : undefined;
-  const takeServer = async () => ({
-    publicUrl: await takePublicUrl(args, console, config),
+  const takeServer = async (before?: string) => ({
+    publicUrl: await takePublicUrl(args, console, config, before),
     run: readRunMode(args) ?? (console.canAsk && runningUrl === undefined ? await askRunMode() : "none"),
   });
   let server = await takeServer();
@@ -105,12 +107,12 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
     const again = await confirmAnswers(console, answers);
     if (again === "yes") return answers;
     if (again === "store") {
-      named = await askNamespace(args, existing);
-      store = await takeStore(args, console, named);
+      named = await askNamespace(args, existing, named);
+      store = await takeStore(args, console, named, store ?? {});
     }
-    if (again === "owner") owner = await takeOwner(args, console);
-    if (again === "key") key = await takeKey(args, console, named.namespace);
-    if (again === "server") server = await takeServer();
+    if (again === "owner") owner = await takeOwner(args, console, owner ?? {});
+    if (again === "key") key = await takeKey(args, console, named.namespace, key);
+    if (again === "server") server = await takeServer(server.publicUrl);
   }
 }
 
@@ -129,9 +131,8 @@ async function confirmAnswers(
   type Part = keyof typeof facts;
   const parts = (Object.keys(facts) as Part[]).filter((part) => facts[part]);
   const label = (part: Part) => part.charAt(0).toUpperCase() + part.slice(1);
-  const fields = parts.map(
-    (part) => [label(part), escapeControls((facts[part] || []).filter(Boolean).join(", "))] as const,
-  );
+  const join = (part: Part) => escapeControls((facts[part] || []).filter(Boolean).join(", "));
+  const fields = parts.map((part) => [label(part), join(part)] as const);
   await console.writeError(`\n${renderFields(fields, { width: console.screen?.columns, color: console.color })}`);
   const next = await askChoice<Part | "yes" | "no">(store ? "Create the store?" : `Update store ${namespace}?`, [
     { value: "yes", name: "yes" },

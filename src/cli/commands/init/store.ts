@@ -12,8 +12,10 @@ export function findNamespace({ namespace, title }: InitArgs, existing: readonly
   return existing.length === 1 ? existing[0] : undefined;
 }
 
-/** Asks which store to set up, unless the flags say so. Returns the title too, if it was asked for. */
-export async function askNamespace(args: InitArgs, existing: readonly string[]) {
+type Named = { namespace: string; title: string | undefined };
+
+/** Asks which store to set up, unless the flags say so. `before` is suggested. */
+export async function askNamespace(args: InitArgs, existing: readonly string[], before?: Named) {
   if (args.namespace !== undefined) return { namespace: args.namespace, title: args.title };
   if (args.title === undefined && existing.length > 0) {
     const choices = existing.map((value): { value: string | undefined; name: string } => ({ value, name: value }));
@@ -23,9 +25,9 @@ export async function askNamespace(args: InitArgs, existing: readonly string[]) 
         : await askChoice("Store", [...choices, { value: undefined, name: "a new store" }]);
     if (chosen !== undefined) return { namespace: chosen, title: undefined };
   }
-  const title = args.title ?? (await askTitle());
+  const title = args.title ?? (await askTitle(before?.title));
   const namespace = await askText("Namespace (name of the store in every request)", {
-    suggestion: suggestNamespace(title),
+    suggestion: before?.title === title ? before.namespace : suggestNamespace(title),
     check: (text) => {
       checks.namespace(text);
       if (args.title !== undefined || !existing.includes(text)) return;
@@ -35,25 +37,27 @@ export async function askNamespace(args: InitArgs, existing: readonly string[]) 
   return { namespace, title };
 }
 
-/** The fields of a new store. When it cannot ask, missing flags get the defaults of `tenant create`. */
+/** The fields of a new store. When it cannot ask, missing flags get the defaults of `tenant create`. `before` is suggested. */
 export async function takeStore(
   args: InitArgs,
   console: Console,
-  { namespace, title }: { namespace: string; title: string | undefined },
-): Promise<{ title: string; currency: string; language: string }> {
+  { namespace, title }: Named,
+  before: { title?: string; currency?: string; language?: string } = {},
+) {
   const ask = (message: string, suggestion: string, check: (text: string) => unknown) =>
     console.canAsk ? askText(message, { suggestion, check }) : suggestion;
   const { LC_ALL, LC_MESSAGES, LANG } = console.env;
   const [locale = "en"] = /^[a-z]{2,3}(?=[_.@]|$)/.exec(LC_ALL || LC_MESSAGES || LANG || "") ?? [];
-  const given = title ?? (console.canAsk ? await askTitle() : namespace);
-  const currency = args.currency ?? (await ask("Currency of prices, such as EUR or USD", "EUR", checks.currency));
-  const suggestion = console.canAsk ? locale : "en";
+  const given = title ?? (console.canAsk ? await askTitle(before.title) : namespace);
+  const money = before.currency ?? "EUR";
+  const currency = args.currency ?? (await ask("Currency of prices, such as EUR or USD", money, checks.currency));
+  const suggestion = before.language ?? (console.canAsk ? locale : "en");
   const language = args.language ?? (await ask("Default language, such as en or pt-BR", suggestion, checks.language));
   return { title: given, currency: checks.currency(currency), language: checks.language(language) };
 }
 
-function askTitle(): Promise<string> {
-  return askText("Name of the store", { check: checks.title });
+function askTitle(suggestion: string | undefined): Promise<string> {
+  return askText("Name of the store", { suggestion, check: checks.title });
 }
 
 /** A namespace made from a title: `ada-s-mugs`, `groesse-oefen`. Empty for a title without a letter or digit of ASCII. */

@@ -58,11 +58,10 @@ export function describeUnit(config: Config, unitDir: string | undefined, settin
   const { dataDir, port } = config;
   const path = join(resolve(unitDir ?? systemUnits), unitName);
   const account = chooseAccount(dataDir);
-  const folders = foldersOutside(config);
   const text = renderUnit({
     command: ownCommand,
     dataDir,
-    folders,
+    folders: foldersOutside(config),
     settings,
     hasReplica: config.replicateTo !== undefined,
     account,

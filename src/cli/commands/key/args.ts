@@ -42,7 +42,7 @@ export function withKey<T>(args: KeyArgs, console: Console, work: (ctx: SystemCt
   });
 }
 
-export async function askOrigins(message: string, optional = false): Promise<string[]> {
+export async function askOrigins(message: string, optional = false, suggestion?: string): Promise<string[]> {
   const split = (text: string) => text.split(/[\s,]+/).filter((entry) => entry !== "");
-  return split(await askText(message, { optional, check: (text) => split(text).map(parseOriginPattern) }));
+  return split(await askText(message, { optional, suggestion, check: (text) => split(text).map(parseOriginPattern) }));
 }

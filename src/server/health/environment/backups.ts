@@ -114,7 +114,7 @@ export const replication = {
       if (unsent?.startsWith(place)) found.push(finding("error", place, `${unsent}.`, command("serve")));
       const refuse = (message: string, remedy = "Correct this before a server starts, and check that place.") =>
         found.push(finding("error", place, message, remedy));
-      const checking = ctx && readBirth(ctx.db).then((birth) => checkStart(birth, { config, place, timeoutMs }));
+      const checking = ctx && readBirth(ctx.db).then((birth) => checkStart(birth, config, place, timeoutMs));
       await checking?.catch((error) => refuse(error.message, error.remedy));
     }
     const { last_failure: loss } = readLast(dataDir, "replica");
