@@ -111,5 +111,7 @@ test("status, metrics and doctor tell that a replica fails", async () => {
   const doctor = await binary.run("doctor", "--json");
   const { findings } = JSON.parse(doctor.stdout) as { findings: unknown[] };
   expect(findings).toContainEqual(expect.objectContaining({ check: "replication", subject: place }));
+  const other = await binary.run("doctor", "--json", "--only", "replication", "--replicate-to", `${place}-2`);
+  expect(other.stdout).toContain(`replicates to ${place}, not to ${place}-2.`);
   expect(await server.end()).toBe(0);
 }, 30_000);

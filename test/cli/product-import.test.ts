@@ -63,6 +63,7 @@ describe("an invalid row is reported with its line and field", () => {
     ["price: must have at most 2 decimals in this currency", "title,price", "Lamp,1.999"],
     ["price: must be a number", "title,price", "Lamp,1e3"],
     ["price: must be a number", "title,price", "Lamp,-1"],
+    ["stock: must be a whole number, such as 20", "title,price,stock", "Lamp,1,many"],
     ["title: is required", "title,price", ",1"],
     ["title: must be a string", "title,price", `${long},1`],
     ["stock: must be", "title,price,stock", "Lamp,1,1.5"],

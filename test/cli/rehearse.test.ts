@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { noteResult } from "../../src/server/backup/last.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
@@ -88,7 +89,7 @@ const hour = 60 * minute;
 
 test("a rehearsal of a sound replica restores its newest state, leaves nothing behind, and doctor says when", async () => {
   copyReplica();
-  expect(await doctor()).toMatchObject([{ severity: "note", remedy: "bodega db rehearse" }]);
+  expect(await doctor()).toMatchObject([{ severity: "note", remedy: `bodega db rehearse ${place}` }]);
   const { code, stdout } = await rehearse("--json");
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, place, stores: 2 });
   expect(leftovers()).toEqual([]);
@@ -108,6 +109,19 @@ test("a rehearsal of a damaged segment fails with the segment's name, and doctor
   writeFileSync(join(place, segment), bytes);
   expect((await rehearse()).code).toBe(0);
   expect(await doctor()).toMatchObject([{ severity: "note" }]);
+});
+
+test("the remedy of a failed rehearsal clears it, where the server has its place from a flag", async () => {
+  copyReplica();
+  noteResult(dataDir, "rehearsal", { last_failure: { at: new Date().toISOString(), message: "Failed.", place } });
+  const withoutPlace = async () => {
+    const { stdout } = await run(["doctor", "--json"]);
+    return (JSON.parse(stdout) as Report).findings.filter(({ check }) => check === "rehearsal");
+  };
+  expect(await withoutPlace()).toMatchObject([{ severity: "error", remedy: `bodega db rehearse ${place}` }]);
+  expect(await json("db", "rehearse", place)).toMatchObject({ place });
+  expect(readRecord()).toMatchObject({ last_success: { place }, last_failure: null });
+  expect(await withoutPlace()).toMatchObject([{ severity: "note" }]);
 });
 
 test("a restored database with wrong records fails the rehearsal", async () => {
@@ -140,7 +154,7 @@ test("a rehearsal of another shop's replica or backups proves nothing about this
     last_failure: { message: expect.anything() },
   });
   // A place that is not this server's may be anyone's.
-  expect((await other.run(["db", "rehearse", place])).code).toBe(0);
+  expect((await other.run(["db", "rehearse", whole])).code).toBe(0);
   const { stdout } = await other.run(["doctor", "--json"], { env: env() });
   const { findings } = JSON.parse(stdout) as Report;
   expect(findings.filter(({ check }) => check === "replication")).toContainEqual(

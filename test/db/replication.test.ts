@@ -339,8 +339,8 @@ describe("a replica", () => {
   });
 
   test("that lacks changes when its server stops is told in the log, and doctor finds it until it is sent", async () => {
-    const doctor = async () => {
-      const settings = { databaseUrl: undefined, replicateTo: folder, replicateKeepMs: keepMs };
+    const doctor = async (flags: object = { replicateTo: folder }) => {
+      const settings = { databaseUrl: undefined, replicateKeepMs: keepMs, ...flags };
       const subject = {
         ctx: { db },
         config: { ...config, dataDir: dir, ...settings },
@@ -369,6 +369,8 @@ describe("a replica", () => {
     const claim = { database: "ours", dataDir: "/srv/other", generation: 3 };
     await claimGeneration(onFolder(), claim);
     expect((await doctor()).join()).toContain("(/srv/other) took over");
+    // Where only the server's flags had the place.
+    expect((await doctor({})).join()).toContain("(/srv/other) took over");
   });
 
   test("that loses its directory is reported, and begins anew where its parts disappeared", async () => {

@@ -11,8 +11,8 @@ type Kind = keyof typeof files;
 /** The latest results of one kind in a data directory; times are RFC 3339. */
 interface LastResults {
   last_success: { at: string; place: string; bytes: number } | null;
-  /** Null after a later success. */
-  last_failure: { at: string; message: string } | null;
+  /** Null after a later success. The place is that of a rehearsal. */
+  last_failure: { at: string; message: string; place?: string | undefined } | null;
 }
 
 /** Reads the latest results of a kind; all null where there are none. */

@@ -73,11 +73,11 @@ export function parseDestination(given: string, source: string): BackupLocation 
  * Parses where a backup comes from: `-`, any file, or an S3 object.
  * @throws validationFailed for anything else; notFound for a missing file.
  */
-export function parseSource(given: string, source: string): BackupLocation {
+export function parseSource(given: string, source: string, remedy = "Check the path."): BackupLocation {
   if (given === "-" || given.startsWith("s3:")) return parseDestination(given, source);
   const path = resolve(given);
   const found = attempt(() => statSync(path));
-  if (found === undefined) throw notFound("backup", path, { remedy: "Check its name and directory." });
+  if (found === undefined) throw notFound("backup", path, { remedy });
   return locate(path, !found.isDirectory());
 }
 

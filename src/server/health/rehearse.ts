@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { noteResult } from "../backup/last.ts";
+import { noteResult, readLast } from "../backup/last.ts";
 import { maxRehearsalMs, parseSource, rehearsedPlace } from "../backup/location.ts";
 import { damaged } from "../backup/manifest.ts";
 import { fetchBackup } from "../backup/restore/fetch-backup.ts";
@@ -15,17 +15,21 @@ import { openDatabase, withConfiguredDatabase } from "../db/open.ts";
 import { type AppError, unavailable, wrongState } from "../errors.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import { fetchReplica, findReplica } from "../replication/rebuild.ts";
+import { readReplicaState } from "../replication/state.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { runDatabaseCheck } from "./doctor.ts";
 
 /**
  * Restores the newest state of a replica, of a directory of backups or of a backup aside, and checks it as `db check` does.
- * The result is noted in the data directory if its server rehearses this place. Blocks the process.
+ * The result is noted in the data directory if its server replicates to or rehearses this place. Blocks the process.
  * @throws unavailable where the disk has too little space; as `fetchReplica`.
  */
 export async function rehearse(config: Config, place: string) {
   const { dataDir } = config;
-  const isOwn = place === rehearsedPlace(config);
+  const { last_success: last, last_failure: failed } = readLast(dataDir, "rehearsal");
+  const replica = readReplicaState(databaseFile(dataDir));
+  // A server may have its place from a flag.
+  const isOwn = [rehearsedPlace(config), failed?.place, replica?.place, last?.place].includes(place);
   const now = () => new Date().toISOString();
   try {
     const result = await restoreAside(config, place, isOwn);
@@ -34,14 +38,14 @@ export async function rehearse(config: Config, place: string) {
     return { place, ...result };
   } catch (cause) {
     const error = storageError(cause, dataDir, "A restore cannot be rehearsed in") as AppError;
-    const failure = { at: now(), message: error.message };
+    const failure = { at: now(), message: error.message, place };
     if (isOwn) noteResult(dataDir, "rehearsal", { last_failure: failure });
     throw error;
   }
 }
 
 async function restoreAside(config: Config, address: string, isOwn: boolean) {
-  const source = parseSource(address, "<place>");
+  const source = parseSource(address, "<place>", "Check the path, or make a backup: bodega db backup");
   const { path: folder, remove } = await makeRestoreTempDir(config.dataDir, false);
   process.once("exit", remove);
   try {

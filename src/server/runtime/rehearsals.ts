@@ -65,6 +65,7 @@ async function runProcess(config: Config, { command, env }: Deps, signal: AbortS
   if (signal.aborted || child.exitCode === 0) return undefined;
   const message = `Its process was ended by ${child.signalCode}.`;
   const at = new Date().toISOString();
-  if (child.signalCode !== null) noteResult(dataDir, "rehearsal", { last_failure: { at, message } });
+  if (child.signalCode !== null)
+    noteResult(dataDir, "rehearsal", { last_failure: { at, message, place: rehearsedPlace(config) } });
   return readLast(dataDir, "rehearsal").last_failure?.message ?? "Its result could not be noted.";
 }

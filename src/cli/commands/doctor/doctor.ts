@@ -8,7 +8,8 @@ import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
-import { addressFlags } from "../serve/server-process.ts";
+import { serveFlags } from "../serve/serve.ts";
+import { replicateFlag } from "../serve/server-process.ts";
 import { runAndPrint } from "./print.ts";
 
 // Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands of a store.
@@ -25,7 +26,8 @@ export default defineCommand({
     ignore: { ...valueArg("check", "Leave out this check; separate several with commas"), multiple: true },
     strict: { type: "boolean", description: "Exit with 1 for warnings too" },
     verbose: { type: "boolean", description: "Say for each check without findings what is well" },
-    ...addressFlags,
+    ...serveFlags,
+    ...replicateFlag,
   },
   examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --only mail,backups --json"],
   notes: [

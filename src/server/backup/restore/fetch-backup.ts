@@ -138,7 +138,7 @@ async function openSource(
     throw validationFailed(`${address} is a directory, not a backup. ${hint}`);
   } catch (error) {
     if (/^(?:NoSuchKey|ENOENT)$/.test(String((error as { code?: unknown }).code))) {
-      throw notFound("backup", address, { remedy: "Check its name and directory." });
+      throw notFound("backup", address, { remedy: "Check the path." });
     }
     throw storageError(error, address, "The backup cannot be read from");
   }

@@ -8,6 +8,7 @@ import { openStorage } from "../../backup/open-storage.ts";
 import { shouldReplicate } from "../../backup/schedule.ts";
 import { storageError } from "../../backup/storage.ts";
 import type { Config } from "../../config/config.ts";
+import { databaseFile } from "../../config/data-dir.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import { readBirth } from "../../db/migrate.ts";
 import { get, statement } from "../../db/statement.ts";
@@ -16,6 +17,7 @@ import { auditLog } from "../../modules/audit/table.ts";
 import { readServerStatus } from "../../monitoring/control-socket.ts";
 import { checkStart, describeShared } from "../../replication/check-place.ts";
 import { readStandbyState } from "../../replication/standby.ts";
+import { readReplicaState } from "../../replication/state.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { type EnvironmentCheck, type Finding, finding, type Severity } from "../finding.ts";
@@ -104,14 +106,20 @@ export const replication = {
     const { dataDir, databaseUrl, replicateTo, replicateKeepMs } = config;
     if (databaseUrl !== undefined) return [];
     const status = await readServerStatus(dataDir, AbortSignal.timeout(timeoutMs));
-    const { place = replicateTo, lag_seconds: lag = 0, failure } = status?.replication ?? {};
+    const last = status ? undefined : readReplicaState(databaseFile(dataDir))?.place;
+    const { place = replicateTo ?? last, lag_seconds: lag = 0, failure } = status?.replication ?? {};
     if (place === undefined) return [];
     const found: Finding[] = [];
+    if (status && replicateTo !== undefined && replicateTo !== status.replication?.place) {
+      const other = `The server (process ${status.pid}) replicates to ${status.replication?.place ?? "no place"}, not to ${replicateTo}.`;
+      found.push(finding("warning", replicateTo, other, "Restart the server with this place, or correct the setting."));
+    }
     const shared = await describeShared(place, dataDir);
     if (shared) found.push(finding("warning", place, shared, "Use another disk, machine, or S3."));
     if (status === null) {
       const { message: unsent } = readLast(dataDir, "left").last_failure ?? {};
-      if (unsent?.startsWith(place)) found.push(finding("error", place, `${unsent}.`, command("serve")));
+      if (unsent?.startsWith(place))
+        found.push(finding("error", place, `${unsent}.`, command(`serve --replicate-to ${quoteWord(place)}`)));
       const refuse = (message: string, remedy = "Correct this before a server starts, and check that place.") =>
         found.push(finding("error", place, message, remedy));
       const checking = ctx && readBirth(ctx.db).then((birth) => checkStart(birth, config, place, timeoutMs));
@@ -136,11 +144,12 @@ export const rehearsal = {
   about: "The replica or the newest backup was restored and checked within the last days.",
   async run({ config, now, command }) {
     const { last_success: last, last_failure: failure } = readLast(config.dataDir, "rehearsal");
-    const place = rehearsedPlace(config) ?? last?.place;
+    const place = failure?.place ?? rehearsedPlace(config) ?? last?.place;
     const ageMs = last ? now() - Date.parse(last.at) : 0;
     const held = `${last ? `The last one that succeeded, from ${last.place}, was ${formatDuration(ageMs)} ago` : "None has succeeded yet"}.`;
     const isDamage = failure?.message.startsWith(replicaDamage);
-    const remedy = `${isDamage ? "Run the server, which then makes a new snapshot there, and rehearse: " : ""}${command("db rehearse")}`;
+    const again = command(place === undefined ? "db rehearse" : `db rehearse ${quoteWord(place)}`);
+    const remedy = isDamage ? `Run the server, which then makes a new snapshot there, and rehearse: ${again}` : again;
     const describe = (severity: "note" | "warning" | "error", message: string) =>
       finding(severity, place ?? config.dataDir, message, remedy);
     if (failure)

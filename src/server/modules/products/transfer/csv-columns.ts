@@ -33,6 +33,10 @@ export interface CsvColumn extends CellFormat {
 const text: CellFormat = { read: (cell) => cell, write: String };
 const word: CellFormat = { read: readWord, write: String };
 const number: CellFormat = { read: readNumber, write: String };
+const integer: CellFormat = {
+  read: (cell, comma) => readNumber(cell, comma, "whole number, such as 20"),
+  write: String,
+};
 const boolean: CellFormat = { read: readBoolean, write: String };
 const list: CellFormat = {
   read: readList,
@@ -54,7 +58,7 @@ const productFields: Record<string, CellFormat> = {
   price: number,
   compare_at_price: optional(number),
   currency: word,
-  stock: optional(number),
+  stock: optional(integer),
   allow_backorder: boolean,
   tags: list,
   categories: list,
@@ -71,9 +75,9 @@ const variantFields: Record<string, CellFormat> = {
   options,
   price: optional(number),
   compare_at_price: optional(number),
-  stock: optional(number),
+  stock: optional(integer),
   images,
-  position: number,
+  position: integer,
 };
 
 /** All columns, in the order of an export. */
@@ -121,12 +125,12 @@ function readWord(cell: string): string {
 }
 
 /** Errors: CellError. */
-export function readNumber(cell: string, decimalComma: boolean): unknown {
+export function readNumber(cell: string, decimalComma: boolean, needed = "number, such as 19.99"): unknown {
   const given = cell.trim();
   const ambiguous = decimalComma ? ambiguousAmount(given, true) : undefined;
   if (ambiguous !== undefined) throw new CellError(ambiguous);
   const plain = (decimalComma ? given.replace(",", ".") : given).replace(/^(-?)0+(?=\d)/, "$1");
-  if (!/^-?\d+(\.\d+)?$/.test(plain)) throw new CellError("must be a number, such as 19.99");
+  if (!/^-?\d+(\.\d+)?$/.test(plain)) throw new CellError(`must be a ${needed}`);
   // A number with more digits than a double can represent becomes an InexactNumber, which validation rejects.
   return parseExactJson(plain);
 }
