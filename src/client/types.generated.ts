@@ -3872,7 +3872,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Replies with the result and 200, but saves nothing. The order has no `number`. Dry runs count towards the limit on orders a minute. */
+                /** @description Replies with the result and 200, but saves nothing. The order has no `number`. A customer has six dry runs for each order a minute. */
                 dry_run?: boolean;
             };
             header?: {

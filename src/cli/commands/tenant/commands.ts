@@ -73,7 +73,7 @@ const tenantFlags = {
   },
   "orders-per-minute": numberArg(
     "orders per minute",
-    "Orders and dry runs per minute and customer or guest's address; 0 for no limit (default: 10)",
+    "Orders per minute and customer or guest's address; 0 for no limit (default: 10)",
   ),
   "media-quota": {
     ...valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)"),

@@ -45,6 +45,7 @@ const selectUser = statement<{ id: string }>(
 export async function prepareOrder(
   ctx: Ctx,
   input: OrderInput & { lang?: string | undefined; subject?: string | undefined },
+  isDryRun = false,
 ) {
   const checked = checkOrder(ctx, input);
   const userId = subjectOf(ctx, input.customer_id, input.subject);
@@ -53,7 +54,7 @@ export async function prepareOrder(
   const userField = input.customer_id === undefined ? "user_id" : "customer_id";
   if (buyer !== null) {
     await requireUser(ctx, userField, userId);
-    await countTry(ctx, buyer);
+    await countTry(ctx, buyer, isDryRun);
   }
   return { checked, userId, buyer, userField };
 }

@@ -52,11 +52,15 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/** Counts an order or dry run of a buyer, also if it is then refused: that tells about the stock. Errors: tooManyRequests. */
-export async function countTry(ctx: Ctx, buyer: string): Promise<void> {
-  const { id, ordersPerMinute: most } = ctx.tenant;
-  if (most === 0) return;
-  await requireHit(ctx, { name: "orders", most, windowMs: 60_000 }, `${id}:${buyer}`, "Too many orders or dry runs.");
+/**
+ * Counts an order of a buyer outside its transaction, so that refused ones count: they tell how much is in stock. Pages
+ * show totals by dry runs, of which there are six for each order. Errors: tooManyRequests with `retryAfter`.
+ */
+export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
+  const { id, ordersPerMinute } = ctx.tenant;
+  if (ordersPerMinute === 0) return;
+  const [name, most] = isDryRun ? ["dry runs of orders", 6 * ordersPerMinute] : ["orders", ordersPerMinute];
+  await requireHit(ctx, { name, most, windowMs: 60_000 }, `${id}:${buyer}`, `Too many ${name}.`);
 }
 
 /** Refuses a written order with which its buyer would reserve too much of an item. Errors: outOfStock. */

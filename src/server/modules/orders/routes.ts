@@ -43,11 +43,11 @@ export const orderRoutes = [
     tag,
     summary: "Create an order",
     access: writers,
-    query: dryRunQuery(" The order has no `number`. Dry runs count towards the limit on orders a minute."),
+    query: dryRunQuery(" The order has no `number`. A customer has six dry runs for each order a minute."),
     body: OrderInput,
     reply: { status: 201, data: Order },
     errors: ["tooManyRequests", "notFound", "outOfStock", "notEnoughPoints"],
-    prepare: ({ ctx, body, lang, subject }) => prepareOrder(ctx, { ...body, lang, subject }),
+    prepare: ({ ctx, body, lang, subject, query }) => prepareOrder(ctx, { ...body, lang, subject }, query.dry_run),
     handle: async ({ ctx, query: { dry_run: isDryRun } }, prepared) => {
       const order = await createOrder(ctx, prepared, isDryRun);
       return isDryRun ? { ...order, status: 200 } : order;

@@ -7,7 +7,7 @@ import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
 import { notForSale } from "./product-errors.ts";
-import { isChangeShown, stockVersion } from "./rendering.ts";
+import { isChangeShown, maxShownStock, stockVersion } from "./rendering.ts";
 import { products, productVariants } from "./table.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
 import { maxStock } from "./variants/variant-model.ts";
@@ -119,10 +119,12 @@ function cannotOrder(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem): A
   if (found.currency !== currency)
     return invalidField(name, `has a price in ${found.currency}, but the store sells in ${currency}`);
   const left = Math.max(found.available ?? 0, 0);
-  return shortage(tx, `${field}.quantity`, left === 0 ? "is out of stock" : `only ${left} in stock`);
+  const message = left === 0 ? "is out of stock" : `only ${left} in stock`;
+  if (left <= maxShownStock) return fieldFault(outOfStock, `${field}.quantity`, message);
+  return shortage(tx, `${field}.quantity`, message);
 }
 
-/** The outOfStock error of a quantity. Callers who do not see the exact stock get the same message for every shortage. */
+/** The outOfStock error of a quantity. Callers who do not see the exact stock get one message for all stocks that they do not see. */
 export function shortage(ctx: Ctx, field: string, message: string): AppError {
   return fieldFault(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
 }
