@@ -102,15 +102,10 @@ export default defineCommand({
   },
 });
 
+type ReplicaOptions = { isUnchecked: boolean; flags: string };
+
 async function makePlan(
-  from: {
-    source: BackupLocation;
-    config: Config;
-    folder: string;
-    until: number | undefined;
-    isUnchecked: boolean;
-    flags: string;
-  },
+  from: { source: BackupLocation; config: Config; folder: string; until?: number | undefined } & ReplicaOptions,
   console: Console,
   signal: AbortSignal,
 ): Promise<{ plan: RestorePlan; noteRestored: ((dataDir: string) => void) | undefined }> {
