@@ -52,11 +52,12 @@ export default defineCommand({
       shop.present({ api: url, namespace, key: { id: store.pageId, secret: store.pageSecret }, mail });
       const where = { shop_url: shop.url, url, data_dir: config.dataDir, namespace };
       if (shop.portInUse) await info(console, `Port ${shop.portInUse} is in use, so the shop has another one.`);
+      // First, because Ctrl-C may end the demo as soon as it is named.
+      if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
       if (console.json)
         await printJson(console, { ...where, app_id, app_secret, ...page, product_id, email, password });
       else await self.print(`Shop: ${shop.url}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`);
       if (args.examples && !console.json) await console.write(formatGuide(store, url, mail));
-      if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
     };
     // Its addresses are printed above.
     const print = async () => {};
