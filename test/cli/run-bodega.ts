@@ -113,11 +113,15 @@ export async function runAtTerminal(
       rows: 40,
       data(terminal, bytes) {
         screen += decoder.decode(bytes, { stream: true });
-        const [expect, send] = left[0] ?? [];
-        if (expect === undefined || send === undefined || !screen.slice(seen).includes(expect)) return;
-        left.shift();
-        seen = screen.length;
-        terminal.write(typeof send === "string" ? send : send());
+        for (;;) {
+          const [expect, send] = left[0] ?? [];
+          const at = expect === undefined ? -1 : screen.indexOf(expect, seen);
+          if (expect === undefined || send === undefined || at === -1) return;
+          left.shift();
+          // Without an answer, what the next step expects can have arrived together with this.
+          seen = send === "" ? at + expect.length : screen.length;
+          if (send !== "") return void terminal.write(typeof send === "string" ? send : send());
+        }
       },
     },
   });
