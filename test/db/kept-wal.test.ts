@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeKeptWals } from "../../src/server/db/local/kept-wal.ts";
+import { describeKeptWals, keepDamagedWal } from "../../src/server/db/local/kept-wal.ts";
 import { claimFile } from "../../src/server/db/local/open-file-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { makeDir } from "./kinds.ts";
@@ -131,4 +131,9 @@ test("a sound WAL and one that ends within a write are not kept", async () => {
     await readNames(dataDir).catch(() => []);
     expect(keptIn(dataDir)).toEqual([]);
   }
+});
+
+test("a WAL that another process has removed before it is read is no damage", () => {
+  keepDamagedWal(join(dir, "bodega.db"));
+  expect(readdirSync(dir)).toEqual(["killed"]);
 });

@@ -17,6 +17,8 @@ export function keepDamagedWal(path: string): void {
     const kept = `${wal}.damaged-${damage.salt}`;
     if (!existsSync(kept)) copyWhole(wal, kept);
   } catch (cause) {
+    // Another process that closed the database has just emptied it.
+    if (errnoOf(cause) === "ENOENT") return;
     const remedy = "Free some disk space, and check that this account can write here.";
     const message = `${wal} cannot be checked for damage and copied (${errnoOf(cause)}).`;
     throw unavailable(message, { cause, isInternal: true, remedy });
