@@ -120,7 +120,8 @@ describe("serve", () => {
     running.push(child);
     const server = watchServer(child);
     await server.ready();
-    expect(server.log()).toMatch(/WARN +Other accounts of this machine could read secret\.key\..* bodega db rekey/);
+    const warning = /WARN +Other accounts of this machine could read secret\.key\..* bodega db rekey/;
+    await until("the warning", () => warning.test(server.log()));
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 

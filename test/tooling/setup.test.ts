@@ -24,7 +24,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   test(`${signal} reaches the command of set-up, whose exit code counts`, async () => {
     const child = spawnSetup(
       "-e",
-      `process.on("${signal}", () => process.exit(9)); console.log("up"); setInterval(() => {}, 1000);`,
+      // The handler is in place from the next turn of the event loop.
+      `process.on("${signal}", () => process.exit(9)); setTimeout(() => console.log("up"), 1); setInterval(() => {}, 1000);`,
     );
     const reader = child.stdout.getReader();
     await reader.read();
