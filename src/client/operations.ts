@@ -85,7 +85,7 @@ type Ids<O extends string> = O extends `${string}{${infer Name}}${infer Rest}`
   ? [...(Name extends keyof Named ? Named[Name] : [id: string]), ...Ids<Rest>]
   : [];
 
-/** What an operation is mainly about: the query of reads and removals, otherwise the body. */
+/** The main input of an operation: the query of reads and removals, otherwise the body. */
 type Input<O extends Operation> = O extends `${"GET" | "DELETE"} ${string}` ? Query<O> : Body<O>;
 
 /** The arguments of a method: the ids in the path, then its query or body, then options. */

@@ -239,7 +239,7 @@ export function meaningOf(kind: ErrorKind): string {
 /** All errors, ascending by code. */
 export const errorKinds = Object.keys(table) as ErrorKind[];
 
-/** What the work returns; undefined where it throws, whatever the reason. */
+/** Returns the result of the work; undefined where it throws, for any reason. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -1,7 +1,8 @@
-import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMediaType } from "../errors.ts";
+import { AppError, bodyTooLarge, malformedRequest, unsupportedMediaType } from "../errors.ts";
 import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
 import { freeTurn, partyOf } from "../values/turns.ts";
+import { type BodyMemory, type Hold, holdMemory } from "./body-memory.ts";
 
 /** A request's JSON object, or the error in it. Errors are thrown only after the caller is authenticated. */
 export interface Body {
@@ -15,46 +16,6 @@ export interface Body {
 export interface BodyLimits {
   bytes: number;
   ms: number;
-}
-
-interface Hold {
-  add(bytes: number): void;
-  release(): void;
-}
-
-/** Memory for bodies that are being received: what is left of it, and the shares of stores. One for each process. */
-export interface BodyMemory {
-  left: number;
-  held?: Map<string, number>;
-}
-
-/**
- * The share of one body in that memory. Of a JSON body, only received bytes beyond the first 64 KiB count, so that idle
- * connections and many ordinary bodies do not use it up.
- * @param store holds at most as much as it leaves to the others, so that none can use up all of it.
- */
-export function holdMemory(memory: BodyMemory, store?: string): Hold {
-  let own = 0;
-  let isReleased = false;
-  memory.held ??= new Map();
-  const { held } = memory;
-  const hold = (bytes: number) => {
-    memory.left -= bytes;
-    own += bytes;
-    if (store !== undefined && !held.set(store, (held.get(store) ?? 0) + bytes).get(store)) held.delete(store);
-  };
-  return {
-    add(bytes) {
-      const most = store === undefined ? memory.left : memory.left - bytes - (held.get(store) ?? 0);
-      // A body that timed out may still be arriving.
-      if (isReleased || bytes > most) throw unavailable("Too many large bodies are being received.");
-      hold(bytes);
-    },
-    release() {
-      hold(-own);
-      isReleased = true;
-    },
-  };
 }
 
 /** Size of an ordinary body, in bytes. */

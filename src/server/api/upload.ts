@@ -2,7 +2,8 @@ import { AppError, bodyTooLarge, malformedRequest } from "../errors.ts";
 import type { Upload } from "../http/route.ts";
 import { formatBytes, KiB } from "../values/bytes.ts";
 import { freeTurn } from "../values/turns.ts";
-import { type Body, type BodyMemory, collectInTime, holdMemory } from "./body.ts";
+import { type Body, collectInTime } from "./body.ts";
+import { type BodyMemory, holdMemory } from "./body-memory.ts";
 
 /** Time to send an upload, in milliseconds: enough for 20 MiB over 2 Mbit/s. */
 const maxMs = 90_000;

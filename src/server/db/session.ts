@@ -6,7 +6,7 @@ export interface Result {
   rowsAffected: number;
 }
 
-/** What a statement means to its transaction, beside its result. */
+/** The effect of a statement on its transaction, beside its result. */
 export interface Marks {
   /** How many rows it must change. Otherwise the transaction begins again, on a file at most once. */
   mustChange?: number | undefined;

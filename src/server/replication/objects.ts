@@ -14,7 +14,7 @@ export interface Replica extends Place {
   vault: Pick<Vault, "fingerprint" | "mac">;
   /** Whether objects are read without their signature, because the key is lost. */
   isUnchecked: boolean;
-  /** What to do about objects of another key. It ends in a command, which is completed for the terminal. */
+  /** The remedy for objects of another key. It ends in a command, which is completed for the terminal. */
   keyRemedy: string;
 }
 

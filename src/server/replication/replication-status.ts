@@ -97,7 +97,7 @@ export class Progress {
     this.#sentAt = at;
   }
 
-  /** What is sent from now on needs a new snapshot. */
+  /** Segments that are sent from now on need a new snapshot. */
   loseBase(): void {
     this.#restorableAt ??= this.#sentAt;
   }

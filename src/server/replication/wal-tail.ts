@@ -11,7 +11,7 @@ import {
 } from "../db/local/wal-frames.ts";
 import { MiB } from "../values/bytes.ts";
 
-/** What is read of the WAL in one turn of the event loop, and about the most that one segment holds. */
+/** Bytes of the WAL that are read in one turn of the event loop, about the maximum of one segment. */
 const chunkBytes = 256 * frameBytes;
 const maxBytes = 16 * MiB;
 /** So much may be left to read when the WAL is emptied: reading it delays the writes that wait. */

@@ -25,7 +25,7 @@ const isOpen: Condition = { type: "not", cond: { type: "is_autocommit" } };
 /** One batch with conditional steps: a group of units that is committed, then one that is rolled back. */
 class Batch {
   readonly steps: Step[] = [];
-  /** What the next row of each chain that was used follows. */
+  /** The row that the next one of each used chain follows. */
   readonly links: Links = new Map();
   readonly #known: Links;
 

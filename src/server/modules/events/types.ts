@@ -23,7 +23,7 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 const kindOf = (type: string) => `${type.split(".")[0]}.*`;
-/** What a list of types may name. */
+/** The names that a list of types may have. */
 export const allPatterns: readonly string[] = ["*", ...new Set(eventTypes.map(kindOf)), ...eventTypes];
 
 /** Patterns of event types (`*`, `order.*`, `order.paid`) without repetitions. Errors: validationFailed. */

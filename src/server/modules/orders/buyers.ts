@@ -28,7 +28,7 @@ const selectBuyers = statement<BuyerReservations>(sql`
 const selectOfBuyer = statement<{ id: string; number: number }>(sql`
   select id, number from ${orders} o where ${isUnpaid} and ${buyerOf} = ${param("buyer")} order by number`);
 
-/** Who reserves stock with unpaid orders, and how many pieces: most first, `limit` at most. */
+/** Lists at most `limit` buyers whose unpaid orders reserve stock, the most pieces first. */
 export function listBuyers(ctx: Ctx, limit: number): Promise<BuyerReservations[]> {
   return all(ctx.db, selectBuyers, { tenantId: ctx.tenant.id, limit });
 }

@@ -57,7 +57,7 @@ export function viewOf(ctx: Pick<Ctx, "actor">): View {
   return isCatalogOnly(ctx) ? "catalog" : "whole";
 }
 
-/** What `make` makes for each view, such as a statement. */
+/** The result of `make` for each view, such as a statement. */
 export function forEachView<T>(make: (view: View) => T): Record<View, T> {
   return { whole: make("whole"), catalog: make("catalog") };
 }

@@ -25,7 +25,7 @@ export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: stri
   });
 }
 
-/** What proves who logs in: a password, or the try of a mailed code, with an unused password. */
+/** The proof of a login: a password, or the try of a mailed code, with an unused password. */
 export function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string) {
   if (code === undefined) {
     if (password === undefined) throw invalidField("password", "is required");

@@ -43,7 +43,7 @@ export async function beginTwoFactor(
   { password, userId }: { password: string; userId?: never } | { password?: never; userId: string },
 ): Promise<TwoFactorEnrolment> {
   const user = await requireEnrolling(ctx, userId);
-  // Whoever signed up with a stranger's address could keep its owner out, whom a reset lets in.
+  // Somebody who signed up with a stranger's address could otherwise lock its owner out.
   if (user.isUnproven) {
     const remedy = userId
       ? `If it is the user's: bodega user update -n ${ctx.tenant.namespace} ${userId} --email-verified yes`

@@ -63,7 +63,7 @@ function writeExample(name, { parameters = [], requestBody, security }, { schema
 }
 
 /**
- * What people read: expressions are for generators, since descriptions say what a text must be. The library warns of
+ * Removes patterns from the page: expressions are for generators, since descriptions say what a text must be. The library warns of
  * references that can be null.
  */
 function simplify(node) {

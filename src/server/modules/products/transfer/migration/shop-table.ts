@@ -5,7 +5,7 @@ import { checkRow } from "../decode-text.ts";
 import type { Fields } from "../import-changes.ts";
 import type { ImportItem, Row, RowFault } from "../import-item.ts";
 
-/** What an import recognised in a file, and what has no place in this service. */
+/** The columns and lines that an import recognised in a file, and those that this service does not store. */
 export interface MigrationReport {
   /** The system whose export the file is; null for files with this service's own columns. */
   source: ShopFormat["source"] | null;
@@ -22,7 +22,7 @@ export interface ShopFormat {
   /** Other names of columns. */
   aliases: Record<string, string>;
   isUsed: (column: string) => boolean;
-  /** What the rows of one product have in common; undefined for a row that is left out. */
+  /** The key that the rows of one product share; undefined for a row that is left out. */
   keyOf: (table: ShopTable, row: Row) => string | undefined;
   /** The product of these rows, and what of it can be bought; undefined if it is left out. */
   readProduct: (
