@@ -31,7 +31,7 @@ function resolvePlace(lock: Record<string, Locked>, from: string, name: string):
   return lock[name] && name;
 }
 
-/** What the executable contains of a package's requirements; of those for one platform only what a target needs. */
+/** Lists those of a package's requirements that the executable contains; for one platform only what a target needs. */
 function listNeeds({ dependencies, optionalDependencies, peerDependencies, optionalPeers = [] }: Requirements) {
   const optional = Object.keys(optionalDependencies ?? {}).filter((name) => name in shipped.optionalDependencies);
   const peers = Object.keys(peerDependencies ?? {}).filter((name) => !optionalPeers.includes(name));

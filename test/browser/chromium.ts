@@ -130,7 +130,7 @@ export const readText = (page: Page, selector = "body") =>
 export const isWiderThanScreen = (page: Page) =>
   page.evaluate("document.documentElement.scrollWidth > innerWidth") as Promise<boolean>;
 
-/** What axe-core finds that keeps people from using the page: `rule: element`. */
+/** Lists each finding of axe-core that keeps people from using the page, as `rule: element`. */
 export async function findBarriers(page: Page): Promise<string[]> {
   // Colours in the middle of a change have no contrast yet.
   await page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))");

@@ -2,7 +2,7 @@ import { type Binary, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
 import { type Chromium, startChromium } from "./chromium.ts";
 
-/** What `bodega demo --json` prints. */
+/** The JSON that `bodega demo --json` prints. */
 type Printed = Record<
   "shop_url" | "url" | "app_id" | "app_secret" | "page_app_id" | "page_app_secret" | "email" | "password",
   string

@@ -435,14 +435,11 @@ test.each(reported)("%s is found, with a remedy", async (_name, expected, remedy
   if (expected.severity === "error") expect({ worst, ok }).toEqual({ worst: "error", ok: false });
 });
 
-test("a key in a git working tree is found, and --fix adds it to .gitignore", async () => {
+test("git ignores a new data directory, which has the secret key", async () => {
   const shop = copyShop();
-  const { code } = await runShell("git init -q", shop.dir);
-  if (code !== 0) return console.warn("There is no git here.");
-  const expected = { check: "secret", severity: "warning" } as const;
-  expect(pick((await runDoctor(shop)).findings, expected)).toMatchObject([{ fixable: true, fixed: false }]);
-  expect(pick((await runDoctor(shop, "--fix")).findings, expected)).toMatchObject([{ fixed: true }]);
-  expect(pick((await runDoctor(shop)).findings, expected)).toEqual([]);
+  const dataDir = join(shop.dir, "new-data");
+  await runHere(["tenant", "create", "mugs", "--data-dir", dataDir], shop);
+  expect(readFileSync(join(dataDir, ".gitignore"), "utf8")).toBe("*\n");
 });
 
 test("-n checks one store, without the environment", async () => {

@@ -22,10 +22,6 @@ interface InitReply {
   [name: string]: unknown;
 }
 
-interface Compose {
-  services: { bodega: { volumes: object[] } };
-}
-
 interface CliError {
   code: number;
   message: string;
@@ -522,17 +518,12 @@ test("a unit is written where none exists, and never over another", async () => 
   expect(stderr).toContain(`${unitDir}/bodega.service was not changed`);
 });
 
-test("--print-unit and --print-compose print without creating anything", async () => {
+test("--print-unit prints without creating anything", async () => {
   const { here, failure, dataDir, isUntouched } = openNew();
   const printed = await here(["init", "--print-unit"], { BODEGA_PUBLIC_URL: "https://shop.example.com" });
   expect(printed.stdout).toMatch(/^(?:#.*\n)*\[Unit\]\n/);
   expect(printed.stdout).toContain(` serve --data-dir ${dataDir}\n`);
   expect(printed.stderr).toContain("does not see BODEGA_PUBLIC_URL of");
-  const compose = Bun.YAML.parse((await here(["init", "--print-compose", "--port", "9000"])).stdout);
-  const volumes = [{ type: "bind", source: dataDir, target: "/data" }];
-  expect(compose).toEqual({
-    services: { bodega: expect.objectContaining({ volumes, ports: ["127.0.0.1:9000:8080"], read_only: true }) },
-  });
   const flags = ["--port", "9000", "--host", "::", "--public-url", "https://shop.example.com", "--log", "json"];
   const files = [
     "--tls-cert",
@@ -590,7 +581,7 @@ test("a server that other machines reach is asked for its public URL, and its ce
   });
 });
 
-test("a replica can be added later, and is in the settings, unit and compose file", async () => {
+test("a replica can be added later, and is in the settings and the unit", async () => {
   const { init, here, dataDir } = openNew();
   const place = join(makeDir(), "replica");
   await init(...unattended);
@@ -601,8 +592,6 @@ test("a replica can be added later, and is in the settings, unit and compose fil
   expect(readdirSync(place)).toEqual([]);
   const { stdout: unit } = await here(["init", "--print-unit"]);
   expect(unit).toContain(`\nReadWritePaths=-${place}\n`);
-  const { services } = Bun.YAML.parse((await here(["init", "--print-compose"])).stdout) as Compose;
-  expect(services.bodega.volumes).toContainEqual({ type: "bind", source: place, target: place });
   // The place that is saved stays in effect.
   expect(await here(["init", "--replicate-to", join(makeDir(), "other")])).toMatchObject({
     code: 0,

@@ -171,7 +171,7 @@ test("a replica whose key is lost is restored without its signatures, once the s
   mkdirSync(lost.dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(join(lost.dataDir, "secret.key"), "another secret, also with many characters", { mode: 0o600 });
   expect(await restore("--yes")).toMatchObject(needsKey);
-  // What is suggested keeps the flags that were given.
+  // The suggested command has the flags that were given.
   const [, suggested] =
     /: (bodega .*)$/.exec((await lost.failure("db", "restore", whole, "--at", at, "--dry-run")).error.remedy ?? "") ??
     [];

@@ -67,10 +67,10 @@ async function readRows(dataDir: string): Promise<Record<string, string[]>> {
   return { ...rest, audit_log: audit_log.filter((row) => !/database\.(backed_up|restored)/.test(row)) };
 }
 
-/** Files below a directory with their sizes, without locks and SQLite's own files. */
+/** Files below a directory, without locks, SQLite's own files and git's. */
 function listFiles(dir: string): string[] {
   const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
-  return names.filter((name) => !/-(shm|wal|users|turns|readers)$|\.lock$/.test(name)).toSorted();
+  return names.filter((name) => !/-(shm|wal|users|turns|readers)$|\.lock$|^\.gitignore$/.test(name)).toSorted();
 }
 
 test("a backup restores every row into an empty directory, and the audit log continues", async () => {

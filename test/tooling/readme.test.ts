@@ -1,4 +1,4 @@
-// What keeps the front page short, and what it points to in place.
+// Keeps the front page short and its links valid.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";

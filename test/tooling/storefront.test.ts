@@ -1,4 +1,4 @@
-// What keeps the example shop in `examples/storefront` whole, without a browser.
+// Checks the example shop in `examples/storefront` without a browser.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

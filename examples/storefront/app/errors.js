@@ -36,7 +36,7 @@ export const onClick = (button, action) => button.addEventListener("click", () =
 
 export const coded = (code) => Object.assign(new Error(), { code });
 
-/** What the page can do without, such as counting a view. */
+/** Ignores the failure of work that the page can do without, such as counting a view. */
 export async function optionally(action) {
   if (navigator.onLine) await action().catch(console.warn);
 }

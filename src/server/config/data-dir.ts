@@ -16,10 +16,11 @@ import { join } from "node:path";
 import { attempt, errnoOf, unavailable, wrongState } from "../errors.ts";
 import { quoteWord } from "../values/shell-quote.ts";
 
-/** Creates the data directory, readable by its owner only. Errors: unavailable when that is impossible. */
+/** Creates the data directory, readable by its owner only and ignored by git. Errors: unavailable when that is impossible. */
 export function makeDataDir(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const isNew = mkdirSync(dir, { recursive: true, mode: 0o700 }) !== undefined;
+    if (isNew) writeFileSync(join(dir, ".gitignore"), "*\n");
   } catch (cause) {
     throw unavailable(`The data directory ${dir} cannot be created (${errnoOf(cause)}).`, { cause });
   }

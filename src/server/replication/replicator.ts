@@ -12,14 +12,10 @@ import { Purge, SnapshotCopy } from "./snapshot.ts";
 import { readReplicaState, writeReplicaState } from "./state.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
-/** From one read of the WAL to the next; the rest of the second that may be lost is for sending what was read. */
-const defaultPollMs = 400;
 /** How often a server asks whether another one has taken over. */
 const ownCheckMs = 2000;
 /** Least time between two snapshots, unless commits were not seen. */
 const snapshotMs = 3_600_000;
-/** A snapshot of a small database is not repeated because a few segments are larger. */
-const minSnapshotBytes = MiB;
 /** How long a server that ends tries to send what is left. */
 const lastMs = 5000;
 
@@ -30,6 +26,7 @@ interface ReplicatorOptions extends MissingOptions, Omit<ContinuityOptions, "kno
   keepMs: number;
   /** Up to which size the WAL waits for the place, in bytes; 256 MiB unless given. */
   maxWalBytes?: number | undefined;
+  /** From one read of the WAL to the next; the rest of the second that may be lost is for sending what was read. */
   pollMs?: number;
 }
 
@@ -111,7 +108,7 @@ export class Replicator {
   }
 
   async #run(): Promise<void> {
-    const { pollMs = defaultPollMs } = this.#options;
+    const { pollMs = 400 } = this.#options;
     for (let isLast = false; !isLast; ) {
       isLast = this.#isStopping;
       try {
@@ -207,7 +204,8 @@ export class Replicator {
   /** Copies the next part of a snapshot, and begins one when the segments outweigh the last. */
   async #copySnapshot(): Promise<boolean> {
     const { bytes, time } = this.#lastSnapshot;
-    const isDue = this.#bytesSinceSnapshot > Math.max(bytes, minSnapshotBytes) && performance.now() - time > snapshotMs;
+    // A snapshot of a small database is not repeated because a few segments are larger.
+    const isDue = this.#bytesSinceSnapshot > Math.max(bytes, MiB) && performance.now() - time > snapshotMs;
     if (this.#snapshot === undefined && isDue && this.#inFile !== undefined) {
       this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, this.#inFile);
     }
@@ -246,8 +244,7 @@ export class Replicator {
     if (ms <= 0 || this.#isStopping) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
-    const timer = setTimeout(resolve, ms);
+    setTimeout(resolve, ms).unref();
     await promise;
-    clearTimeout(timer);
   }
 }

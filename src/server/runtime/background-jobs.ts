@@ -6,7 +6,6 @@ import type { MediaStore } from "../context.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
 import { readBirth } from "../db/migrate.ts";
-import { purgeBatch } from "../db/purge.ts";
 import { ServerDatabase } from "../db/server/server-database.ts";
 import type { Database } from "../db/session.ts";
 import type { ChannelDeps } from "../delivery/channel.ts";
@@ -155,31 +154,29 @@ async function startScheduledBackups(config: Config, { command, env, log }: JobO
 type PurgeJob = (ctx: { db: Database; now: () => number; media?: MediaStore | undefined }) => Promise<number>;
 
 /**
- * Jobs that expire or remove old rows. Each handles one batch and is repeated for as long as the batch is full. With a
- * clock that jumped they would do harm, so they wait until it is steady.
+ * Jobs that expire or remove old rows. Each handles one batch and is repeated until it finds none. With a clock that
+ * jumped they would do harm, so they wait until it is steady.
  */
-const purgeJobs: { purge: PurgeJob; fullBatch: number }[] = [
-  ...[expireDueOrders, expireDuePoints, purgePictures, purgeTrash].map((purge) => ({
-    purge,
-    fullBatch: 1,
-  })),
-  ...[
-    purgeReplies,
-    purgeRateLimits,
-    purgePublicHits,
-    purgeTokens,
-    purgeMailCodes,
-    purgeSignUps,
-    expireMail,
-    purgeMail,
-    purgeDeliveries,
-    purgePushes,
-    purgeMessages,
-    purgeRegistrations,
-    purgeEvents,
-    purgeViewDedupKeys,
-    purgeRejections,
-  ].map((purge) => ({ purge, fullBatch: purgeBatch })),
+const purgeJobs: PurgeJob[] = [
+  expireDueOrders,
+  expireDuePoints,
+  purgePictures,
+  purgeTrash,
+  purgeReplies,
+  purgeRateLimits,
+  purgePublicHits,
+  purgeTokens,
+  purgeMailCodes,
+  purgeSignUps,
+  expireMail,
+  purgeMail,
+  purgeDeliveries,
+  purgePushes,
+  purgeMessages,
+  purgeRegistrations,
+  purgeEvents,
+  purgeViewDedupKeys,
+  purgeRejections,
 ];
 
 interface PurgeOptions extends Pick<Course, "isSteady" | "media" | "keepAddressesMs"> {
@@ -223,9 +220,9 @@ export async function purgeAll(db: Database, course: Course): Promise<void> {
   if (!isSteady())
     for (const table of [mailOutbox, webhookDeliveries, pushDeliveries]) await pullBack({ db, now }, table);
   const eraseAddresses: PurgeJob = (ctx) => eraseOldAddresses(ctx, keepAddressesMs);
-  for (const { purge, fullBatch } of [...purgeJobs, { purge: eraseAddresses, fullBatch: purgeBatch }]) {
+  for (const purge of [...purgeJobs, eraseAddresses]) {
     try {
-      while (!isStopping() && isSteady() && (await purge({ db, now, media })) >= fullBatch);
+      while (!isStopping() && isSteady() && (await purge({ db, now, media })) > 0);
     } catch (error) {
       failures.push(error);
     }

@@ -51,7 +51,7 @@ onEachDatabase((suite) => {
     expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
     expect(over.error?.message).toContain("more than can be ordered now");
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
-    // What Eve has reserved is a part of the whole stock.
+    // The whole stock includes Eve's pieces.
     expect((await other.call("POST /orders/", order(21))).code).toBe(5304);
     expect((await other.call("POST /orders/", order(20))).status).toBe(201);
     await actOn(shop, first.data, "pay");

@@ -59,7 +59,6 @@ export const initFlags = {
   "mail-test": { type: "boolean", default: true, description: "Do not send a test mail" },
   systemd: { type: "boolean", description: "Write a systemd unit, so that the server starts at boot" },
   "print-unit": { type: "boolean", description: "Print a systemd unit, and create nothing" },
-  "print-compose": { type: "boolean", description: "Print a compose file for Docker, and create nothing" },
   serve: { type: "boolean", negatable: true, description: "Start the server when done, or leave it stopped" },
   "unit-dir": {
     ...valueArg("dir", "Directory for the unit of --systemd (default: /etc/systemd/system)"),
@@ -86,8 +85,8 @@ export const checks = {
 
 // Of each group, at most one flag can be given.
 const exclusive: readonly (readonly string[])[] = [
-  ["--systemd", "--print-unit", "--print-compose", "--serve"],
-  ["--print-unit", "--print-compose", "--title"],
+  ["--systemd", "--print-unit", "--serve"],
+  ["--print-unit", "--title"],
   ["--owner-password-stdin", "--owner-password-file", "--owner-random-password"],
   ["--owner-password-stdin", "--owner-password-file", "--save-password-to"],
   ["--no-owner", "--owner-email"],

@@ -65,7 +65,7 @@ function listSteps(outcome: Outcome, url: string): Step[] {
       `The server runs already${settings.written.length > 0 ? ". Restart it to apply the new settings" : ""}`,
     ],
     isStopped && ["Start the server", bodega("serve")],
-    isStopped && ["Print a file that starts it", bodega("init --print-unit"), bodega("init --print-compose")],
+    isStopped && ["Print a systemd unit that starts it", bodega("init --print-unit")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
     setup.made.store && ["Create the first product", bodega(`product create -n ${setup.store.namespace} ${product}`)],
     setup.made.key && [`API reference: ${url}/docs`],

@@ -26,13 +26,10 @@ export default defineCommand({
       "in bodega.env in the data directory (mode 0600). The server and every command read that file; environment " +
       "variables and flags take precedence.",
     "With --systemd as root, the data directory is /var/lib/bodega unless another is named or ./bodega-data exists. " +
-      "An existing unit is never overwritten. --print-unit and --print-compose print and create nothing.",
+      "An existing unit is never overwritten. --print-unit prints one and creates nothing.",
   ],
   async run(args, console) {
-    if (args["print-unit"] || args["print-compose"]) {
-      const { printService } = await import("./print.ts");
-      return printService(args, console);
-    }
+    if (args["print-unit"]) return (await import("./print.ts")).printUnit(args, console);
     const { planShop } = await import("./plan.ts");
     const { createShop, finishSetup } = await import("./create.ts");
     const { printOutcome } = await import("./print.ts");

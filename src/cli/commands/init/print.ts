@@ -9,7 +9,7 @@ import { type Outcome, secretsLost } from "./create.ts";
 import { checkFlags, type InitArgs, readSettings } from "./flags.ts";
 import { formatGuide, mailHost } from "./guide.ts";
 import { readInitConfig } from "./plan.ts";
-import { describeUnit, renderCompose } from "./unit.ts";
+import { describeUnit } from "./unit.ts";
 
 /** Prints the outcome: one JSON value; with `-q` the ids with their secrets; otherwise a guide. */
 export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
@@ -44,17 +44,16 @@ function formatIds({ setup, secrets }: Outcome): string {
   return lines.map((line) => `${escapeControls(line)}\n`).join("");
 }
 
-/** Prints the unit or the compose file of a data directory, and creates nothing. */
-export async function printService(args: InitArgs, console: Console): Promise<void> {
+/** Prints the unit of a data directory, and creates nothing. */
+export async function printUnit(args: InitArgs, console: Console): Promise<void> {
   checkFlags(args);
-  const isUnit = args["print-unit"];
-  const config = readInitConfig(args, console, isUnit);
+  const config = readInitConfig(args, console, true);
   // Everyone can read a unit, so that it names the file of a secret.
   const mailFile = args["smtp-url-file"] && { BODEGA_SMTP_URL_FILE: resolve(args["smtp-url-file"]) };
   const settings = { ...readSettings(args), ...(mailFile || {}) };
-  const { text, warnings } = isUnit ? describeUnit(config, undefined, settings) : renderCompose(config);
+  const { text, warnings } = describeUnit(config, undefined, settings);
   for (const warning of warnings) await warn(console, warning);
-  if (isUnit) await warnOfEnvironment(console, envFilePath(config.dataDir));
+  await warnOfEnvironment(console, envFilePath(config.dataDir));
   await (console.json ? printJson(console, { text }) : console.write(text));
 }
 

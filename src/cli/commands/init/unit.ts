@@ -87,17 +87,12 @@ export function startService(): void {
   for (const [, ...words] of startCommands) runSystemctl(...words);
 }
 
-/** User and group ids of the data directory, or of this process for a directory that does not exist yet. */
-function ownerOf(dataDir: string): { uid: number; gid: number } {
-  if (existsSync(dataDir)) return statSync(dataDir);
-  return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-}
-
 type Account = Parameters<typeof renderUnit>[0]["account"];
 
 function chooseAccount(dataDir: string): Account {
   if (process.getuid?.() === 0 && stateDirectoryOf(dataDir) !== undefined) return { kind: "dynamic" };
-  const { uid, gid } = ownerOf(dataDir);
+  // A directory that does not exist yet will be this process's.
+  const { uid, gid } = existsSync(dataDir) ? statSync(dataDir) : { uid: process.getuid?.(), gid: process.getgid?.() };
   return { kind: "static", user: String(uid), group: String(gid) };
 }
 
@@ -125,32 +120,4 @@ function findWarnings(dataDir: string, account: Account): string[] {
 function isOpenToAll(path: string): boolean {
   const parent = dirname(path);
   return (statSync(path).mode & 0o001) !== 0 && (parent === path || isOpenToAll(parent));
-}
-
-/** A compose file that serves the data directory from a container with the image of the Dockerfile. */
-export function renderCompose(config: Config): { text: string; warnings: string[] } {
-  const { dataDir, port } = config;
-  const { uid, gid } = ownerOf(dataDir);
-  const quote = (path: string) => JSON.stringify(path).replaceAll("$", "$$$$");
-  const bind = (path: string, target = quote(path)) => `
-      - type: bind
-        source: ${quote(path)}
-        target: ${target}`;
-  const text = `services:
-  bodega:
-    image: bodega
-    restart: unless-stopped
-    user: "${uid}:${gid}"
-    ports:
-      - "127.0.0.1:${port === 0 ? 8080 : port}:8080"
-    volumes:${[bind(dataDir, "/data"), ...foldersOutside(config).map((path) => bind(path))].join("")}
-    read_only: true
-    tmpfs:
-      - /tmp:exec,mode=1777
-    cap_drop: [ALL]
-    security_opt: ["no-new-privileges:true"]
-    stop_grace_period: 30s
-`;
-  const warning = `The container runs as root because root owns ${dataDir}. To avoid that, change the owner with chown.`;
-  return { text, warnings: uid === 0 ? [warning] : [] };
 }

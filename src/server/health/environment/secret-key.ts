@@ -4,7 +4,6 @@ import { sql } from "drizzle-orm";
 import { get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { secretFingerprint } from "../../security/table.ts";
-import { quoteWord } from "../../values/shell-quote.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);
@@ -13,7 +12,7 @@ const minVariety = 12;
 
 export const secretKey = {
   id: "secret",
-  about: "The secret key is the one of this database, is random, and is not in a git repository.",
+  about: "The secret key is the one of this database and is random.",
   async run(subject) {
     const { config, command } = subject;
     const path = join(config.dataDir, "secret.key");
@@ -31,7 +30,7 @@ export const secretKey = {
       const remedy = `Stop the server, create a key with "openssl rand -base64 32", and run: ${command("db rekey")}`;
       found.push(finding("warning", source, message, remedy));
     }
-    return [...found, ...checkRepository(config.dataDir, path)];
+    return found;
   },
 } satisfies EnvironmentCheck;
 
@@ -51,18 +50,4 @@ async function checkFit({ ctx, config, command }: CheckSubject, source: string, 
     const remedy = `Put the right key back. If it is lost, stop the server and run: ${command("db rekey")}`;
     return [finding("error", source, message, remedy)];
   }
-}
-
-/** A git working tree would publish the key with the next `git add .`. */
-function checkRepository(dataDir: string, path: string): Finding[] {
-  const git = existsSync(path) ? Bun.which("git") : null;
-  if (git === null) return [];
-  // 1: in a working tree and not ignored. 0: ignored. 128: no working tree.
-  const ask = [git, "check-ignore", "-q", "--no-index", "secret.key"];
-  const { exitCode } = Bun.spawnSync(ask, { cwd: dataDir, stdio: ["ignore", "ignore", "ignore"] });
-  if (exitCode !== 1) return [];
-  const ignore = join(dataDir, ".gitignore");
-  const message = `${dataDir} is in a git working tree: git would commit the secret key and the database.`;
-  const found = finding("warning", path, message, `echo '*' > ${quoteWord(ignore)}`);
-  return [{ ...found, fix: async () => void (await Bun.write(ignore, "*\n")) }];
 }

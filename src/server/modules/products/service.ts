@@ -22,7 +22,7 @@ import { languageChain, servedJson, servedLanguage } from "./translation.ts";
 import { ownLanguageError, type ProductChange, updateProduct, variantFieldError } from "./update.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
 import { insertVariants, variantRows } from "./variants/variant-input.ts";
-import { followPrice } from "./variants/variants.ts";
+import { priceColumns, productPrice } from "./variants/variants.ts";
 
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
@@ -66,6 +66,12 @@ const deleteProductRow = statement<{ version: number; has_variants: number }>(sq
 const deleteVariants = statement(sql`
   update ${productVariants} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
   where tenant_id = ${param("tenantId")} and product_id = ${param("id")} and deleted_at is null`);
+// Returns the variants that follow the product's price and had another.
+const syncVariantPrices = statement<{ id: string }>(sql`
+  update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and product_id = ${param("productId")} and deleted_at is null
+    and not has_own_price and ${priceColumns} is not ${productPrice}
+  returning id`);
 
 /** Creates a product with its variants. Errors: validationFailed, conflict for a taken slug, SKU or options. */
 export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string): Promise<RenderedProduct> {
@@ -185,7 +191,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     const data = { version: product.version, fields };
     await recordEvent(tx, { type: "product.updated", subject: id, data, isShown: updated.is_shown === 1 });
     if (updated.has_variants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
-      const follow = bind(followPrice, { tenantId: tx.tenant.id, productId: id, now });
+      const follow = bind(syncVariantPrices, { tenantId: tx.tenant.id, productId: id, now });
       const [, followed] = await tx.db.batch(summarizedOnce([follow]));
       // The product's JSON shows the prices of its variants.
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);

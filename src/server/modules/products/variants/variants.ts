@@ -38,18 +38,9 @@ export const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("
 const livingVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}
   and product_id = ${param("productId")} and deleted_at is null`;
 
-const priceColumns = sql.raw("(price_minor, compare_at_minor, currency, currency_digits)");
-const productsPrice = sql`${priceColumns} = (
+export const priceColumns = sql.raw("(price_minor, compare_at_minor, currency, currency_digits)");
+export const productPrice = sql`(
   select price_minor, compare_at_minor, currency, currency_digits from ${products} where ${ofProduct})`;
-
-/** Copies a product's price to the variants that follow it; returns those that changed. */
-export const followPrice = statement<{ id: string }>(sql`
-  update ${productVariants} set ${productsPrice}, version = version + 1, updated_at = ${param("now")}
-  where tenant_id = ${param("tenantId")} and product_id = ${param("productId")} and deleted_at is null
-    and not has_own_price and not exists (select 1 from ${products} p where p.id = product_variants.product_id
-      and p.price_minor = product_variants.price_minor and p.compare_at_minor is product_variants.compare_at_minor
-      and p.currency = product_variants.currency and p.currency_digits = product_variants.currency_digits)
-  returning id`);
 
 type Name = keyof VariantColumns;
 
@@ -91,7 +82,7 @@ function set(name: Name): SQL {
 }
 
 function priceChanges(names: Name[], price: PriceChange): SQL[] {
-  if (price === "product") return [sql`has_own_price = 0`, productsPrice];
+  if (price === "product") return [sql`has_own_price = 0`, sql`${priceColumns} = ${productPrice}`];
   const isCompared = names.includes("compareAtMinor");
   if (price === "same") {
     if (!isCompared) return [];
