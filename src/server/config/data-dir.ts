@@ -20,7 +20,7 @@ import { quoteWord } from "../values/shell-quote.ts";
 export function makeDataDir(dir: string): void {
   try {
     const isNew = mkdirSync(dir, { recursive: true, mode: 0o700 }) !== undefined;
-    if (isNew) writeFileSync(join(dir, ".gitignore"), "*\n");
+    if (isNew) attempt(() => writeFileSync(join(dir, ".gitignore"), "*\n"));
   } catch (cause) {
     throw unavailable(`The data directory ${dir} cannot be created (${errnoOf(cause)}).`, { cause });
   }
