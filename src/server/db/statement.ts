@@ -1,17 +1,21 @@
 import type { InValue } from "@libsql/core/api";
 import { is } from "drizzle-orm/entity";
-import { Param, Placeholder, type SQLWrapper, sql } from "drizzle-orm/sql";
+import { Param, Placeholder, type SQL, type SQLWrapper, sql } from "drizzle-orm/sql";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { LruCache } from "../values/lru-cache.ts";
-import type { Executor, Marks } from "./session.ts";
+import { type Decoder, nameColumns } from "./selection.ts";
+import type { Executor, Marks, Result } from "./session.ts";
 
 interface Compiled {
   readonly sql: string;
   /** One entry per parameter: a value fixed at compile time, or the name that a caller fills. */
   readonly slots: readonly Slot[];
+  /** The columns whose values are not as the database returns them, such as booleans. */
+  readonly decoders: readonly Decoder[];
 }
 
-/** A query compiled once to SQL text. `Row` is the type of its rows; columns have their names in the database. */
+/** A query compiled once to SQL text. `Row` is the type of its rows. */
 export interface CompiledStatement<Row> extends Compiled {
   /** Never set; carries the type of the rows. */
   readonly row?: Row;
@@ -24,17 +28,31 @@ export type Params = Record<string, unknown>;
 const dialect = new SQLiteSyncDialect();
 
 /** A value that the caller fills at each call: `param("id")` in a statement's text, `{ id }` when it runs. */
-export const param = sql.placeholder;
+export function param(name: string): SQL {
+  return sql`${sql.placeholder(name)}`;
+}
+
+// Builds queries only; they run through sessions.
+const builder = drizzle(() => Promise.reject(new TypeError("A query runs through a session.")));
+type Builder = typeof builder;
+type BuiltQuery = SQLWrapper & { _: { result: unknown } };
+type RowOf<Query extends BuiltQuery> = Query["_"]["result"] extends (infer Row)[] ? Row : never;
 
 /**
- * A drizzle `sql` template or query builder, compiled once, at its first use, because a start needs few of them. Callers'
- * values are `param("name")` and are bound unchanged: column encoders do not apply to them.
+ * A query, compiled once, at its first use, because a start needs few of them. Callers' values are `param("name")` and are
+ * bound unchanged: column encoders do not apply to them.
+ * @param query a query of drizzle's builder, whose selection names and types the rows; or a `sql` template for what the
+ * builder cannot express, whose rows have the names of the database.
  */
-export function statement<Row = Record<string, unknown>>(query: SQLWrapper): CompiledStatement<Row> {
+export function statement<Query extends BuiltQuery>(query: (q: Builder) => Query): CompiledStatement<RowOf<Query>>;
+export function statement<Row = Record<string, unknown>>(query: SQLWrapper): CompiledStatement<Row>;
+export function statement(query: SQLWrapper | ((q: Builder) => SQLWrapper)): CompiledStatement<unknown> {
   let compiled: Compiled | undefined;
   const compile = () => {
-    const { sql, params } = dialect.sqlToQuery(query.getSQL());
-    compiled = { sql, slots: params.map(slotOf) };
+    const built = typeof query === "function" ? query(builder) : query;
+    const decoders = typeof query === "function" ? nameColumns(built) : [];
+    const { sql, params } = dialect.sqlToQuery(built.getSQL());
+    compiled = { sql, slots: params.map(slotOf), decoders };
     return compiled;
   };
   return {
@@ -43,6 +61,9 @@ export function statement<Row = Record<string, unknown>>(query: SQLWrapper): Com
     },
     get slots() {
       return (compiled ?? compile()).slots;
+    },
+    get decoders() {
+      return (compiled ?? compile()).decoders;
     },
   };
 }
@@ -72,21 +93,34 @@ export function bindMarked(stmt: CompiledStatement<unknown>, params: Params, mar
   return Object.assign(bind(stmt, params), marks);
 }
 
+/** The rows of a statement in the result of a batch. */
+export function rowsOf<Row>({ decoders }: CompiledStatement<Row>, result: Result | undefined): Row[] {
+  const rows = (result?.rows ?? []) as Record<string, unknown>[];
+  if (decoders.length > 0) for (const row of rows) decode(row, decoders);
+  return rows as Row[];
+}
+
 /** All rows. Errors: those of `Executor.execute`. */
 export async function all<Row>(executor: Executor, stmt: CompiledStatement<Row>, params?: Params): Promise<Row[]> {
-  return (await executor.execute(bind(stmt, params))).rows as Row[];
+  return rowsOf(stmt, await executor.execute(bind(stmt, params)));
 }
 
 /** The first row, undefined when there is none. */
 export function get<Row>(executor: Executor, stmt: CompiledStatement<Row>, params?: Params): Promise<Row | undefined> {
   const bound = bind(stmt, params);
   const first = executor.first?.(bound) ?? executor.execute(bound).then(({ rows }) => rows[0]);
-  return first as Promise<Row | undefined>;
+  if (stmt.decoders.length === 0) return first as Promise<Row | undefined>;
+  return first.then((row) => row && (decode(row, stmt.decoders) as Row));
 }
 
 /** Runs a write. Returns the number of rows that it changed. */
 export async function run(executor: Executor, stmt: CompiledStatement<unknown>, params?: Params): Promise<number> {
   return (await executor.execute(bind(stmt, params))).rowsAffected;
+}
+
+function decode(row: Record<string, unknown>, decoders: readonly Decoder[]): object {
+  for (const { name, decode } of decoders) row[name] = row[name] === null ? null : decode(row[name]);
+  return row;
 }
 
 function slotOf(param: unknown): Slot {

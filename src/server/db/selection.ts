@@ -1,0 +1,37 @@
+import { Column } from "drizzle-orm/column";
+import { is } from "drizzle-orm/entity";
+import { noopDecoder, SQL, sql } from "drizzle-orm/sql";
+
+/** Makes the value of a column from the one that the database returned, which is never null. */
+export interface Decoder {
+  name: string;
+  decode: (value: unknown) => unknown;
+}
+
+type Field = Column | SQL | SQL.Aliased;
+/** The part of drizzle's queries that its types keep private. */
+interface Selecting {
+  config?: { fields?: Record<string, Field>; returning?: { path: string[]; field: Field }[] };
+}
+
+/** Names the columns of a built query as its selection does, and returns the decoders of those that need one. */
+export function nameColumns(query: object): Decoder[] {
+  const { fields = {}, returning = [] } = (query as Selecting).config ?? {};
+  const decoders: Decoder[] = [];
+  const nameColumn = (name: string, field: Field): Field => {
+    const source = is(field, SQL.Aliased) ? field.sql : field;
+    const decoder = decoderOf(source);
+    if (decoder) decoders.push({ name, decode: (value) => decoder.mapFromDriverValue(value) });
+    return is(source, Column) && source.name === name ? source : sql`${source}`.as(name);
+  };
+  for (const [name, field] of Object.entries(fields)) fields[name] = nameColumn(name, field);
+  for (const one of returning) one.field = nameColumn(one.path.join("."), one.field);
+  return decoders;
+}
+
+/** What decodes the values of a column; undefined where they stay as they are. */
+function decoderOf(source: Column | SQL) {
+  if (is(source, Column)) return source.mapFromDriverValue === Column.prototype.mapFromDriverValue ? undefined : source;
+  const { decoder } = source as unknown as { decoder: typeof noopDecoder };
+  return decoder === noopDecoder ? undefined : decoder;
+}
