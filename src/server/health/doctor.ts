@@ -22,7 +22,6 @@ import { type CheckSubject, type EnvironmentCheck, type Finding, finding, reason
 import { recordChecks } from "./records/checks.ts";
 import { type Report, Run, type RunOptions } from "./run.ts";
 
-/** Checks of the data directory, which run before its database is opened. */
 const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
 /** All checks of the environment after those. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [
@@ -49,9 +48,7 @@ export interface DoctorOptions extends RunOptions {
   deps: DoctorDeps;
 }
 
-/** Parts of the program that the checks use. */
 export interface DoctorDeps extends Pick<CheckSubject, "now" | "env" | "version" | "uid" | "timeoutMs" | "command"> {
-  /** Makes the context of a database whose schema is up to date. */
   makeContext(db: Database, config: Config, options: { leaveModes: boolean }): Promise<SystemCtx>;
 }
 
@@ -108,7 +105,6 @@ export async function runDirectoryCheck(dataDir: string, fault: AppError, option
   return run.report(null);
 }
 
-/** Checks the database, and opens it if this program can work with it. An error of either is a finding. */
 async function openChecked(run: Run, config: Config, { namespace, deps }: DoctorOptions) {
   let size: Awaited<ReturnType<typeof checkDatabase>>["size"] = null;
   let db: Database | null = null;

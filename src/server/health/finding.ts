@@ -7,10 +7,8 @@ import type { CommandLine } from "../db/failure.ts";
 export const severities = ["note", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
-/** The parts of a report. */
 export type Group = "environment" | "records" | "database";
 
-/** A problem that a check found, or a note. */
 export interface Finding {
   severity: Severity;
   /** A path, an id, an address or the name of an option. */
@@ -33,13 +31,10 @@ export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
   group: Group;
   check: string;
   namespace: string | null;
-  /** Whether `fix` can fix it. */
   fixable: boolean;
-  /** Whether this run has fixed it. */
   fixed: boolean;
 }
 
-/** Input of the environment checks. */
 export interface CheckSubject {
   config: Config;
   /** Of the account that runs the check. */
@@ -48,21 +43,16 @@ export interface CheckSubject {
   ctx: SystemCtx | null;
   /** The only store to check; null for all. */
   tenant: Tenant | null;
-  /** Epoch milliseconds. */
   now(): number;
-  /** Of this program. */
   version: string;
   /** User id of the account that runs the check; undefined where the system has none. */
   uid: number | undefined;
-  /** Time limit of a network connection in milliseconds. */
   timeoutMs: number;
   command: CommandLine;
 }
 
-/** A subject with a database. */
 export type StoreSubject = CheckSubject & { ctx: SystemCtx };
 
-/** Input of the checks of records. */
 export type RecordSubject = Pick<StoreSubject, "ctx" | "tenant" | "now" | "command">;
 
 /** The id is one word, as `doctor` prints it, and `about` what is true without findings. An error becomes a finding. */
@@ -88,7 +78,6 @@ export function countOf(count: number, noun: string): string {
   return `${count} ${count === 1 ? noun : `${noun.replace(/y$/, "ie")}s`}`;
 }
 
-/** The first line of an error's message. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? (error.message.split("\n")[0] ?? "") : "unknown";
 }

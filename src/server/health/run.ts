@@ -23,11 +23,9 @@ import { recordChecks } from "./records/checks.ts";
 export type Report = ReturnType<Run["report"]>;
 
 export interface RunOptions {
-  /** Checks only one store. */
   namespace?: string | undefined;
   /** Fixes what can be fixed, and records it in the audit log. */
   fix?: boolean;
-  /** Checks that do not run. */
   skip?: string[];
   /** Counts warnings as failures. */
   strict?: boolean;
@@ -39,7 +37,6 @@ export interface RunOptions {
 /** A check of the environment takes at most this many times the time limit of a connection. */
 const maxTimeouts = 3;
 
-/** Fixes that run at a time. */
 const maxFixes = 100;
 
 interface Fix {
@@ -47,7 +44,6 @@ interface Fix {
   fix(): Promise<void>;
 }
 
-/** Runs checks and collects their findings. */
 export class Run {
   readonly #options: RunOptions;
   readonly #running = new Set<string>();
@@ -91,7 +87,6 @@ export class Run {
     });
   }
 
-  /** Runs checks concurrently. */
   async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
     const limitMs = this.#options.deps.timeoutMs * maxTimeouts;
     const runnable = checks.filter(({ reads }) => !reads || subject.ctx !== null);

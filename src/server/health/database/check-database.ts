@@ -109,14 +109,12 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
   return isUsable;
 }
 
-/** Reads the whole database (pages, rows, indexes, CHECKs). Returns a sentence for each fault. */
 async function readIntegrityFaults({ query }: DatabaseReader): Promise<string[]> {
   const { rows } = await query(`PRAGMA integrity_check(${maxFaults})`);
   const texts = rows.map((row) => String(row[0])).filter((text) => text !== "ok");
   return texts.map((text) => text.replace(/^\*\*\* in database main \*\*\*\s*/, "").replaceAll("\n", "; "));
 }
 
-/** Finds rows that refer to missing ones, by table. */
 async function checkReferences({ query }: DatabaseReader, command: CommandLine): Promise<Finding[]> {
   const { rows } = await query(`SELECT "table", parent, count(*), min(rowid) FROM pragma_foreign_key_check
     GROUP BY "table", parent ORDER BY 1, 2`);

@@ -18,13 +18,11 @@ const lockRetryMs = 10;
 /** The size of a database in bytes; null where there is no file. */
 export interface DatabaseSize {
   bytes: number | null;
-  /** The write-ahead log. */
   wal_bytes: number | null;
   /** Free pages, which later rows will use. */
   unused_bytes: number | null;
 }
 
-/** A database that is open for reading only. */
 export interface DatabaseReader {
   kind: "file" | "server";
   session: Session;
@@ -36,7 +34,6 @@ export interface DatabaseReader {
   close(): Promise<void>;
 }
 
-/** Opens a file for reading only. Errors: unavailable. */
 export async function openFileReader(path: string): Promise<DatabaseReader> {
   const libsql = await loadLibsql();
   const openLock = await shareFile(path);

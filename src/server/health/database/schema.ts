@@ -6,7 +6,6 @@ import { compareMigrations, readApplied } from "../../db/migrate.ts";
 import type { Session } from "../../db/session.ts";
 import { countOf, type Finding, finding } from "../finding.ts";
 
-/** Compares the tables, indexes, triggers and migrations of a database with those of this program. */
 export async function checkSchema(session: Session, command: CommandLine) {
   const objects = (await session.execute(selectSchema)).rows.map((row) => toSchemaObject(Array.from(row)));
   const only = (subject: string, message: string, remedy: string) => {

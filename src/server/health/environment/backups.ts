@@ -86,7 +86,6 @@ async function tryWriting(address: string, config: Config, timeoutMs: number): P
   }
 }
 
-/** Whether a file is missing or empty. Object storage is not read. */
 function isGone(place: string): boolean {
   if (!isAbsolute(place)) return false;
   try {

@@ -109,7 +109,6 @@ function listFiles(dir: string): Entry[] {
   return names.flatMap((name) => readEntry(join(dir, name), 0o600)).filter(({ stats }) => !stats.isDirectory());
 }
 
-/** The entry; empty where there is none. */
 function readEntry(path: string, maxMode: number): Entry[] {
   const stats = attempt(() => statSync(path));
   return stats ? [{ path, stats, maxMode }] : [];

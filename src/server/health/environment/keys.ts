@@ -32,7 +32,6 @@ const selectKeys = statement<Key>(sql`
   where k.revoked_at is null and k.active and k.published and t.status = 'active' and ${inScope("k")}
   group by k.id order by t.namespace, k.id`);
 
-/** A fault of a key and its remedy; null where there is none. */
 type KeyRule = (key: Key, subject: StoreSubject) => [message: string, remedy: string] | null;
 
 export const keys = {

@@ -32,7 +32,6 @@ export const publicUrl = {
   },
 } satisfies EnvironmentCheck;
 
-/** A request of the public URL, as client and server saw it. */
 interface PublicCall {
   requestId: string;
   /** `target` is that of a redirect; `requestId` that of Bodega's envelope, null where another program answers. */
@@ -126,7 +125,6 @@ async function checkExpiry(url: string, { now, timeoutMs }: CheckSubject): Promi
   return finding("warning", url, message, "Renew it, and check why it was not renewed automatically.");
 }
 
-/** When the certificate of a server expires, in epoch milliseconds; null when it cannot be read. */
 function readExpiry({ hostname, port }: URL, timeoutMs: number): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -7,7 +7,6 @@ import { secretFingerprint } from "../../security/table.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);
-/** Random keys have more different characters than this. */
 const minVariety = 12;
 
 export const secretKey = {

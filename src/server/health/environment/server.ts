@@ -96,7 +96,6 @@ export const settings = {
   },
 } satisfies EnvironmentCheck;
 
-/** The words of a server's log and of doctor about a libSQL server that answers too early. */
 export const notDurable =
   "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
 
@@ -142,7 +141,6 @@ export const clock = {
   },
 } satisfies EnvironmentCheck;
 
-/** The `Date` of a server's answer; undefined where it has none. */
 async function readDate(url: string, { timeoutMs }: CheckSubject): Promise<string | undefined> {
   // With a wrong clock, a right certificate seems expired.
   const untrusted = { tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(timeoutMs) };

@@ -3,12 +3,11 @@ import { all, statement } from "../../db/statement.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { dayOf } from "../../modules/views/dedup-key.ts";
 import type { Finding, RecordCheck, RecordSubject } from "../finding.ts";
+import { inScope } from "../in-stores.ts";
 
-/** A stored value that differs from the records that it is computed from. */
 export interface Inconsistency {
   tenant_id: string;
   namespace: string | null;
-  /** Id of the row. */
   record: string;
   field: string;
   found: string | number | null;
@@ -80,7 +79,6 @@ export async function setValue({ ctx }: RecordSubject, { tenant_id, field, found
   requireChange(0);
 }
 
-/** @throws Error where a fix has changed nothing. */
 export function requireChange(rows: number): void {
   if (rows === 0) throw new Error("another process has changed the record meanwhile");
 }
@@ -100,4 +98,15 @@ export function differences(compared: string, fields: readonly string[], target:
     sql`${sql.raw(`select tenant_id, record, '${field}' as field, ${field} as found,
     right_${field} as expected`)}, ${target} as target from ${sql.raw(`${compared} where ${field} is not right_${field}`)}`;
   return sql.join(fields.map(ofField), sql` union all `);
+}
+
+/** The same for a table whose fields should be those of `right` for its `tenant_id` and `id`, or 0 where it has no row. */
+export function differencesFrom(table: Table, fields: readonly string[], right: SQL, target?: SQL): SQL {
+  const columns = fields.map((field) => `l.${field}, iif(r.id is null, 0, r.${field}) as right_${field}`);
+  return sql`
+    with compared as (
+      select l.tenant_id, l.id, l.id as record, ${sql.raw(columns.join())}
+      from ${table} l left join (${right}) r on r.tenant_id = l.tenant_id and r.id = l.id
+      where ${inScope("l")})
+    ${differences("compared", fields, target)}`;
 }

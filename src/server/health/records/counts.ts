@@ -6,7 +6,7 @@ import { reactions } from "../../modules/reactions/table.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
 import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";
 import { inScope } from "../in-stores.ts";
-import { differences, recordCheck, rowOf } from "./check.ts";
+import { differences, differencesFrom, recordCheck, rowOf } from "./check.ts";
 
 const key = sql.raw("tenant_id, resource_type, resource_id");
 const countsRow = rowOf(resourceCounts, "resource_type", "resource_id");
@@ -56,14 +56,13 @@ export const viewCounts = recordCheck({
 export const productCounts = recordCheck({
   id: "counts",
   about: "The likes and views of a product are the counts of its resource.",
-  select: sql`
-    with compared as (
-      select p.tenant_id, p.id, p.id as record, p.likes_count, coalesce(c.likes, 0) as right_likes_count, p.views_count,
-        coalesce(c.views, 0) as right_views_count
-      from ${products} p left join ${resourceCounts} c
-        on c.tenant_id = p.tenant_id and c.resource_type = 'product' and c.resource_id = p.id
-      where ${inScope("p")})
-    ${differences("compared", ["likes_count", "views_count"], rowOf(products, "id"))}`,
+  select: differencesFrom(
+    products,
+    ["likes_count", "views_count"],
+    sql`select tenant_id, resource_id as id, likes as likes_count, views as views_count
+      from ${resourceCounts} c where resource_type = 'product' and ${inScope("c")}`,
+    rowOf(products, "id"),
+  ),
 });
 
 const shows = (alias: string) => sql`${inScope(alias)} and deleted_at is null and instr(images, '"media_id"')`;
@@ -71,15 +70,14 @@ const shows = (alias: string) => sql`${inScope(alias)} and deleted_at is null an
 export const pictureUses = recordCheck({
   id: "pictures",
   about: "The uses of a picture are the number of products and variants that show it.",
-  select: sql`
-    with shown as (
-      select o.tenant_id, i.value ->> 'media_id' as id, count(distinct o.id) as uses
+  select: differencesFrom(
+    media,
+    ["uses"],
+    sql`select tenant_id, i.value ->> 'media_id' as id, count(distinct o.id) as uses
       from (
         select tenant_id, id, images from ${products} p where ${shows("p")}
         union all select tenant_id, id, images from ${productVariants} v where ${shows("v")}) o, json_each(o.images) i
-      where i.value ->> 'media_id' is not null group by o.tenant_id, i.value ->> 'media_id'),
-    compared as (
-      select m.tenant_id, m.id, m.id as record, m.uses, coalesce(s.uses, 0) as right_uses
-      from ${media} m left join shown s on s.tenant_id = m.tenant_id and s.id = m.id where ${inScope("m")})
-    ${differences("compared", ["uses"], rowOf(media, "id"))}`,
+      where i.value ->> 'media_id' is not null group by tenant_id, i.value ->> 'media_id'`,
+    rowOf(media, "id"),
+  ),
 });

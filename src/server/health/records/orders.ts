@@ -5,7 +5,7 @@ import { rewardEntries } from "../../modules/rewards/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { countOf, finding, type RecordCheck } from "../finding.ts";
 import { findInStores, inScope } from "../in-stores.ts";
-import { differences, recordCheck, rowOf } from "./check.ts";
+import { differences, differencesFrom, recordCheck, rowOf } from "./check.ts";
 
 /**
  * SQL for whether the statuses and times of an order are consistent. Inconsistent orders are not used to fix values,
@@ -37,26 +37,19 @@ export const orderStates = recordCheck({
     from ${orders} o where not ${isCoherent("o")} and ${inScope("o")}`,
 });
 
-const totals = ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"];
-
 export const orderTotals = recordCheck({
   id: "totals",
   about: "Totals of orders are the sums of their lines.",
   remedy:
     "A total is never changed. Cancel the order if it is unpaid; otherwise compare it with the payment and a backup.",
-  select: sql`
-    with sums as (
-      select order_id, sum(subtotal_minor) as subtotal, sum(discount_minor) as discount, sum(tax_minor) as tax,
-        sum(total_minor) as total from ${orderLines} l where ${inScope("l")} group by order_id),
-    compared as (
-      select o.tenant_id, o.id as record,
-        o.subtotal_minor, coalesce(s.subtotal, 0) as right_subtotal_minor,
-        o.discount_minor, coalesce(s.discount, 0) as right_discount_minor,
-        o.tax_minor, coalesce(s.tax, 0) as right_tax_minor,
-        o.total_minor, coalesce(s.total, 0) + o.shipping_minor as right_total_minor
-      from ${orders} o left join sums s on s.order_id = o.id
-      where ${inScope("o")})
-    ${differences("compared", totals)}`,
+  select: differencesFrom(
+    orders,
+    ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"],
+    sql`select o.tenant_id, o.id, coalesce(sum(l.subtotal_minor), 0) as subtotal_minor,
+        coalesce(sum(l.discount_minor), 0) as discount_minor, coalesce(sum(l.tax_minor), 0) as tax_minor,
+        coalesce(sum(l.total_minor), 0) + o.shipping_minor as total_minor
+      from ${orders} o left join ${orderLines} l on l.order_id = o.id where ${inScope("o")} group by o.tenant_id, o.id`,
+  ),
 });
 
 export const numbers = recordCheck({
@@ -81,28 +74,20 @@ export const numbers = recordCheck({
     where n.last <> 0 and ${inScope("n")} and n.tenant_id not in (select tenant_id from highest)`,
 });
 
-const points = ["points_used", "points_earned", "points_returned", "points_reversed"];
-
 export const orderPoints = recordCheck({
   id: "points",
   about: "The points that orders used, earned, returned and reversed are in the ledger.",
   remedy:
     "Orders and the ledger disagree, and neither is changed. Correct the balance of a user with POST /rewards/adjust/.",
-  select: sql`
-    with booked as (
-      select tenant_id, order_id, sum(case when kind = 'redeem' then -points else 0 end) as used,
-        sum(case when kind = 'earn' then points else 0 end) as earned,
-        sum(case when kind = 'reverse' and source like '%:return%' then points else 0 end) as returned,
-        sum(case when kind = 'reverse' and source like '%:reverse' then -points else 0 end) as reversed
-      from ${rewardEntries} e where order_id is not null and ${inScope("e")} group by tenant_id, order_id),
-    compared as (
-      select o.tenant_id, o.id as record,
-        o.points_used, coalesce(b.used, 0) as right_points_used,
-        o.points_earned, coalesce(b.earned, 0) as right_points_earned,
-        o.points_returned, coalesce(b.returned, 0) as right_points_returned,
-        o.points_reversed, coalesce(b.reversed, 0) as right_points_reversed
-      from ${orders} o left join booked b on b.order_id = o.id and b.tenant_id = o.tenant_id where ${inScope("o")})
-    ${differences("compared", points)}`,
+  select: differencesFrom(
+    orders,
+    ["points_used", "points_earned", "points_returned", "points_reversed"],
+    sql`select tenant_id, order_id as id, sum(iif(kind = 'redeem', -points, 0)) as points_used,
+        sum(iif(kind = 'earn', points, 0)) as points_earned,
+        sum(iif(kind = 'reverse' and source like '%:return%', points, 0)) as points_returned,
+        sum(iif(kind = 'reverse' and source like '%:reverse', -points, 0)) as points_reversed
+      from ${rewardEntries} e where order_id is not null and ${inScope("e")} group by tenant_id, order_id`,
+  ),
 });
 
 const countDue = statement<{ namespace: string; count: number }>(sql`
@@ -120,9 +105,6 @@ export const dueOrders: RecordCheck = {
     }),
 };
 
-const lineFields = ["refunded_quantity", "refunded_minor", "restocked_quantity"];
-const orderFields = ["refunded_minor", "payment_status"];
-
 export const refunds = recordCheck({
   id: "refunds",
   about: "The refunded amounts of orders and lines, and the payment status, agree with the refunds.",
@@ -133,13 +115,13 @@ export const refunds = recordCheck({
     parts as (
       select r.order_id, j.value ->> '$.line_id' as line_id, sum(j.value ->> '$.quantity') as quantity,
         sum(j.value ->> '$.amount_minor') as amount,
-        sum(case when j.value ->> '$.restock' then j.value ->> '$.quantity' else 0 end) as restocked
+        sum(iif(j.value ->> '$.restock', j.value ->> '$.quantity', 0)) as restocked
       from ${orderRefunds} r join json_each(r.lines) j on j.type = 'object' where ${inScope("r")} group by r.order_id, line_id),
     lines as (
-      select l.tenant_id, l.id as record, l.order_id,
+      select l.tenant_id, l.id as record, l.order_id, l.quantity,
         l.refunded_quantity, coalesce(p.quantity, 0) as right_refunded_quantity,
         l.refunded_minor, coalesce(p.amount, 0) as right_refunded_minor,
-        l.restocked_quantity, coalesce(p.restocked, 0) as right_restocked_quantity, l.quantity
+        l.restocked_quantity, coalesce(p.restocked, 0) as right_restocked_quantity
       from ${orderLines} l left join parts p on p.line_id = l.id and p.order_id = l.order_id where ${inScope("l")}),
     whole as (
       select order_id, sum(quantity) = sum(right_refunded_quantity) as is_all from lines group by order_id),
@@ -149,7 +131,8 @@ export const refunds = recordCheck({
           when g.amount = o.total_minor and w.is_all then 'refunded' else 'partially_refunded' end as right_payment_status
       from ${orders} o left join given g on g.order_id = o.id left join whole w on w.order_id = o.id
       where ${inScope("o")})
-    ${differences("totals", orderFields)} union all ${differences("lines", lineFields)}
+    ${differences("totals", ["refunded_minor", "payment_status"])}
+    union all ${differences("lines", ["refunded_quantity", "refunded_minor", "restocked_quantity"])}
     union all
     select r.tenant_id, r.id, 'lines', 'unreadable', 'pieces of its lines', null from ${orderRefunds} r
     where ${inScope("r")} and (json_type(r.lines) <> 'array'
