@@ -10,7 +10,6 @@ import type { Terminal } from "../terminal/terminal.ts";
 
 const timeoutMs = 3000;
 
-/** Names of a kind that begin with a prefix, in the database that the line names. */
 type FindByPrefix = (kind: string, prefix: string) => Promise<OfferedName[]>;
 
 /**
@@ -48,17 +47,14 @@ export async function findNames(
   });
 }
 
-/** A command line up to the word that is being typed. */
 interface Line {
   path: string[];
   isHelp: boolean;
   /** Of the command, or of every command while none is known. */
   args: CommandArgs;
   isCommand: boolean;
-  /** How many positionals are given. */
   given: number;
   values: Record<string, string>;
-  /** The flag whose value is being typed. */
   open?: [name: string, arg: Arg] | undefined;
 }
 

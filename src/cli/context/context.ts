@@ -56,13 +56,11 @@ export function withPictures<T>(flags: TenantFlags, console: Console, work: (ctx
   });
 }
 
-/** The check of an argument that is found in its tenant, for a prompt. */
 export function checkInTenant(find: (ctx: Ctx, text: string) => Promise<unknown>) {
   return (text: string, values: object, console: Console) =>
     withTenant(values as TenantFlags, console, (ctx) => find(ctx, text));
 }
 
-/** The argument that names a record of a store. `find` throws notFound for an unknown one. */
 export function recordArg<const Kind extends NameKind>(
   completes: Kind,
   description: string,

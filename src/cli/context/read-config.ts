@@ -6,7 +6,6 @@ import { invalidFlag } from "../terminal/usage-error.ts";
 
 export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
 
-/** The whole configuration. Errors: UsageError for a secret in `--database-url`, validationFailed for a bad value. */
 export function readCliConfig(flags: DatabaseFlags, console: Console): Config {
   return readConfig(toConfigFlags(flags), console.env);
 }

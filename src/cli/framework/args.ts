@@ -6,12 +6,10 @@ export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "cat
 
 interface AnyArg {
   description: string;
-  /** The allowed values. */
   options?: readonly string[];
   completes?: "file" | "directory" | NameKind;
   /** The field's name in errors of the service, where it is not the argument's name. */
   field?: string;
-  /** Throws AppError or UsageError for a wrong answer; the prompt then says why and asks again. Commands check given values. */
   check?: (text: string, values: Readonly<Record<string, unknown>>, console: Console) => unknown;
   /** Reads the given text; `run` receives the result. Throws UsageError naming the flag. */
   parse?: (flag: string, text: string) => unknown;
@@ -20,7 +18,6 @@ interface AnyArg {
 /** A flag with a value, or a switch. Its key in the definition is its long name, written with hyphens. */
 export interface FlagArg extends AnyArg {
   type: "string" | "enum" | "boolean";
-  /** One character. */
   alias?: string;
   /** The placeholder of the value in help: `--title <text>`. */
   valueHint?: string;
@@ -48,13 +45,11 @@ export interface PositionalArg extends AnyArg {
   required: boolean;
   /** Takes all remaining words as a list. Only the last positional can. */
   variadic?: boolean;
-  /** Name of a flag that can be given instead. */
   fallback?: string;
 }
 
 export type Arg = FlagArg | PositionalArg;
 
-/** The arguments of a command by name; positionals in their order. */
 export type CommandArgs = Record<string, Arg>;
 
 type ArgValue<A> = A extends { type: "boolean" }
@@ -78,7 +73,6 @@ type TextValue<A> = A extends { parse: (flag: string, text: string) => infer Val
 /** The values that a command's `run` receives: a switch is a boolean, a list is an array (empty when not given). */
 export type ArgValues<T extends CommandArgs> = { [K in keyof T]: ArgValue<T[K]> };
 
-/** The flags that every command takes. */
 export const sharedArgs = {
   json: { type: "boolean", description: "Print one JSON value on standard output; errors are JSON too" },
   quiet: { type: "boolean", alias: "q", description: "Print only ids, without notes" },
@@ -99,44 +93,36 @@ export const sharedArgs = {
 
 export type SharedValues = ArgValues<typeof sharedArgs>;
 
-/** A flag with a value, as help shows it: `--title <text>` and its description. */
 export function valueArg(valueHint: string, description: string) {
   return { type: "string", valueHint, description } as const;
 }
 
-/** A flag with a duration, which `run` receives in milliseconds. */
 export function durationArg(description: string) {
   return { ...valueArg("duration", description), parse: parseDuration };
 }
 
-/** A flag with a whole number. Its error names what is counted. */
 export function numberArg(noun: string, description: string) {
   return { ...valueArg("number", description), parse: (flag: string, text: string) => parseWhole(flag, text, noun) };
 }
 
-/** A flag whose value is one of a few. */
 export function choiceArg<const O extends readonly string[]>(options: O, description: string) {
   return { type: "enum", options, description } as const;
 }
 
-/** A flag that names a file. */
 export function fileArg(description: string) {
   return { ...valueArg("file", description), completes: "file" } as const;
 }
 
-/** `--format` of a command that reads or writes a file. */
 export const fileFormatArg = choiceArg(
   ["csv", "ndjson"],
   "Format of the file (default: from its name: .csv, .tsv, .ndjson or .jsonl)",
 );
 
-/** The flags of a command that exports. */
 export const exportArgs = {
   output: { ...fileArg("File to write; - is standard output"), alias: "o", default: "-" },
   format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
 } as const;
 
-/** `-n/--namespace`, for commands that work within one tenant. */
 export const namespaceArg = {
   ...valueArg("namespace", "Namespace of the store"),
   alias: "n",
@@ -162,7 +148,6 @@ export function flagsOf(args: CommandArgs): [string, FlagArg][] {
   return Object.entries(args).filter((entry): entry is [string, FlagArg] => entry[1].type !== "positional");
 }
 
-/** The positionals of a definition, in their order. */
 export function positionalsOf(args: CommandArgs): [string, PositionalArg][] {
   return Object.entries(args).filter((entry): entry is [string, PositionalArg] => entry[1].type === "positional");
 }

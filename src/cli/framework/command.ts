@@ -11,14 +11,10 @@ export interface OneOf {
   ways: Readonly<Record<string, string>>;
 }
 
-/** A citty command with the texts of its help. */
 export interface Command extends CommandDef {
   meta: { description: string };
-  /** With the shared flags. */
   args: CommandArgs & CommandDef["args"];
-  /** Complete command lines that work. */
   examples: readonly string[];
-  /** Further paragraphs of its help. */
   notes: readonly string[];
   /** Runs until it is stopped, and handles SIGINT and SIGTERM itself. */
   longRunning: boolean;
@@ -26,7 +22,6 @@ export interface Command extends CommandDef {
 }
 
 interface CommandDefinition<T extends CommandArgs> {
-  /** One line, in the imperative, without a full stop. */
   description: string;
   args: T;
   examples: readonly string[];
@@ -59,7 +54,6 @@ export function defineCommand<const T extends CommandArgs>(definition: CommandDe
   return { ...command, meta, args, examples, notes, longRunning, oneOf };
 }
 
-/** The flags of which a command that changes fields needs at least one. */
 export function waysToChange(...names: string[]) {
   return { question: "What should change?", several: true, ways: Object.fromEntries(names.map((name) => [name, ""])) };
 }

@@ -51,7 +51,6 @@ function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places
   return { words, places, help };
 }
 
-/** Whether no word of a command can follow. */
 function isWhole(tree: CommandTree, [group = "", ...words]: readonly string[]): boolean {
   const subcommands = commandsOf(tree, group);
   return subcommands === undefined || nextWords(subcommands, words).length === 0;

@@ -6,11 +6,9 @@ import type { Command } from "./command.ts";
 import { type CommandTree, loadCommand, nextWords } from "./command-tree.ts";
 
 type Entry = [label: string, text: string];
-/** A paragraph, or a titled list of lines or of labels with their texts. */
 type Block = string | { title: string; lines: readonly string[] } | { title: string; entries: Entry[] };
 
 const widest = 100;
-/** Minimum width of a text beside its label. */
 const narrowest = 24;
 const indent = "  ";
 
@@ -131,7 +129,6 @@ export function explainArg(arg: Arg): string {
   return notes.length === 0 ? text : `${text} [${notes.join("; ")}]`;
 }
 
-/** `bodega key publish <app_id> [flags]`. */
 export function describeUsage(path: readonly string[], command: Command): string {
   const words = positionalsOf(command.args).map(([name, arg]) => {
     const word = formatArg(name, arg);
@@ -140,7 +137,6 @@ export function describeUsage(path: readonly string[], command: Command): string
   return ["bodega", ...path, ...words, "[flags]"].join(" ");
 }
 
-/** A command's flags of its own, without those that every command takes. */
 export function ownFlags(args: CommandArgs): [string, Arg][] {
   return flagsOf(args).filter(([name]) => !Object.hasOwn(sharedArgs, name));
 }

@@ -7,7 +7,6 @@ import { parseCount, parsePastTime } from "./parse-values.ts";
 // The maximum of the services.
 const maxPageSize = 100;
 
-/** `-n` of a command that needs it. */
 export const requiredNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
 
 /** `-n` of a command that works on all stores without it. */
@@ -33,7 +32,6 @@ export function limitArg(defaultLimit: string, max?: number) {
   return { ...valueArg("number", description), default: defaultLimit, parse: parseCount };
 }
 
-/** Prints a note below a list that was cut at its limit. */
 export function noteLimit(console: Console, limit: number): Promise<void> {
   return info(console, `Only the first ${limit} rows are listed. To list more, use a higher --limit.`);
 }

@@ -3,7 +3,6 @@ import { suggestWord } from "../../server/values/unknown-name.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 import { type Arg, type CommandArgs, type FlagArg, flagsOf, formatArg, formatFlag, positionalsOf } from "./args.ts";
 
-/** The given values by argument name. A switch that is on by default is false when turned off. */
 export type GivenValues = Record<string, string | boolean | string[]>;
 
 /** A piece of a command line. `rawName` is the flag as it was typed, `inlineValue` whether its value is in the same word. */

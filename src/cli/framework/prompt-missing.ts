@@ -12,7 +12,6 @@ import { isGiven } from "./parse-values.ts";
 /** Lists at most this many names before prompting for one. */
 const maxListed = 10;
 
-/** Names of a kind in the database that the flags name, for people to choose from. */
 type FindNames = (
   kind: string,
   values: GivenValues,
@@ -76,7 +75,6 @@ export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
   return missing.toSorted(([a], [b]) => Number(b === "namespace") - Number(a === "namespace"));
 }
 
-/** Asks for the value of one argument: a choice where it has options, otherwise a line of text. */
 async function askForArg(name: string, arg: Arg, check: (text: string) => unknown): Promise<string | string[]> {
   const message = `${arg.description} (${formatArg(name, arg)})`;
   const { options } = arg;
@@ -91,7 +89,6 @@ async function askForArg(name: string, arg: Arg, check: (text: string) => unknow
   return isList ? split(text) : text;
 }
 
-/** Lists the names to choose from, where they are few. */
 async function listNames(console: Console, names: { value: string; description: string }[]): Promise<void> {
   if (names.length === 0 || names.length > maxListed) return;
   const width = Math.max(...names.map(({ value }) => Bun.stringWidth(value)));

@@ -7,7 +7,6 @@ import { type ArgumentFault, CancelledError, UsageError } from "../terminal/usag
 import { type CommandArgs, formatArg } from "./args.ts";
 import type { GivenValues } from "./parse-args.ts";
 
-/** A failed command line, as far as it was parsed. */
 export interface Failure {
   json: boolean;
   path: readonly string[];

@@ -7,15 +7,12 @@ import { escapeControls } from "../terminal/escape.ts";
 import { info, printRecord, warn } from "../terminal/output.ts";
 import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
-/** How the record of a new secret is printed. */
 interface SecretRecord<T> {
-  /** Writes the secret to a file instead. */
   flag: "--save-secret-to" | "--save-password-to";
   idField: keyof T & string;
   secretField: keyof T & string;
   /** Between id and secret with `-q`. */
   separator: string;
-  /** The command that makes another secret: `key rotate app_…`. */
   renew(made: T): string;
   /** The fields for people; without it, those of the record. */
   show?(made: object): object;

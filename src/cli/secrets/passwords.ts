@@ -12,7 +12,6 @@ const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const groups = 5;
 const groupLength = 5;
 
-/** A note of the commands that take a new password. */
 export const passwordNote =
   "A password needs at least 16 characters with a lowercase letter, an uppercase letter, a digit and a special character, " +
   "and must not be a common one. At a terminal it is hidden, and one is generated if you type none.";
@@ -38,7 +37,6 @@ export const passwordGroups = [
 
 type PasswordChoice = ArgValues<typeof passwordFlags>;
 
-/** Whether a password is generated: a flag asks for that, or names a file for it. */
 function wantsPassword(args: Pick<PasswordChoice, "random-password" | "save-password-to">): boolean {
   return args["random-password"] || args["save-password-to"] !== undefined;
 }

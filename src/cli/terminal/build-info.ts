@@ -4,7 +4,6 @@ import manifest from "../../../package.json" with { type: "json" };
 declare const BODEGA_VERSION: string;
 declare const BODEGA_COMMIT: string;
 
-/** Version and build of this program; `commit` is `source` when it runs from source. */
 export const buildInfo = {
   version: typeof BODEGA_VERSION === "string" ? BODEGA_VERSION : manifest.version,
   commit: typeof BODEGA_COMMIT === "string" ? BODEGA_COMMIT : "source",

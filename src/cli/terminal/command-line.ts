@@ -22,7 +22,6 @@ export function splitCommand(text: string, complete: (words: string) => string) 
   return { prose, command: words === undefined ? undefined : complete(words) };
 }
 
-/** As `splitCommand`, in one piece. */
 export function completeCommand(text: string, complete: (words: string) => string): string {
   const { prose, command } = splitCommand(text, complete);
   return prose + (command ?? "");

@@ -1,7 +1,6 @@
 import { commandLine } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A terminal with the effects of the shared flags. */
 export type Console = ReturnType<typeof createConsole>;
 
 /** Applies the shared flags. Colours need a terminal, and neither NO_COLOR (any non-empty value) nor TERM=dumb. */
@@ -13,12 +12,10 @@ export function createConsole(terminal: Terminal, flags: Readonly<Record<string,
     ...terminal,
     json: flags.json === true,
     quiet: flags.quiet === true,
-    /** Colours on standard output. */
     color: terminal.stdoutIsTerminal && !env.NO_COLOR && env.TERM !== "dumb",
     canAsk: terminal.stdinIsTerminal && terminal.stderrIsTerminal && flags.input !== false,
     /** `--yes`: confirmation questions are answered with yes. */
     assumeYes: flags.yes === true,
-    /** A command line for the same database: `key list -n demo` with the flags that name the database. */
     command: commandLine(flags),
     /** The sentence above the command's record: see `done` of a command's definition. */
     done: undefined as string | undefined,

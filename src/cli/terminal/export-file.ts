@@ -25,7 +25,6 @@ export async function prepareExport(console: Console, args: { output: string; fo
   return args.format ?? formatOf(args.output) ?? "csv";
 }
 
-/** The format by a file's name; undefined for `-` and other endings. */
 export function formatOf(path: string): "csv" | "ndjson" | undefined {
   const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(endings, ending) ? endings[ending as keyof typeof endings] : undefined;

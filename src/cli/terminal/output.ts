@@ -6,7 +6,6 @@ import { formatRelativeTime, formatTime } from "./relative-time.ts";
 import { type Column, colorState, layOutTable, renderFields } from "./table.ts";
 import { wrapCommand, wrapWords } from "./wrap.ts";
 
-/** How a list is shown to people. */
 interface ListView<Row> {
   /** Fields of the rows, or columns that differ from their fields. The first one names the row and is never cut. */
   columns: readonly ((keyof Row & string) | Column<Row>)[];
@@ -16,7 +15,6 @@ interface ListView<Row> {
   empty: string;
 }
 
-/** Prints one JSON value: indented on a terminal, on one line elsewhere. */
 export function printJson(console: Console, value: unknown): Promise<void> {
   return console.write(`${escapeJson(JSON.stringify(value, null, console.stdoutIsTerminal ? 2 : undefined))}\n`);
 }
@@ -88,7 +86,6 @@ export function fitLines({ columns }: Pick<Console, "columns">, text: string): s
   return lines.join("\n");
 }
 
-/** The width that a text is fitted to, and the database that commands in it name. */
 type Reader = Pick<Console, "columns" | "command">;
 
 /**

@@ -8,7 +8,6 @@ const barWidth = 30;
 const minIntervalMs = 100;
 const clearLine = "\r\u001b[K";
 
-/** Runs long work with a progress line at a terminal. Without a total only the note is shown. */
 export async function withProgress<T>(
   { screen, quiet, json }: Console,
   total: number | undefined,

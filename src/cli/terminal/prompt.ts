@@ -44,15 +44,12 @@ async function judgeAnswer(check: () => unknown): Promise<true | string> {
 }
 
 interface TextQuestion {
-  /** The answer when nothing is typed. */
   suggestion?: string | undefined;
-  /** An empty answer is accepted. */
   optional?: boolean;
   /** Throws AppError or UsageError for a wrong answer, so that the rule is the service's own. */
   check?: (text: string) => unknown;
 }
 
-/** Asks for a line of text until it is valid. */
 export async function askText(message: string, question: TextQuestion = {}): Promise<string> {
   const { suggestion, optional = false, check } = question;
   const validate = (text: string) => {
@@ -63,25 +60,21 @@ export async function askText(message: string, question: TextQuestion = {}): Pro
   return (await ask(({ input }, streams) => input({ message: fit(message), validate, ...preset }, streams))).trim();
 }
 
-/** An answer to choose, and its text. */
 interface Choice<T> {
   value: T;
   name: string;
 }
 
-/** Asks to choose one of a few answers. The first is preselected. */
 export function askChoice<T>(message: string, choices: Choice<T>[]): Promise<T> {
   return ask(({ select }, streams) => select({ message: fit(message), choices }, streams)) as Promise<T>;
 }
 
-/** Asks yes or no; `signal` ends the question. */
 export function askYesNo(message: string, suggestion: boolean, signal?: AbortSignal): Promise<boolean> {
   return ask(({ confirm }, streams) =>
     confirm({ message: fit(message), default: suggestion }, { ...streams, ...(signal && { signal }) }),
   );
 }
 
-/** Prints one sentence above the next questions. */
 export async function introduce(console: Console, text: string): Promise<void> {
   await info(console, "");
   await info(console, text);

@@ -39,7 +39,6 @@ export function colorState(state: string): string {
   return color === undefined ? state : `\u001b[${color}m${state}\u001b[39m`;
 }
 
-/** The text in bold where colours are on. */
 export function bold(text: string, color: boolean): string {
   return color ? `\u001b[1m${text}\u001b[22m` : text;
 }

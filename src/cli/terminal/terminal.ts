@@ -3,7 +3,6 @@ import { addAbortSignal } from "node:stream";
 import { attempt, internalError, validationFailed } from "../../server/errors.ts";
 import { formatBytes } from "../../server/values/bytes.ts";
 
-/** Streams, environment and signals of the process. Commands use the process only through it. */
 export type Terminal = ReturnType<typeof openTerminal>;
 
 const interruptedExitCode = 130;

@@ -5,7 +5,6 @@ export interface ArgumentFault {
 }
 
 interface UsageErrorOptions {
-  /** One sentence that says what to do instead. */
   hint?: string | undefined;
   details?: ArgumentFault[];
   /** Words of the command whose help is suggested, where the command itself is unknown. */

@@ -48,7 +48,6 @@ function readFields(args: ArgValues<typeof fieldArgs>) {
   ) as Partial<CategoryInput>;
 }
 
-/** Prints a category: the API's record with `category_id` as its id. */
 function printCategory(console: Console, json: string): Promise<void> {
   const { id, ...rest } = JSON.parse(json) as Category;
   return printRecord(console, { category_id: id, ...rest }, "category_id");

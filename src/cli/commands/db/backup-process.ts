@@ -5,7 +5,6 @@ import { accountName } from "../../context/context.ts";
 import { findReason } from "../../framework/report-error.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 
-/** The shortest time between two messages about progress. */
 const progressMs = 100;
 /** How long removing an upload may take once the parent has gone. */
 const cleanUpMs = 5000;

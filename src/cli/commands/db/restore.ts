@@ -16,7 +16,6 @@ import { onExit } from "../../terminal/terminal.ts";
 import { CancelledError, invalidFlag } from "../../terminal/usage-error.ts";
 
 const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
-/** Stores that are named; `--json` has all. */
 const maxNamed = 20;
 
 export default defineCommand({
@@ -175,7 +174,6 @@ function nameStore({ namespace, title }: { namespace: string; title: string }): 
   return `${namespace} (${title})`;
 }
 
-/** Renders the content of a backup beside the present database. Nothing is cut. */
 function renderComparison({ columns, color }: Console, { fetched, present }: RestorePlan): string {
   const { manifest, inspection } = fetched;
   const nameStores = (stores: RestorePlan["fetched"]["inspection"]["tenants"] = []) =>

@@ -14,7 +14,6 @@ import { runAndPrint } from "./print.ts";
 
 // Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands of a store.
 const { env: _, ...namespaceFlag } = namespaceArg;
-/** Time limit of a network connection. */
 const timeoutMs = 5000;
 
 export default defineCommand({

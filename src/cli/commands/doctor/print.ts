@@ -9,16 +9,12 @@ import { wrapCommand, wrapWords } from "../../terminal/wrap.ts";
 const titles: Record<Group, string> = { environment: "Environment", records: "Records", database: "Database" };
 const marks = { ok: "✓", note: "i", warning: "!", error: "✗" };
 const colors = { ok: 32, note: 36, warning: 33, error: 31 };
-/** Findings of a check that are printed; `--json` has all. */
 const maxShown = 20;
 const indent = "    ";
 const redrawMs = 200;
-/** Longer lines are hard to read. */
 const maxWidth = 100;
-/** The first words of remedies that are commands. */
 const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
-/** How a report is printed. */
 interface View {
   /** The command that fixes findings; null where this run has done so. */
   fixCommand: string | null;
@@ -49,7 +45,6 @@ export async function runAndPrint(
   return report.ok ? 0 : 1;
 }
 
-/** Prints the findings by group, the worst first, and a summary. */
 async function printReport(console: Console, report: Report, { fixCommand, meanings }: View): Promise<void> {
   const { findings } = report;
   for (const [group, title] of Object.entries(titles) as [Group, string][]) {

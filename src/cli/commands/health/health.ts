@@ -49,7 +49,6 @@ export default defineCommand({
   },
 });
 
-/** Prints the first lines of `top`. */
 async function printStatus(console: Console, status: ServerStatus): Promise<void> {
   const { compareStatus } = await import("../top/compare-status.ts");
   const { renderTop } = await import("../top/render-top.ts");

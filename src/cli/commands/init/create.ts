@@ -10,7 +10,6 @@ import { givesPassword, type InitArgs, readSettings, wantsRandomPassword } from 
 import type { Plan } from "./plan.ts";
 import { startService, writeUnit } from "./unit.ts";
 
-/** The result of `init`. */
 export type Outcome = Awaited<ReturnType<typeof createShop>>;
 
 /**

@@ -19,7 +19,6 @@ import type { Console } from "../../terminal/console.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { addressFlags, replicateFlag, serverFlags } from "../serve/server-process.ts";
 
-/** Every answer of the conversation as a flag. */
 export const initFlags = {
   namespace: { ...namespaceArg, description: "Namespace of the store in every request (default: made from --title)" },
   title: valueArg("text", "Name of the store"),
@@ -102,7 +101,6 @@ export function checkFlags(args: InitArgs): void {
   if (args["unit-dir"] !== undefined && !args.systemd) throw new UsageError("--unit-dir requires --systemd.");
 }
 
-/** Whether a flag gives the owner's password. */
 export function givesPassword(args: InitArgs): boolean {
   return args["owner-password-stdin"] || args["owner-password-file"] !== undefined;
 }
@@ -112,7 +110,6 @@ export function wantsRandomPassword(args: InitArgs): boolean {
   return args["owner-random-password"] || args["save-password-to"] !== undefined;
 }
 
-/** The sender address of --mail-from or of the environment. */
 export function readSender(args: InitArgs, console: Console): string | undefined {
   return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
 }

@@ -6,7 +6,6 @@ import type { Console } from "../../terminal/console.ts";
 import { info, warn } from "../../terminal/output.ts";
 import { type InitArgs, readSender } from "./flags.ts";
 
-/** The store that the test mail is about. `to` is its recipient; undefined sends it to the sender. */
 interface TestMail {
   dataDir: string;
   title: string;

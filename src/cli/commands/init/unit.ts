@@ -8,7 +8,6 @@ import { attempt, errnoOf, unavailable } from "../../../server/errors.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import type { InitArgs } from "./flags.ts";
 
-/** How the server runs after `init`. */
 export const runModes = {
   serve: "now, in this terminal",
   systemd: "as a systemd service, now and at every boot",
@@ -43,7 +42,6 @@ export function askRunMode(): Promise<RunMode> {
   );
 }
 
-/** Whether this account can install a service on this machine. */
 export function hasSystemd(): boolean {
   return process.getuid?.() === 0 && existsSync("/run/systemd/system");
 }
@@ -70,7 +68,6 @@ export function describeUnit(config: Config, unitDir: string | undefined, settin
   return { path, text, existing: attempt(() => readFileSync(path, "utf8")), warnings: findWarnings(dataDir, account) };
 }
 
-/** Writes the unit unless there is one. Errors: unavailable. */
 export function writeUnit({ path, text, existing }: Unit): boolean {
   if (existing !== undefined) return false;
   try {

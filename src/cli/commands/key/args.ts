@@ -20,7 +20,6 @@ export const appIdArg = {
   check: (text, values, console) => withKey({ ...values, app_id: text } as KeyArgs, console, async () => {}),
 } as const satisfies PositionalArg;
 
-/** `-n` of a command that takes a key's id. The key must belong to that store. */
 export const expectedNamespaceArg = {
   ...namespaceArg,
   description: "Store of the key; required if the key is given by name and there are several stores",

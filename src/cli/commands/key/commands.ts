@@ -105,7 +105,6 @@ const update = defineCommand({
   },
 });
 
-/** A command that changes the state of a key with the service function of the same name. */
 function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deactivate", description: string) {
   return defineCommand({
     description,

@@ -8,7 +8,6 @@ import type { Console } from "../../terminal/console.ts";
 import { fitSentence, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { formatRelativeTime, formatTime } from "../../terminal/relative-time.ts";
 
-/** A key as most services return it, and with a new secret. */
 export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
 type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
 
@@ -40,7 +39,6 @@ function toFields(key: AppKeyDetails & { app_secret?: string }): object {
   };
 }
 
-/** As `printKey`, with a paragraph for each secret. */
 export async function printKeySheet(console: Console, key: AppKeyDetails, now: number): Promise<void> {
   await printKey(console, key);
   if (console.quiet || console.json || key.secrets.length === 0) return;

@@ -12,7 +12,6 @@ export function toMessageRecord<M extends Message>({ id, ...rest }: M) {
   return { message_id: id, ...rest };
 }
 
-/** Prints a message; outside JSON, counts are words. The message of a dry run has no id. */
 export async function printMessage(console: Console, message: Message): Promise<void> {
   const record = toMessageRecord(message);
   if (console.quiet && record.message_id === null) return;

@@ -38,7 +38,6 @@ const orderFilterFlags = {
   until: untilArg,
 } as const satisfies CommandArgs;
 
-/** The filter for the service. Errors: notFound for an unknown email. */
 async function readOrderFilter(ctx: Ctx, args: ArgValues<typeof orderFilterFlags>): Promise<OrderFilter> {
   const { status, "payment-status": payment_status, customer, since, until } = args;
   // Orders outlive their users, so an id need not exist.

@@ -9,7 +9,6 @@ export function toOrderRecord({ order, customerEmail }: OrderView) {
   return { order_id: id, customer_email: customerEmail, ...rest };
 }
 
-/** An amount in the order's currency: `19.90 EUR`. */
 export function formatAmount(minor: number, { order, digits }: OrderView): string {
   return `${formatMinor(minor, digits)} ${order.currency}`;
 }

@@ -42,7 +42,6 @@ async function confirmRemoval(args: Parameters<typeof withKey>[0] & { origin: st
   await confirmInUse(console, key, `Refuse key ${describeKey(key)} to ${sites}? Requests of its pages will fail.`);
 }
 
-/** Prints the key of a changed list; `-q` prints the list. */
 async function printOrigins(console: Console, key: AppKeyDetails): Promise<void> {
   if (!console.quiet || console.json) return printKey(console, key);
   await console.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));

@@ -58,7 +58,6 @@ const fieldArgs = {
   ...translationArgs,
 } as const satisfies CommandArgs;
 
-/** The given fields. */
 function readFields(args: ArgValues<typeof fieldArgs>): ProductPatch {
   const { title, price, sku, slug, description, status, category, tag, "compare-at-price": compare_at_price } = args;
   const lists = { ...(category.length > 0 && { category_ids: category }), ...(tag.length > 0 && { tags: tag }) };

@@ -10,7 +10,6 @@ import { formatValue, info, printJson, printList, warn } from "../../terminal/ou
 import { withProgress } from "../../terminal/progress.ts";
 import { findStockItem, productArgs } from "./commands.ts";
 
-/** Reads or changes the pictures of a product or variant, and prints those that it has then. */
 async function withPicturesOf(
   args: Parameters<typeof withPictures>[0] & { product: string },
   console: Console,

@@ -12,7 +12,6 @@ export function toProductRecord({ id, ...rest }: ProductDocument) {
   return { product_id: id, ...rest };
 }
 
-/** `19.90 EUR`. */
 export function formatPrice(minor: number, currency: string): string {
   return `${formatMinor(minor, currencyDigits(currency))} ${currency}`;
 }

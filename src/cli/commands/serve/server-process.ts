@@ -14,7 +14,6 @@ export const serverFlags = {
   },
 } as const satisfies CommandArgs;
 
-/** The flags for the public address of a server. */
 export const addressFlags = {
   "public-url": { ...valueArg("url", "Public URL of the server"), configEnv: "BODEGA_PUBLIC_URL" },
   "trusted-proxy": {
@@ -29,7 +28,6 @@ export const addressFlags = {
   "tls-key": { ...fileArg("Private key (PEM) of the certificate"), configEnv: "BODEGA_TLS_KEY" },
 } as const satisfies CommandArgs;
 
-/** The flag for the replica, which `init` saves and `doctor` takes too. */
 export const replicateFlag = {
   "replicate-to": {
     ...valueArg("dir|url", "Directory or s3://bucket/prefix that gets each change within a second (default: none)"),

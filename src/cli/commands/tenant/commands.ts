@@ -98,7 +98,6 @@ const updateFlags = {
   },
 } as const satisfies CommandArgs;
 
-/** The store's fields for the service, which are named as the flags are. */
 function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInput {
   const { "token-lifetime": lifetimeMs } = args;
   const flags = Object.keys(tenantFlags) as (keyof typeof tenantFlags)[];

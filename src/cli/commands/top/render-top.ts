@@ -7,7 +7,6 @@ import type { ServerActivity } from "./compare-status.ts";
 
 interface Canvas {
   columns: number;
-  /** Lines that fit; undefined for no limit. */
   rows: number | undefined;
   color: boolean;
   /** Replaces the first line. */
@@ -16,7 +15,6 @@ interface Canvas {
 
 const signInResults = ["succeeded", "failed", "limited", "two_factor"] as const;
 const labelWidth = 11;
-/** Lines of one label; further parts are cut. */
 const maxLines = 4;
 /** Rows of one table where there is no limit. */
 const maxRows = 20;

@@ -10,7 +10,6 @@ import { invalidFlag } from "../../terminal/usage-error.ts";
 import { compareStatus } from "./compare-status.ts";
 
 const maxIntervalMs = 3_600_000;
-/** The first rates appear after this time. */
 const firstIntervalMs = 1000;
 
 type ReadStatus = (signal?: AbortSignal) => Promise<ServerStatus>;

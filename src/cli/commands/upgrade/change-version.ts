@@ -14,7 +14,6 @@ const probeMs = 2000;
 const everyMs = 200;
 
 interface Change {
-  /** The executable to replace. */
   installed: string;
   /** Names of its version and the next one, for messages. */
   from: string;
@@ -24,7 +23,6 @@ interface Change {
   config: DatabaseConfig;
   /** The systemd unit of the running server; null where none runs. */
   unit: string | null;
-  /** How long a server may take until it is ready. */
   timeoutMs: number;
 }
 
@@ -115,7 +113,6 @@ async function startServer(unit: string, { config, timeoutMs }: Change): Promise
   }
 }
 
-/** The process of a unit; 0 where it does not run. */
 function findMainProcess(unit: string): number {
   return Number(attempt(() => runSystemctl("show", "--property=MainPID", "--value", unit)) ?? 0);
 }

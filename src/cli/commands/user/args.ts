@@ -4,13 +4,11 @@ import { recordArg } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, choiceArg, valueArg } from "../../framework/args.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 
-/** The arguments of a command about one user. */
 export const userArgs = {
   user: recordArg("user", "Id or email of the user", findUser),
   namespace: requiredNamespaceArg,
 };
 
-/** Fields of a user besides the email. */
 export const userFlags = {
   name: { ...valueArg("text", "Name of the user"), allowEmpty: true },
   phone: { ...valueArg("number", "Phone number"), allowEmpty: true },
@@ -22,7 +20,6 @@ export const userFlags = {
   "email-verified": choiceArg(["yes", "no"], "Whether the email is verified"),
 } as const satisfies CommandArgs;
 
-/** The arguments of a command that makes a user. */
 export const newUserArgs = {
   namespace: requiredNamespaceArg,
   email: {
@@ -40,7 +37,6 @@ export async function findUser(ctx: Ctx, user: string | undefined): Promise<stri
   return resolveUserId(ctx, user);
 }
 
-/** The user's fields for the service. */
 export function readUserFlags(args: ArgValues<typeof userFlags>) {
   return {
     name: args.name,

@@ -149,7 +149,6 @@ const setPassword = defineCommand({
   },
 });
 
-/** A command that sets a user's status. */
 function defineStatusCommand(name: "disable" | "enable", description: string, notes: string[]) {
   return defineCommand({
     description,

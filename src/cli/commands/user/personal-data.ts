@@ -23,7 +23,6 @@ const removalArgs = {
   confirm: valueArg("email", "The user's email, to confirm without a terminal"),
 } as const satisfies CommandArgs;
 
-/** Removes a user once the email was typed or given. Returns the user as it was. */
 async function removeUser(
   args: ArgValues<typeof removalArgs> & SharedValues,
   console: Console,

@@ -9,7 +9,6 @@ import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
-/** A user as the services return it. */
 export type User = Awaited<ReturnType<typeof getUser>>;
 type UserArgs = SharedValues & { namespace: string; user: string };
 type UserWork<T> = (ctx: Ctx, id: string) => Promise<T>;

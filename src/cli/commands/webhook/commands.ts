@@ -31,7 +31,6 @@ function withWebhook<T>(
   return withTenant(args, console, async (ctx) => work(ctx, await findWebhook(ctx, args.webhook_id)));
 }
 
-/** Creates a signing secret and delivers it once: to a file, or on standard output. */
 async function deliverSigningSecret(
   args: SharedValues & { namespace: string; "save-secret-to": string | undefined },
   console: Console,
