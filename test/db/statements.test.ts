@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
-import { QueryBuilder, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, QueryBuilder, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { isBusy, mapDbError, mapServerError } from "../../src/server/db/db-errors.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
 import { loadFailure, loadLibsql } from "../../src/server/db/local/load-libsql.ts";
@@ -83,6 +83,14 @@ describe("a compiled statement", () => {
     const one = statement(sql`SELECT ${sql.placeholder("a")}`);
     expect(() => bind(one, { b: 1 })).toThrow("No value for a");
     expect(bind(one, { a: null })).toEqual({ sql: "SELECT ?", args: [null] });
+  });
+
+  test("shares its selection with others, and each decodes its columns", () => {
+    const tasks = sqliteTable("tasks", { isDone: integer("is_done", { mode: "boolean" }) });
+    const fields = { isDone: tasks.isDone };
+    const [first, second] = [1, 2].map((limit) => statement((q) => q.select(fields).from(tasks).limit(limit)));
+    expect(second?.sql).toBe(first?.sql);
+    expect([first?.decoders.length, second?.decoders.length]).toEqual([1, 1]);
   });
 });
 

@@ -179,7 +179,7 @@ onDatabase("file", (suite) => {
       email: "Sign.In@example.com",
       emailKey: "sign.in@example.com",
       pendingEmail: null,
-      emailVerified: 0,
+      emailVerified: false,
       isUnproven: 0,
       name: "S",
       lang: "fr",

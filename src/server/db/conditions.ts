@@ -4,15 +4,29 @@ import { param } from "./statement.ts";
 
 interface StoreTable {
   tenantId: SQLiteColumn;
-  id: SQLiteColumn;
+}
+
+/** A parameter for each name: values of an insert or an update whose columns and parameters have the same names. */
+export function params<Name extends string>(...names: Name[]): Record<Name, SQL> {
+  return Object.fromEntries(names.map((name) => [name, param(name)])) as Record<Name, SQL>;
+}
+
+/** The rows of the store `tenantId`. */
+export function ofStore(table: StoreTable): SQL {
+  return eq(table.tenantId, param("tenantId"));
 }
 
 /** The row `id` of the store `tenantId`. */
-export function byId(table: StoreTable): SQL {
-  return and(eq(table.tenantId, param("tenantId")), eq(table.id, param("id"))) as SQL;
+export function byId(table: StoreTable & { id: SQLiteColumn }): SQL {
+  return and(ofStore(table), eq(table.id, param("id"))) as SQL;
+}
+
+/** The rows of the user `userId` in the store `tenantId`. */
+export function ofUser(table: StoreTable & { userId: SQLiteColumn }): SQL {
+  return and(ofStore(table), eq(table.userId, param("userId"))) as SQL;
 }
 
 /** The row `id` of the store `tenantId`, unless it is deleted. */
-export function notDeleted(table: StoreTable & { deletedAt: SQLiteColumn }): SQL {
+export function notDeleted(table: StoreTable & { id: SQLiteColumn; deletedAt: SQLiteColumn }): SQL {
   return and(byId(table), isNull(table.deletedAt)) as SQL;
 }

@@ -11,12 +11,12 @@ export interface Decoder {
 type Field = Column | SQL | SQL.Aliased;
 /** The part of drizzle's queries that its types keep private. */
 interface Selecting {
-  config?: { fields?: Record<string, Field>; returning?: { path: string[]; field: Field }[] };
+  config: { fields?: Record<string, Field>; returning?: { path: string[]; field: Field }[] };
 }
 
 /** Names the columns of a built query as its selection does, and returns the decoders of those that need one. */
 export function nameColumns(query: object): Decoder[] {
-  const { fields = {}, returning = [] } = (query as Selecting).config ?? {};
+  const { config } = query as Selecting;
   const decoders: Decoder[] = [];
   const nameColumn = (name: string, field: Field): Field => {
     const source = is(field, SQL.Aliased) ? field.sql : field;
@@ -24,8 +24,10 @@ export function nameColumns(query: object): Decoder[] {
     if (decoder) decoders.push({ name, decode: (value) => decoder.mapFromDriverValue(value) });
     return is(source, Column) && source.name === name ? source : sql`${source}`.as(name);
   };
-  for (const [name, field] of Object.entries(fields)) fields[name] = nameColumn(name, field);
-  for (const one of returning) one.field = nameColumn(one.path.join("."), one.field);
+  // A copy, because statements may share a selection.
+  const fields = Object.entries(config.fields ?? {}).map(([name, field]) => [name, nameColumn(name, field)]);
+  if (config.fields) config.fields = Object.fromEntries(fields);
+  for (const one of config.returning ?? []) one.field = nameColumn(one.path.join("."), one.field);
   return decoders;
 }
 

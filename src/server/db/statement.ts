@@ -96,8 +96,7 @@ export function bindMarked(stmt: CompiledStatement<unknown>, params: Params, mar
 /** The rows of a statement in the result of a batch. */
 export function rowsOf<Row>({ decoders }: CompiledStatement<Row>, result: Result | undefined): Row[] {
   const rows = (result?.rows ?? []) as Record<string, unknown>[];
-  if (decoders.length > 0) for (const row of rows) decode(row, decoders);
-  return rows as Row[];
+  return (decoders.length === 0 ? rows : rows.map((row) => decode(row, decoders))) as Row[];
 }
 
 /** All rows. Errors: those of `Executor.execute`. */
@@ -118,9 +117,11 @@ export async function run(executor: Executor, stmt: CompiledStatement<unknown>, 
   return (await executor.execute(bind(stmt, params))).rowsAffected;
 }
 
+/** Returns a copy: a transaction at a server compares the rows that it has seen with those that it reads later. */
 function decode(row: Record<string, unknown>, decoders: readonly Decoder[]): object {
-  for (const { name, decode } of decoders) row[name] = row[name] === null ? null : decode(row[name]);
-  return row;
+  const decoded = { ...row };
+  for (const { name, decode } of decoders) decoded[name] = row[name] === null ? null : decode(row[name]);
+  return decoded;
 }
 
 function slotOf(param: unknown): Slot {

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { byId } from "../../db/conditions.ts";
 import { param } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, invalidLogin, preconditionFailed, tokenExpired, wrongState } from "../../errors.ts";
@@ -14,15 +15,16 @@ import { requireSignedIn } from "../two-factor/enrolment.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { endVoidCodes, recordChanges, writeColumns } from "../users/change.ts";
 import { findSignInUser, findSignInUserById, type SignInUser } from "../users/credentials.ts";
-import { oneUser, ownIdOf } from "../users/guards.ts";
+import { ownIdOf } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
+import { users } from "../users/table.ts";
 
 /** Each sends a mail to an address that may be a stranger's. */
 const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
 
 // Conditions checked before the transaction must still hold in it.
-const ownRow = sql`${oneUser} and status = 'active' and version = coalesce(${param("ifMatch")}, version)
+const ownRow = sql`${byId(users)} and status = 'active' and version = coalesce(${param("ifMatch")}, version)
   and (${param("verifiedPassword")} = 0 or password_hash is ${param("passwordHash")})`;
 
 /**
@@ -98,7 +100,7 @@ async function writeOwn(
 }
 
 // The address that was verified must still be the one that waits.
-const waitingRow = sql`${oneUser} and status = 'active' and email_key = ${param("before")}
+const waitingRow = sql`${byId(users)} and status = 'active' and email_key = ${param("before")}
   and pending_email is ${param("waiting")}`;
 
 /** The key of the code that verifies an address of a user, and no other address. */

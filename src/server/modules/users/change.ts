@@ -1,7 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
+import { params } from "../../db/conditions.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
-import { type CompiledStatement, compiledOnce, get, type Params, param, statement } from "../../db/statement.ts";
+import { compiledOnce, get, type Params, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, forbidden, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
@@ -62,29 +63,25 @@ export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard):
   const values = { ...guard.values, ...columns, now: toTimestamp(tx.now()) };
   try {
     const stmt = compiledOnce(`update user ${guard.name} ${names.join(" ")}`, () => compileUpdate(names, guard));
-    const row = await get(tx.db, stmt, values);
-    return row && toUser(row);
+    return (await get(tx.db, stmt, values))?.user;
   } catch (error) {
     throw await explainUserConflict(tx, error, columns.emailKey);
   }
 }
 
-function compileUpdate(names: (keyof UserColumns)[], guard: Guard): CompiledStatement<RenderedUser> {
-  const changes = names.map((name) => {
-    const column = sql.raw(users[name].name);
-    return name === "metadata"
-      ? sql`${column} = json_patch(metadata, ${param(name)})`
-      : sql`${column} = ${param(name)}`;
-  });
-  if (names.includes("emailKey") && !names.includes("pendingEmail")) {
-    changes.push(sql`pending_email = iif(email_key = ${param("emailKey")}, pending_email, null)`);
-  }
-  if (names.includes("emailKey") && !names.includes("emailVerified")) {
-    changes.push(sql`email_verified = iif(email_key = ${param("emailKey")}, email_verified, 0)`);
-  }
-  changes.push(sql`updated_at = ${param("now")}`, sql`version = version + 1`);
-  return statement<RenderedUser>(sql`
-    update ${users} set ${sql.join(changes, sql`, `)} where ${guard.condition} returning ${userJson} as json`);
+function compileUpdate(names: (keyof UserColumns)[], { condition }: Guard) {
+  const isSame = sql`email_key = ${param("emailKey")}`;
+  const changes = {
+    ...(names.includes("emailKey") && {
+      pendingEmail: sql`iif(${isSame}, pending_email, null)`,
+      emailVerified: sql`iif(${isSame}, email_verified, 0)`,
+    }),
+    ...params(...names),
+    ...(names.includes("metadata") && { metadata: sql`json_patch(metadata, ${param("metadata")})` }),
+    updatedAt: param("now"),
+    version: sql`version + 1`,
+  };
+  return statement((q) => q.update(users).set(changes).where(condition).returning({ user: userJson }));
 }
 
 /** Records an event about a user, in the transaction of the change and without personal data. */
@@ -121,7 +118,7 @@ export async function endVoidCodes(tx: Ctx, before: SignInUser, { emailKey, stat
   if (isMoved) await endCodes(tx, emailKey);
 }
 
-/** Turns a database error of a write to the users table into the public error. */
+/** The public error for a database error of a write to the users table. */
 export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""): Promise<unknown> {
   if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (!isUniqueViolation(error, "users.email_key")) return error;
@@ -136,12 +133,6 @@ export const userJson = sql`json_object(
   'email_verified', json(iif(email_verified, 'true', 'false')), 'addresses', json(addresses),
   'metadata', json(metadata), 'two_factor_enabled', json(iif(exists (
     select 1 from ${twoFactor} f where f.user_id = ${users}.id and f.confirmed_at is not null), 'true', 'false')),
-  'last_login_at', last_login_at, 'version', version, 'created_at', created_at, 'updated_at', updated_at)`;
-
-export interface RenderedUser {
-  json: string;
-}
-
-export function toUser({ json }: RenderedUser): User {
-  return JSON.parse(json) as User;
-}
+  'last_login_at', last_login_at, 'version', version, 'created_at', created_at, 'updated_at', updated_at)`.mapWith(
+  (json: string) => JSON.parse(json) as User,
+);

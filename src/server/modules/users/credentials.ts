@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { byId, ofStore } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -8,53 +9,53 @@ import { hasTwoFactor } from "../two-factor/table.ts";
 import { imported, users } from "./table.ts";
 
 /** The fields of a user that authentication needs; internal to the services. */
-export type SignInUser = Pick<
-  typeof users.$inferSelect,
-  "id" | "email" | "emailKey" | "pendingEmail" | "name" | "lang" | "role" | "status" | "passwordHash" | "version"
-> & { emailVerified: number; isUnproven: number; hasTwoFactor: number };
+export type SignInUser = NonNullable<Awaited<ReturnType<typeof findSignInUser>>>;
 
-const columns = sql`id, email, email_key as emailKey, pending_email as pendingEmail, email_verified as emailVerified, is_unproven and not email_verified as isUnproven, name, lang, role, status,
-  password_hash as passwordHash, version, ${hasTwoFactor} as hasTwoFactor`;
-const selectByEmail = statement<SignInUser>(sql`
-  select ${columns} from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
-const selectById = statement<SignInUser>(sql`
-  select ${columns} from ${users} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
-const guard = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}
-  and (${param("isGuarded")} = 0 or password_hash is ${param("from")})`;
+const { id, email, emailKey, pendingEmail, emailVerified, name, lang, role, status, passwordHash, version } = users;
+const fields = {
+  ...{ id, email, emailKey, pendingEmail, emailVerified, name, lang, role, status, passwordHash, version },
+  isUnproven: sql<number>`is_unproven and not email_verified`,
+  hasTwoFactor: sql<number>`${hasTwoFactor}`,
+};
+const isOfEmail = and(ofStore(users), eq(emailKey, param("emailKey")));
+const selectByEmail = statement((q) => q.select(fields).from(users).where(isOfEmail));
+const selectById = statement((q) => q.select(fields).from(users).where(byId(users)));
+const guard = sql`${byId(users)} and (${param("isGuarded")} = 0 or ${passwordHash} is ${param("from")})`;
 // A thief who knew the old password may have entered a pending email.
-const changeHash = statement(sql`
-  update ${users} set password_hash = ${param("to")}, password_changed_at = ${param("now")}, pending_email = null
-  where ${guard}`);
-const renewHash = statement(sql`update ${users} set password_hash = ${param("to")} where ${guard}`);
+const changes = { passwordHash: param("to"), passwordChangedAt: param("now"), pendingEmail: null };
+const changeHash = statement((q) => q.update(users).set(changes).where(guard));
+const renewHash = statement((q) =>
+  q
+    .update(users)
+    .set({ passwordHash: param("to") })
+    .where(guard),
+);
 
-/** More than a store can have. */
-const maxKinds = 200;
-
-const ofTenant = sql`tenant_id = ${param("tenantId")} and ${imported}`;
+const isImported = sql`${ofStore(users)} and ${imported}`;
 const kind = sql.raw(`case when found.hash like '$2%' then substr(found.hash, 1, 7)
   else substr(found.hash, 1, instr(found.hash, ',p=') + 4) end`);
 
 /**
- * The beginnings of the imported hashes of a tenant, each kind once. It steps from kind to kind in the index
- * `users_imported`: hashes that begin with `…$` sort before `…%`.
+ * The beginnings of the imported hashes of a tenant, each kind once; at most 200, more than a store can have. It steps
+ * from kind to kind in the index `users_imported`: hashes that begin with `…$` sort before `…%`.
  */
 export const selectKinds = statement<{ kind: string }>(sql`
   with recursive found (hash) as (
-    select (select password_hash from ${users} where ${ofTenant} order by password_hash limit 1)
+    select (select password_hash from ${users} where ${isImported} order by password_hash limit 1)
     union all
-    select (select password_hash from ${users} where ${ofTenant}
+    select (select password_hash from ${users} where ${isImported}
       and password_hash >= substr(${kind}, 1, length(${kind}) - 1) || char(unicode(substr(${kind}, -1)) + 1)
       order by password_hash limit 1)
-    from found where found.hash is not null limit ${sql.raw(String(maxKinds))})
+    from found where found.hash is not null limit 200)
   select ${kind} as kind from found where found.hash is not null`);
 
-/** The user of an address in its comparable form, also a disabled one; undefined for an unknown address. */
-export function findSignInUser(db: Executor, tenantId: string, emailKey: string): Promise<SignInUser | undefined> {
+/** The user of an address in its comparable form, also a disabled one. */
+export function findSignInUser(db: Executor, tenantId: string, emailKey: string) {
   return get(db, selectByEmail, { tenantId, emailKey });
 }
 
-/** The user of an id, also a disabled one; undefined for an unknown id. */
-export function findSignInUserById(db: Executor, tenantId: string, id: string): Promise<SignInUser | undefined> {
+/** Also finds a disabled user. */
+export function findSignInUserById(db: Executor, tenantId: string, id: string) {
   return get(db, selectById, { tenantId, id });
 }
 

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Actor, Ctx } from "../../context.ts";
+import { byId } from "../../db/conditions.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { type AppError, forbidden, invalidField, notFound, preconditionFailed } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
@@ -8,15 +9,13 @@ import { lastOwner } from "./last-owner.ts";
 import type { Role } from "./model.ts";
 import { users } from "./table.ts";
 
-export const oneUser = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
-
 // Conditions are part of the writing statements: between a read and a write, another write could happen.
 const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status <> 'active' or exists (
   select 1 from ${users} o where o.tenant_id = ${param("tenantId")} and o.role = 'owner' and o.status = 'active'
     and o.id <> ${param("id")}))`;
 
 /** The condition of every statement that changes or deletes a user; its values come from `guardValues`. */
-export const guardedUser = sql`${oneUser} and role in (select value from json_each(${param("roles")}))
+export const guardedUser = sql`${byId(users)} and role in (select value from json_each(${param("roles")}))
   and version = coalesce(${param("ifMatch")}, version) and ${ownerRemains}`;
 
 /** The values of `guardedUser`. `endsOwner`: whether the change ends an active owner. */
@@ -41,8 +40,7 @@ export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser
 
 /** The reason why a guarded statement changed nothing: preconditionFailed, otherwise wrongState. */
 export function explainRefusal(stored: SignInUser, ifMatch: number | null): AppError {
-  if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
-  return lastOwner();
+  return ifMatch !== null && ifMatch !== stored.version ? preconditionFailed() : lastOwner();
 }
 
 /** Refuses texts that cannot be an id, such as one with NUL, before they reach the database. */
@@ -54,7 +52,7 @@ const everyone: readonly Role[] = ["customer", "staff", "owner"];
 const customers: readonly Role[] = ["customer"];
 
 /** The roles that an actor may create, change and delete: a key needs the scope `*` for more than customers. */
-export function manageableRoles(actor: Actor): readonly Role[] {
+function manageableRoles(actor: Actor): readonly Role[] {
   switch (actor.kind) {
     case "terminal":
       return everyone;
@@ -69,7 +67,6 @@ export function manageableRoles(actor: Actor): readonly Role[] {
   }
 }
 
-/** @throws forbidden for a role that the actor may not manage. */
 export function requireManageable(ctx: Pick<Ctx, "actor">, role: Role): void {
   if (manageableRoles(ctx.actor).includes(role)) return;
   const who = ctx.actor.kind === "app" ? "A key without the scope * can manage" : "Staff can manage";
@@ -80,13 +77,12 @@ export function isSelf(ctx: Ctx, userId: string): boolean {
   return ctx.actor.kind === "user" && ctx.actor.userId === userId;
 }
 
-/** The id of the calling user, for calls that the routes admit only users to. */
 export function ownIdOf({ actor }: Pick<Ctx, "actor">): string {
   if (actor.kind !== "user") throw forbidden();
   return actor.userId;
 }
 
-const selectId = statement<{ id: string }>(sql`select id from ${users} where ${oneUser}`);
+export const selectId = statement((q) => q.select({ id: users.id }).from(users).where(byId(users)));
 
 /**
  * The user that a call is about. Customers act for themselves; staff for themselves or `customer_id`; app keys for

@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
 import { keysetList } from "../../db/keyset-list.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
@@ -14,11 +15,12 @@ import { users } from "./table.ts";
 // Ranges, because they can use an index in any script.
 const emailBegins = sql`email_key >= ${param("q")} and email_key < ${param("qEnd")}`;
 const nameBegins = sql`name_key >= ${param("q")} and name_key < ${param("qEnd")}`;
-const ofTenant = sql`tenant_id = ${param("tenantId")}`;
 const fewMatches = 1000;
-const countMatches = statement<{ emails: number; names: number }>(sql`select
-  (select count(*) from (select 1 from ${users} where ${ofTenant} and ${emailBegins} limit ${param("most")})) as emails,
-  (select count(*) from (select 1 from ${users} where ${ofTenant} and ${nameBegins} limit ${param("most")})) as names`);
+const countFew = (condition: SQL) => sql<number>`(select count(*) from (
+  select 1 from ${users} where ${ofStore(users)} and ${condition} limit ${fewMatches}))`;
+const countMatches = statement((q) =>
+  q.select({ emails: countFew(emailBegins), names: countFew(nameBegins) }).from(sql`(select 1)`),
+);
 
 const common = {
   name: "users",
@@ -34,8 +36,8 @@ const readMany = keysetList({ ...common, conditions: { ids, q: sql`(${emailBegin
 const readFew = keysetList({
   ...common,
   conditions: {
-    q: sql`id in (select id from ${users} where ${ofTenant} and ${emailBegins}
-      union select id from ${users} where ${ofTenant} and ${nameBegins})`,
+    q: sql`id in (select id from ${users} where ${ofStore(users)} and ${emailBegins}
+      union select id from ${users} where ${ofStore(users)} and ${nameBegins})`,
   },
 });
 
@@ -59,7 +61,7 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPag
   const found =
     q === undefined || ids !== undefined
       ? undefined
-      : await get(ctx.db, countMatches, { tenantId: ctx.tenant.id, q, ...values, most: fewMatches });
+      : await get(ctx.db, countMatches, { tenantId: ctx.tenant.id, q, ...values });
   const isRare = found !== undefined && found.emails + found.names < fewMatches;
   const unindexed = { tenant: isRare || ids !== undefined };
   return (isRare ? readFew : readMany)(ctx, query, { filters, values, unindexed });

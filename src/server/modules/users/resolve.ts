@@ -1,28 +1,34 @@
-import { sql } from "drizzle-orm";
+import { and, desc, eq } from "drizzle-orm";
 import type { Ctx, SystemCtx } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { emailKey } from "../../values/email.ts";
 import { isId } from "../../values/ids.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { requireTenant } from "../tenants/service.ts";
+import { selectId } from "./guards.ts";
 import { users } from "./table.ts";
 
-const selectById = statement<{ id: string }>(sql`
-  select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("name")}`);
-const selectByEmail = statement<{ id: string }>(sql`
-  select id from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("name")}`);
-const selectEmails = statement<{ email: string }>(sql`
-  select email from ${users} where tenant_id = ${param("tenantId")} order by created_at desc, id desc
-  limit ${param("most")}`);
+const isNamed = and(ofStore(users), eq(users.emailKey, param("id")));
+const selectIdByEmail = statement((q) => q.select({ id: users.id }).from(users).where(isNamed));
+const newest = [desc(users.createdAt), desc(users.id)];
+const selectEmails = statement((q) =>
+  q
+    .select({ email: users.email })
+    .from(users)
+    .where(ofStore(users))
+    .orderBy(...newest)
+    .limit(maxCompared),
+);
 
 /** Finds the id of a user by id or by email. Errors: notFound, with the most similar address. */
 export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
   const tenantId = ctx.tenant.id;
   const isUserId = isId("usr", idOrEmail);
-  const name = isUserId ? idOrEmail : emailKey(idOrEmail);
-  const found = name && (await get(ctx.db, isUserId ? selectById : selectByEmail, { tenantId, name }));
+  const id = isUserId ? idOrEmail : emailKey(idOrEmail);
+  const found = id && (await get(ctx.db, isUserId ? selectId : selectIdByEmail, { tenantId, id }));
   if (found) return found.id;
-  const rows = isUserId ? [] : await all(ctx.db, selectEmails, { tenantId, most: maxCompared });
+  const rows = isUserId ? [] : await all(ctx.db, selectEmails, { tenantId });
   const emails = rows.map(({ email }) => email);
   throw unknownName("user", idOrEmail, emails, ctx.tenant.namespace);
 }
@@ -33,7 +39,6 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
  */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);
-  const name = emailKey(email);
-  const found = name && (await get(ctx.db, selectByEmail, { tenantId: tenant.id, name }));
-  return found ? found.id : email;
+  const id = emailKey(email);
+  return (id && (await get(ctx.db, selectIdByEmail, { tenantId: tenant.id, id }))?.id) || email;
 }

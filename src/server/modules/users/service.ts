@@ -1,5 +1,5 @@
-import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { byId, params } from "../../db/conditions.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { forbidden, invalidField, notFound } from "../../errors.ts";
@@ -11,14 +11,13 @@ import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, parsePasswordHash, requireAffordableKind } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { endTokens } from "../tokens/service.ts";
-import { explainUserConflict, type RenderedUser, recordUserEvent, toUser, userJson } from "./change.ts";
+import { explainUserConflict, recordUserEvent, userJson } from "./change.ts";
 import { changePasswordHash, findImportedKinds, type SignInUser } from "./credentials.ts";
 import {
   explainRefusal,
   guardedUser,
   guardValues,
   isSelf,
-  oneUser,
   requireManageable,
   requireStoredUser,
   requireUserId,
@@ -27,16 +26,14 @@ import { userColumns } from "./input.ts";
 import type { User, UserInput } from "./model.ts";
 import { users } from "./table.ts";
 
-const selectUser = statement<RenderedUser>(sql`select ${userJson} as json from ${users} where ${oneUser}`);
-const insertUser = statement<RenderedUser>(sql`
-  insert into ${users} (id, tenant_id, email, email_key, name, name_key, phone, lang, role, status, email_verified,
-    is_unproven, addresses, metadata, password_hash, password_changed_at, created_at, updated_at)
-  values (${param("id")}, ${param("tenantId")}, ${param("email")}, ${param("emailKey")}, ${param("name")}, ${param("nameKey")},
-    ${param("phone")}, ${param("lang")}, ${param("role")}, ${param("status")}, ${param("emailVerified")},
-    ${param("isUnproven")}, ${param("addresses")}, ${param("metadata")}, ${param("passwordHash")}, ${param("passwordChangedAt")},
-    ${param("now")}, ${param("now")})
-  returning ${userJson} as json`);
-const deleteRow = statement(sql`delete from ${users} where ${guardedUser}`);
+const selectUser = statement((q) => q.select({ user: userJson }).from(users).where(byId(users)));
+const newRow = {
+  ...params("id", "tenantId", "email", "emailKey", "name", "nameKey", "phone", "lang", "role", "status"),
+  ...params("emailVerified", "isUnproven", "addresses", "metadata", "passwordHash", "passwordChangedAt"),
+  ...{ createdAt: param("now"), updatedAt: param("now") },
+};
+const insertUser = statement((q) => q.insert(users).values(newRow).returning({ user: userJson }));
+const deleteRow = statement((q) => q.delete(users).where(guardedUser));
 
 /** A checked new user, with the hash of their password. */
 export type NewUser = Awaited<ReturnType<typeof prepareUser>>;
@@ -76,7 +73,7 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
     if (passwordHash !== null && needsRehash(passwordHash)) {
       requireAffordableKind("password_hash", passwordHash, await findImportedKinds(tx));
     }
-    const row = await get(tx.db, insertUser, {
+    const inserted = await get(tx.db, insertUser, {
       name: null,
       nameKey: null,
       phone: null,
@@ -98,20 +95,19 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
     }).catch(async (error) => {
       throw await explainUserConflict(tx, error, emailKey);
     });
-    if (!row) throw new Error("An insert returned no row");
-    const user = toUser(row);
+    const { user } = inserted as NonNullable<typeof inserted>;
     await recordAudit(tx, { event: "user.created", subject: id, details: { role } });
     await recordUserEvent(tx, "user.created", user);
     return user;
   });
 }
 
-/** One user of the tenant. Errors: notFound. */
+/** @throws notFound. */
 export async function getUser(ctx: Ctx, id: string): Promise<User> {
   requireUserId(id);
   const row = await get(ctx.db, selectUser, { tenantId: ctx.tenant.id, id });
   if (!row) throw notFound("user", id);
-  return toUser(row);
+  return row.user;
 }
 
 /**
