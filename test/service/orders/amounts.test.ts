@@ -70,15 +70,17 @@ test(`lines of random orders add up to the order, and any refunds of them to wha
     for (const line of lines) expect(line.discount).toBeLessThanOrEqual(line.subtotal);
 
     const paid: PaidLine[] = lines.map((line, index) => ({
-      ...line,
       id: `line_${index}`,
-      name: `Line ${index}`,
+      title: `Line ${index}`,
+      sku: null,
       productId: "prod",
       variantId: null,
       quantity: items[index]?.quantity as number,
-      isCounted: 1,
+      isCounted: true,
+      subtotalMinor: line.subtotal,
+      totalMinor: line.total,
       refundedQuantity: 0,
-      refunded: 0,
+      refundedMinor: 0,
     }));
     let left = amounts.total;
     const give = (plan: ReturnType<typeof planRefund>) => {
@@ -87,7 +89,7 @@ test(`lines of random orders add up to the order, and any refunds of them to wha
         const line = paid.find(({ id }) => id === one.lineId) as PaidLine;
         expect(one.amount).toBeGreaterThanOrEqual(0);
         line.refundedQuantity += one.quantity;
-        line.refunded += one.amount;
+        line.refundedMinor += one.amount;
       }
     };
     for (let part = pick(8); part > 0; part--) {
@@ -95,13 +97,14 @@ test(`lines of random orders add up to the order, and any refunds of them to wha
       const line = open[pick(open.length)];
       if (!line) break;
       const quantity = 1 + pick(line.quantity - line.refundedQuantity);
-      give(planRefund(paid, left, [{ line_id: line.id, quantity }], false));
+      give(planRefund(paid, left, { lines: [{ line_id: line.id, quantity }] }));
     }
-    const last = planRefund(paid, left, undefined, false);
+    const last = planRefund(paid, left, {});
     expect(last.isFull).toBe(true);
     give(last);
     expect(left).toBe(0);
-    for (const line of paid) expect([line.refunded, line.refundedQuantity]).toEqual([line.total, line.quantity]);
+    for (const line of paid)
+      expect([line.refundedMinor, line.refundedQuantity]).toEqual([line.totalMinor, line.quantity]);
   }
 });
 

@@ -1,34 +1,37 @@
-import { sql } from "drizzle-orm";
+import { and, eq, lte, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
+import { byId } from "../../db/conditions.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { workThrough } from "../tenants/work.ts";
 import { expiryMs } from "./create.ts";
-import { type ChangedOrder, changedColumns, closeUnpaid } from "./finish-change.ts";
-import { thisOrder, touched } from "./statements.ts";
+import { changedColumns, closeUnpaid } from "./finish-change.ts";
+import { touched } from "./statements.ts";
 import { orders } from "./table.ts";
 
-const batchSize = 100;
-
 // The orders of a store expire in the order of creation, for which there is an index.
-const selectDue = statement<{ order_id: string; tenant: string }>(sql`
-  select o.id as order_id, ${tenantForWork} as tenant
+const selectDue = statement<{ id: string; tenant: string }>(sql`
+  select o.id, ${tenantForWork} as tenant
   from ${tenants} t cross join ${orders} o indexed by orders_by_status
     on o.tenant_id = t.id and o.status = 'pending' and o.created_at <= ${param("createdTo")}
   where o.expires_at <= ${param("now")} limit ${param("max")}`);
 // If several processes try, only one finds the order pending.
-const expirePending = statement<ChangedOrder>(sql`
-  update ${orders} set status = 'expired', ${touched}
-  where ${thisOrder} and status = 'pending' and expires_at <= ${param("now")} returning ${changedColumns}`);
+const expirePending = statement((q) =>
+  q
+    .update(orders)
+    .set({ status: "expired", ...touched })
+    .where(and(byId(orders), eq(orders.status, "pending"), lte(orders.expiresAt, param("now"))))
+    .returning(changedColumns),
+);
 
-/** Expires a batch of unpaid orders, each in its own transaction. Returns how many; 0 when none is left. */
+/** Expires a batch of unpaid orders, each in its own transaction. Returns how many. */
 export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
   const now = ctx.now();
-  const values = { now: toTimestamp(now), createdTo: toTimestamp(now - expiryMs), max: batchSize };
+  const values = { now: toTimestamp(now), createdTo: toTimestamp(now - expiryMs), max: 100 };
   const due = await all(ctx.db, selectDue, values);
-  return workThrough(ctx, due, (work, { order_id: id }) =>
+  return workThrough(ctx, due, (work, { id }) =>
     inTransaction(work, async (tx) => {
       const order = await get(tx.db, expirePending, { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) });
       if (order) await closeUnpaid(tx, order, "expire");

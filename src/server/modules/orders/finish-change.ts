@@ -22,7 +22,10 @@ export interface ChangedOrder {
   points_used: number;
 }
 
-export const changedColumns = sql`id, user_id, total_minor, points_used`;
+export const changedColumns = {
+  ...{ id: orders.id, user_id: orders.userId },
+  ...{ total_minor: orders.totalMinor, points_used: orders.pointsUsed },
+};
 
 const selectCounted = statement<StockItem & { quantity: number }>(sql`
   select product_id as productId, variant_id as variantId, sum(quantity) as quantity from ${orderLines}
@@ -35,7 +38,7 @@ const insertNotice = compileNotice(sql`
   from ${orders} where ${thisOrder} and user_id is not null`);
 
 /** A change of an order that its row already shows. */
-interface OrderChange {
+export interface OrderChange {
   event: EventType;
   /** The change of the reserved stock of all its counted lines. */
   stock?: ["release" | "commit", StockReason];

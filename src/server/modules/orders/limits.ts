@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, count, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { tooManyRequests } from "../../errors.ts";
 import { shortage } from "../products/stock.ts";
@@ -8,19 +9,23 @@ import { addressSubject, requireHit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
 import { orderLines, orders } from "./table.ts";
 
-/** One buyer may reserve so many pieces of an item in any case. */
+/** The pieces of an item that one buyer may always reserve. */
 const fewPieces = 10;
 
-const ofBuyer = sql`o.tenant_id = ${param("tenantId")} and o.buyer = ${param("buyer")}`;
-const selectPending = statement<{ count: number; next: string | null }>(sql`
-  select count(*) as count, min(o.expires_at) as next from ${orders} o where ${ofBuyer}`);
+const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));
+const selectPending = statement((q) =>
+  q
+    .select({ count: count(), next: sql<string>`min(${orders.expiresAt})` })
+    .from(orders)
+    .where(ofBuyer),
+);
 // Of the whole stock: shares of what is left would let seven buyers reserve all but a hundredth. Parameters are real
 // numbers, so the share is rounded here.
 const selectExcess = statement<{ position: number; most: number }>(sql`
   with held as (
     select l.product_id, l.variant_id, sum(l.quantity) as quantity,
       min(case when l.order_id = ${param("id")} then l.position end) as position
-    from ${orders} o join ${orderLines} l on l.order_id = o.id where ${ofBuyer} and l.is_counted
+    from ${orders} join ${orderLines} l on l.order_id = ${orders.id} where ${ofBuyer} and l.is_counted
     group by l.product_id, l.variant_id),
   limited as (
     select h.position, h.quantity,
@@ -41,12 +46,12 @@ export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null)
   return addressSubject(ctx.vault, guestIp ?? ctx.client?.ip, ctx.tenant.id);
 }
 
-/** Requires that a buyer may have one more unpaid order. Errors: tooManyRequests with `retryAfter`. */
+/** Errors: tooManyRequests with `retryAfter`. */
 export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   const { id: tenantId, pendingOrders } = tx.tenant;
   const pending = pendingOrders > 0 ? await get(tx.db, selectPending, { tenantId, buyer }) : undefined;
   if (pending && pending.count >= pendingOrders) {
-    const retryAfter = Math.max(Math.ceil((Date.parse(pending.next ?? "") - tx.now()) / 1000), 1);
+    const retryAfter = Math.max(Math.ceil((Date.parse(pending.next) - tx.now()) / 1000), 1);
     const message = `There are ${pending.count} unpaid orders already, the most that this store allows at a time.`;
     throw tooManyRequests(message, { retryAfter, remedy: "Pay or cancel one of them first." });
   }

@@ -27,7 +27,6 @@ const OrderItem = input("OrderItem", {
   quantity: whole(1, 1_000_000),
 });
 
-/** Body of a create. The language is the common parameter `lang`. */
 export const OrderInput = input("OrderInput", {
   items: Type.Array(OrderItem, { minItems: 1, maxItems: 100 }),
   shipping_address: Type.Optional(nullable(ShippingAddress)),
@@ -66,7 +65,6 @@ export type RefundInput = Static<typeof RefundInput>;
 
 const amount = Type.Number({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
-/** A field and its `_minor` twin for each name. */
 function amounts<const Name extends string>(...names: Name[]) {
   const pairs = names.flatMap((name) => [[name, amount] as const, [`${name}_minor`, count] as const]);
   return Object.fromEntries(pairs) as Record<Name, typeof amount> & Record<`${Name}_minor`, typeof count>;

@@ -1,7 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { forbidden, notFound } from "../../errors.ts";
 
-/** Whether the caller is a customer or a visitor. */
 export function isCustomer({ actor }: Pick<Ctx, "actor">): boolean {
   return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");
 }

@@ -1,23 +1,11 @@
 import { fieldFault, invalidField, wrongState } from "../../errors.ts";
-import type { StockItem } from "../products/stock.ts";
 import { shareOf } from "./amounts.ts";
 import type { RefundInput } from "./model.ts";
+import type { orderLines } from "./table.ts";
 
-/** A line of a paid order; amounts in minor units. */
-export interface PaidLine extends StockItem {
-  id: string;
-  /** Its SKU, or its title. */
-  name: string;
-  quantity: number;
-  subtotal: number;
-  total: number;
-  isCounted: number;
-  refundedQuantity: number;
-  refunded: number;
-}
-
-/** Amounts in minor units, and quantities, of a refund. */
-export type RefundPlan = ReturnType<typeof planRefund>;
+type Row = typeof orderLines.$inferSelect;
+export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "sku" | "quantity" | "isCounted"> &
+  Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor">;
 
 /**
  * Calculates a refund of the lines asked for, or of all that is left with shipping; `left` is in minor units.
@@ -26,15 +14,14 @@ export type RefundPlan = ReturnType<typeof planRefund>;
 export function planRefund(
   lines: readonly PaidLine[],
   left: number,
-  asked: RefundInput["lines"],
-  isRestocked: boolean,
+  { lines: asked, restock: isRestocked = false }: RefundInput,
 ) {
   const quantities = asked ? askedQuantities(lines, asked) : new Map(lines.map((line) => [line.id, remaining(line)]));
   const planned = lines
     .filter((line) => (quantities.get(line.id) ?? 0) > 0)
     .map((line) => {
       const quantity = quantities.get(line.id) as number;
-      const amount = shareOf(line.total, line.refundedQuantity + quantity, line.quantity) - line.refunded;
+      const amount = shareOf(line.totalMinor, line.refundedQuantity + quantity, line.quantity) - line.refundedMinor;
       const item = { productId: line.productId, variantId: line.variantId };
       return { lineId: line.id, item, quantity, amount, restocked: isRestocked && line.isCounted ? quantity : 0 };
     });
@@ -45,7 +32,7 @@ export function planRefund(
     lines: planned,
     isFull: amount === left && lines.every((line) => after(line) === line.quantity),
     /** Price before discounts of all items refunded so far. */
-    refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotal, after(line), line.quantity), 0),
+    refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotalMinor, after(line), line.quantity), 0),
   };
 }
 
@@ -64,7 +51,7 @@ function askedQuantities(lines: readonly PaidLine[], asked: NonNullable<RefundIn
       throw invalidField(`lines.${index}.quantity`, "must be a whole number of at least 1");
     }
     if (quantity > remaining(line)) {
-      const excess = `is ${quantity}, but ${remaining(line)} of ${line.name} can be refunded`;
+      const excess = `is ${quantity}, but ${remaining(line)} of ${line.sku ?? line.title} can be refunded`;
       throw fieldFault(wrongState, `lines.${index}.quantity`, excess);
     }
     quantities.set(id, quantity);

@@ -1,26 +1,35 @@
-import { sql } from "drizzle-orm";
+import { and, eq, max } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Ctx } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { orders } from "./table.ts";
 
-const selectById = statement<{ id: string }>(sql`
-  select id from ${orders} where tenant_id = ${param("tenantId")} and id = ${param("name")}`);
-const selectByNumber = statement<{ id: string }>(sql`
-  select id from ${orders} where tenant_id = ${param("tenantId")} and number = ${param("name")}`);
-const selectNewest = statement<{ newest: number | null }>(sql`
-  select max(number) as newest from ${orders} where tenant_id = ${param("tenantId")}`);
+const selectBy = (column: SQLiteColumn) =>
+  statement((q) =>
+    q
+      .select({ id: orders.id })
+      .from(orders)
+      .where(and(ofStore(orders), eq(column, param("name")))),
+  );
+const selectById = selectBy(orders.id);
+const selectByNumber = selectBy(orders.number);
+const selectNewest = statement((q) =>
+  q
+    .select({ newest: max(orders.number) })
+    .from(orders)
+    .where(ofStore(orders)),
+);
 
-/** Finds the id of an order by id or by number. Errors: notFound with the highest number. */
+/** Errors: notFound with the highest number. */
 export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const number = /^#?([1-9]\d{0,14})$/.exec(idOrNumber)?.[1];
   if (number !== undefined || isId("ord", idOrNumber)) {
-    const found =
-      number === undefined
-        ? await get(ctx.db, selectById, { tenantId, name: idOrNumber })
-        : await get(ctx.db, selectByNumber, { tenantId, name: Number(number) });
+    const select = number === undefined ? selectById : selectByNumber;
+    const found = await get(ctx.db, select, { tenantId, name: number === undefined ? idOrNumber : Number(number) });
     if (found) return found.id;
   }
   const newest = (await get(ctx.db, selectNewest, { tenantId }))?.newest ?? null;

@@ -1,20 +1,33 @@
 import { sql } from "drizzle-orm";
+import { byId, ofStore } from "../../db/conditions.ts";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
-import { insertEvent, type OrderCtx, thisOrder, touched } from "./statements.ts";
+import { insertEvent, type OrderCtx, touched } from "./statements.ts";
 import { orders } from "./table.ts";
 
-type Amount = "points_earned" | "points_reversed" | "refunded_minor" | "total_minor";
-
-const selectOthers = statement<{ id: string } & Record<Amount, number>>(sql`
-  select id, points_earned, points_reversed, refunded_minor, total_minor from ${orders}
-  where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id <> ${param("orderId")}
-    and refunded_minor > 0 and points_reversed < points_earned order by created_at, id`);
-const addReversed = statement(sql`
-  update ${orders} set points_reversed = points_reversed + ${param("reversed")}, ${touched} where ${thisOrder}`);
+const selectOthers = statement((q) =>
+  q
+    .select({
+      id: orders.id,
+      earned: orders.pointsEarned,
+      reversed: orders.pointsReversed,
+      refunded: orders.refundedMinor,
+      total: orders.totalMinor,
+    })
+    .from(orders)
+    .where(sql`${ofStore(orders)} and user_id = ${param("userId")} and id <> ${param("orderId")}
+      and refunded_minor > 0 and points_reversed < points_earned`)
+    .orderBy(orders.createdAt, orders.id),
+);
+const addReversed = statement((q) =>
+  q
+    .update(orders)
+    .set({ pointsReversed: sql`points_reversed + ${param("reversed")}`, ...touched })
+    .where(byId(orders)),
+);
 
 /**
  * Returns points that an order spent. Up to as many are then reversed for refunds of the customer's other orders, which
@@ -30,8 +43,12 @@ export async function returnSpentPoints(
   let left = await returnPoints(tx, returning, earlier);
   const { userId, orderId, cause } = returning;
   const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()), type: "order.refunded" };
-  for (const { id, ...order } of await all(tx.db, selectOthers, { ...values, userId, orderId })) {
-    const owed = shareOf(order.points_earned, order.refunded_minor, order.total_minor) - order.points_reversed;
+  for (const { id, earned, reversed: before, refunded, total } of await all(tx.db, selectOthers, {
+    ...values,
+    userId,
+    orderId,
+  })) {
+    const owed = shareOf(earned, refunded, total) - before;
     const points = Math.min(owed, left);
     if (points <= 0) continue;
     const source = `order:${id}:refund:${cause}:reverse`;

@@ -1,5 +1,7 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
+import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { type Ctx, mayRead } from "../../context.ts";
+import { byId, ofStore } from "../../db/conditions.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -8,50 +10,56 @@ import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
-import { type ChangedOrder, changedColumns, closeUnpaid, finishChange } from "./finish-change.ts";
+import { type ChangedOrder, changedColumns, closeUnpaid, finishChange, type OrderChange } from "./finish-change.ts";
 import type { PaymentInput } from "./model.ts";
 import { ownOnly, requireStore } from "./ownership.ts";
-import {
-  orderStateError,
-  requireOrderId,
-  selectOrder,
-  selectState,
-  thisOrder,
-  touched,
-  visible,
-} from "./statements.ts";
+import { orderStateError, requireOrderId, selectOrder, selectState, touched, visible } from "./statements.ts";
 import { orders } from "./table.ts";
 
 /** An update that changes an order only in the right state and version. `required` continues `Only …` in an error. */
-function transition(required: string, set: SQL, guard: SQL) {
-  const update = statement<ChangedOrder>(sql`
-    update ${orders} set ${set}, ${touched}
-    where ${thisOrder} and ${visible} and ${guard} and version = coalesce(${param("ifMatch")}, version)
-    returning ${changedColumns}`);
+function transition(from: "pending" | "paid", required: string, set: SQLiteUpdateSetSource<typeof orders>) {
+  const isAllowed = sql`${byId(orders)} and ${visible} and ${eq(orders.status, from)}
+    and version = coalesce(${param("ifMatch")}, version)`;
+  const update = statement((q) =>
+    q
+      .update(orders)
+      .set({ ...set, ...touched })
+      .where(isAllowed)
+      .returning(changedColumns),
+  );
   return { update, required };
 }
 
-const cancelling = transition(
-  "pending orders can be cancelled",
-  sql`status = 'cancelled', cancelled_at = ${param("now")}`,
-  sql`status = 'pending'`,
+const cancelling = transition("pending", "pending orders can be cancelled", {
+  status: "cancelled",
+  cancelledAt: param("now"),
+});
+// An order that is due can be paid until it expires: its items are still reserved.
+const paying = transition("pending", "pending orders can be paid", {
+  status: "paid",
+  paymentStatus: "paid",
+  paymentReference: param("reference"),
+  paidAt: param("now"),
+});
+const fulfilling = transition("paid", "paid orders can be fulfilled", {
+  status: "completed",
+  fulfillmentStatus: "fulfilled",
+  fulfilledAt: param("now"),
+});
+const selectPaid = statement((q) =>
+  q
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(ofStore(orders), eq(orders.paymentReference, param("reference")))),
 );
-const paying = transition(
-  "pending orders can be paid",
-  sql`status = 'paid', payment_status = 'paid', payment_reference = ${param("reference")}, paid_at = ${param("now")}`,
-  // An order that is due can be paid until it expires: its items are still reserved.
-  sql`status = 'pending'`,
+const setEarned = statement((q) =>
+  q
+    .update(orders)
+    .set({ pointsEarned: param("earned") })
+    .where(byId(orders)),
 );
-const fulfilling = transition(
-  "paid orders can be fulfilled",
-  sql`status = 'completed', fulfillment_status = 'fulfilled', fulfilled_at = ${param("now")}`,
-  sql`status = 'paid'`,
-);
-const selectPaid = statement<{ id: string }>(sql`
-  select id from ${orders} where tenant_id = ${param("tenantId")} and payment_reference = ${param("reference")}`);
-const setEarned = statement(sql`update ${orders} set points_earned = ${param("earned")} where ${thisOrder}`);
 
-/** One order. Customers see their own only. Errors: notFound. */
+/** Customers see their own only. Errors: notFound. */
 export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {
   requireOrderId(id);
   const order = await get(ctx.db, selectOrder, { tenantId: ctx.tenant.id, id, own: ownOnly(ctx) });
@@ -86,11 +94,10 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
 async function bookPayment(tx: Ctx, order: ChangedOrder): Promise<Rendered> {
   const { id, user_id: userId, total_minor: total } = order;
   const points = userId === null ? 0 : pointsFor(total, tx.tenant);
-  if (userId !== null && points > 0) {
-    await earnPoints(tx, { userId, points, source: `order:${id}:earn`, orderId: id });
-  }
-  const first = points > 0 ? [bind(setEarned, { tenantId: tx.tenant.id, id, earned: points })] : [];
-  return finishChange(tx, id, { event: "order.paid", stock: ["commit", "pay"], first });
+  const paid: OrderChange = { event: "order.paid", stock: ["commit", "pay"] };
+  if (userId === null || points === 0) return finishChange(tx, id, paid);
+  await earnPoints(tx, { userId, points, source: `order:${id}:earn`, orderId: id });
+  return finishChange(tx, id, { ...paid, first: [bind(setEarned, { tenantId: tx.tenant.id, id, earned: points })] });
 }
 
 /** Completes a paid order. Errors: forbidden for customers, notFound, preconditionFailed, wrongState. */

@@ -13,8 +13,8 @@ export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "keepReply">;
 export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** SQL assignments of every write, after which an order is not pending. */
-export const touched: SQL = sql`version = version + 1, updated_at = ${param("now")}, buyer = null`;
+/** The columns of every write, after which an order is not pending. */
+export const touched = { version: sql`version + 1`, updatedAt: param("now"), buyer: null };
 
 // The form of all amounts is determined once: a libSQL server parses the statement again for each order, and a short one
 // costs it less.

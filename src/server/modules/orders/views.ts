@@ -1,8 +1,10 @@
 import type { Static } from "@sinclair/typebox";
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { notFound } from "../../errors.ts";
+import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import { listOrders } from "./list.ts";
 import type { Order, OrderListQuery } from "./model.ts";
@@ -10,38 +12,37 @@ import { orders } from "./table.ts";
 
 export type OrderDocument = Static<typeof Order>;
 
-/** An order with further data that tables of orders show. */
-export interface OrderView {
-  order: OrderDocument;
-  /** Null for a guest and for a deleted user. */
-  customerEmail: string | null;
-  /** Decimals of the order's currency. */
-  digits: number;
-  /** The store's currency sign; null if the order is in another currency. */
-  sign: string | null;
-}
+/** An order with what tables of orders show besides; `sign` is the store's, and null for another currency. */
+export type OrderView = Awaited<ReturnType<typeof viewOrders>>[number];
 
 export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "include_total">;
 
 const pageSize = 100;
 
 // The plus keeps SQLite from reading all orders of the store to find those of a page.
-const selectDetails = statement<{ id: string; digits: number; sign: string | null; email: string | null }>(sql`
-  select o.id as id, o.currency_digits as digits, u.email as email,
-    case when t.currency = o.currency then t.currency_sign end as sign
-  from ${orders} o join tenants t on t.id = o.tenant_id
-  left join ${users} u on u.id = o.user_id and u.tenant_id = o.tenant_id
-  where +o.tenant_id = ${param("tenantId")} and o.id in (select value from json_each(${param("ids")}))`);
+const selectDetails = statement((q) =>
+  q
+    .select({
+      id: orders.id,
+      digits: orders.currencyDigits,
+      customerEmail: users.email,
+      sign: sql<string | null>`iif(${tenants.currency} = ${orders.currency}, ${tenants.currencySign}, null)`,
+    })
+    .from(orders)
+    .innerJoin(tenants, eq(tenants.id, orders.tenantId))
+    .leftJoin(users, and(eq(users.id, orders.userId), eq(users.tenantId, orders.tenantId)))
+    .where(sql`+${ofStore(orders)} and ${orders.id} in (select value from json_each(${param("ids")}))`),
+);
 
-async function viewOrders(ctx: Ctx, json: string): Promise<OrderView[]> {
+async function viewOrders(ctx: Ctx, json: string) {
   const found = JSON.parse(json) as OrderDocument[];
   const ids = JSON.stringify(found.map(({ id }) => id));
   const rows = await all(ctx.db, selectDetails, { tenantId: ctx.tenant.id, ids });
-  const details = new Map(rows.map((row) => [row.id, row]));
+  const details = new Map(rows.map(({ id, ...row }) => [id, row]));
   // Orders deleted since the page was read are left out.
   return found.flatMap((order) => {
     const detail = details.get(order.id);
-    return detail ? [{ order, customerEmail: detail.email, digits: Number(detail.digits), sign: detail.sign }] : [];
+    return detail ? [{ order, ...detail }] : [];
   });
 }
 
@@ -59,7 +60,6 @@ export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Num
   return cursor !== undefined;
 }
 
-/** One order. Errors: notFound. */
 export async function getOrderView(ctx: Ctx, id: string): Promise<OrderView> {
   const [view] = (await listOrderViews(ctx, { ids: id }, 1)).views;
   if (view === undefined) throw notFound("order", id);
