@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Config } from "../config/config.ts";
 import { restrictFile, writeWhole } from "../config/data-dir.ts";
 import type { Session } from "../db/session.ts";
@@ -12,12 +12,13 @@ import { createVault, type Vault } from "./vault.ts";
 
 const minCharacters = 32;
 
-const rememberFingerprint = statement(sql`
-  insert into ${secretFingerprint} (id, value) values (1, ${param("value")}) on conflict (id) do nothing`);
-const replaceFingerprint = statement(sql`
-  insert into ${secretFingerprint} (id, value) values (1, ${param("value")})
-  on conflict (id) do update set value = excluded.value`);
-const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);
+const { id } = secretFingerprint;
+const fingerprint = { id: 1, value: param("value") };
+const rememberFingerprint = statement((q) => q.insert(secretFingerprint).values(fingerprint).onConflictDoNothing());
+const replaceFingerprint = statement((q) =>
+  q.insert(secretFingerprint).values(fingerprint).onConflictDoUpdate({ target: id, set: fingerprint }),
+);
+export const selectFingerprint = statement((q) => q.select().from(secretFingerprint).where(eq(id, 1)));
 
 /**
  * The vault of a configuration, with the key from `BODEGA_SECRET` or `secret.key` in the data directory. The file is

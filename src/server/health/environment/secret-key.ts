@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { sql } from "drizzle-orm";
-import { get, statement } from "../../db/statement.ts";
+import { get } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
-import { secretFingerprint } from "../../security/table.ts";
+import { selectFingerprint } from "../../security/secret-key.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
-const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);
 const minVariety = 12;
 
 export const secretKey = {

@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, desc, eq, lte, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { params } from "../../db/conditions.ts";
 import { createPurge } from "../../db/purge.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -28,30 +29,30 @@ const mailsOfStore: RateLimit = { name: "sign-up-mails-store", most: 300, window
 /** How long an account waits for its verification. */
 const keptMs = 3 * 86_400_000;
 
-interface StoredSignUp {
-  email: string;
-  name: string | null;
-  lang: string | null;
-  passwordHash: string;
-  visitorId: string | null;
-}
+type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" | "passwordHash" | "visitorId">;
 
-const ofAddress = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
+const { tenantId, slot, email, name, lang, passwordHash, visitorId, createdAt } = signUps;
+const ofAddress = and(eq(tenantId, param("tenantId")), eq(signUps.emailKey, param("emailKey")));
 /** Slots of sign-ups with a code: as many as an address gets mails while a code is valid, so that no sign-up replaces one whose code is valid. */
 const codedSlots = 3;
 /** Slots behind them, of sign-ups for which no mail was sent. Each client's address has one, so that nobody replaces another's. */
 const silentSlots = 16;
-const selectNextSlot = statement<{ slot: number }>(sql`
-  select coalesce((select slot % ${sql.raw(String(codedSlots))} + 1 from ${signUps}
-    where ${ofAddress} and slot <= ${sql.raw(String(codedSlots))} order by created_at desc, slot desc limit 1), 1) as slot`);
-const putSignUp = statement(sql`
-  insert or replace into ${signUps} (tenant_id, email_key, slot, email, name, lang, password_hash, visitor_id, created_at)
-  values (${param("tenantId")}, ${param("emailKey")}, ${param("slot")}, ${param("email")}, ${param("name")},
-    ${param("lang")}, ${param("passwordHash")}, ${param("visitorId")}, ${param("now")})`);
-const selectSignUps = statement<StoredSignUp>(sql`
-  select email, name, lang, password_hash as passwordHash, visitor_id as visitorId from ${signUps}
-  where ${ofAddress} and (${param("slot")} in (slot, 0) or slot > ${sql.raw(String(codedSlots))})`);
-const removeSignUps = statement(sql`delete from ${signUps} where ${ofAddress}`);
+const isCoded = and(ofAddress, lte(slot, codedSlots));
+const selectLastSlot = statement((q) =>
+  q.select({ slot }).from(signUps).where(isCoded).orderBy(desc(createdAt), desc(slot)).limit(1),
+);
+const account = { ...params("email", "name", "lang", "passwordHash", "visitorId"), createdAt: param("now") };
+const putSignUp = statement((q) =>
+  q
+    .insert(signUps)
+    .values({ ...params("tenantId", "emailKey", "slot"), ...account })
+    .onConflictDoUpdate({ target: [tenantId, signUps.emailKey, slot], set: account }),
+);
+const isAwaited = sql`${ofAddress} and (${param("slot")} in (${slot}, 0) or ${slot} > ${codedSlots})`;
+const selectSignUps = statement((q) =>
+  q.select({ email, name, lang, passwordHash, visitorId }).from(signUps).where(isAwaited),
+);
+const removeSignUps = statement((q) => q.delete(signUps).where(ofAddress));
 
 export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("before")}`, keptMs);
 
@@ -76,7 +77,8 @@ export async function signUp(ctx: Ctx, input: SignUp & { lang?: string | undefin
   await inTransaction(ctx, async (tx) => {
     if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey, nameKey });
     const which = { tenantId: tenant.id, emailKey };
-    const slot = (await get(tx.db, selectNextSlot, which))?.slot ?? 1;
+    const last = await get(tx.db, selectLastSlot, which);
+    const slot = last ? (last.slot % codedSlots) + 1 : 1;
     const mail = { kind: "sign_up_code", to: { signUpKey: emailKey, slot }, language: lang ?? undefined } as const;
     const isSent = await mailSignUp(tx, emailKey, { slot, mail });
     // The codes that were sent before are for this password, too: a stranger may have used up the mails.

@@ -1,5 +1,6 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
+import { ofStore, ofUser, params } from "../../db/conditions.ts";
 import { createPurge } from "../../db/purge.ts";
 import { all, bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -12,41 +13,42 @@ import { pushRegistrations } from "../notifications/table.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 
-const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 /** How long an expired token is kept. Using it fails with tokenExpired until then, with tokenNotFound afterwards. */
 const rememberedMs = 400 * 86_400_000;
 
-const insertToken = statement(sql`
-  insert into ${userTokens} (id, tenant_id, user_id, hash, created_at, expires_at)
-  values (${param("id")}, ${param("tenantId")}, ${param("userId")}, ${param("hash")}, ${param("now")},
-    ${param("expiresAt")})`);
-const endWhere = (condition: SQL) =>
-  statement<{ user_id: string; expires_at: string }>(sql`
-    update ${userTokens} set ended_at = ${param("now")}, ended_as = ${param("endedAs")}
-    where tenant_id = ${param("tenantId")} and ${condition} and ended_at is null returning user_id, expires_at`);
-const endOfUser = endWhere(sql`user_id = ${param("userId")}`);
-const endOfTenant = endWhere(sql`true`);
-const endOne = endWhere(sql`id = ${param("tokenId")}`);
-const detachWhere = (condition: SQL) =>
-  statement(sql`
-    update ${pushRegistrations} set user_id = null, updated_at = ${param("now")}
-    where tenant_id = ${param("tenantId")} and ${condition}`);
-const detachOfUser = detachWhere(sql`user_id = ${param("userId")}`);
-const detachOfTenant = detachWhere(sql`user_id is not null`);
+const newToken = { ...params("id", "tenantId", "userId", "hash", "expiresAt"), createdAt: param("now") };
+const insertToken = statement((q) => q.insert(userTokens).values(newToken));
+const isToken = and(ofStore(userTokens), eq(userTokens.id, param("tokenId")));
+const end = { endedAt: param("now"), endedAs: param("endedAs") };
+const { userId, expiresAt } = userTokens;
+const endWhere = (condition: SQL | undefined) =>
+  statement((q) =>
+    q
+      .update(userTokens)
+      .set(end)
+      .where(and(condition, isNull(userTokens.endedAt)))
+      .returning({ userId, expiresAt }),
+  );
+const endOfUser = endWhere(ofUser(userTokens));
+const endOfTenant = endWhere(ofStore(userTokens));
+const endOne = endWhere(isToken);
 // Checked and ended in one statement, so that of concurrent calls with one token only one succeeds.
-const endAlive = statement<{ id: string }>(sql`
-  update ${userTokens} set ended_at = ${param("now")}, ended_as = ${param("endedAs")}
-  where id = ${param("tokenId")} and ${ofUser} and ended_at is null and expires_at > ${param("now")}
-    and exists (select 1 from ${users} u where u.id = ${param("userId")} and u.tenant_id = ${param("tenantId")}
-      and u.status = 'active')
-  returning id`);
-const selectToken = statement<{ id: string }>(sql`
-  select id from ${userTokens} where tenant_id = ${param("tenantId")} and id = ${param("tokenId")}`);
+const endAlive = endWhere(sql`${isToken} and ${ofUser(userTokens)} and ${expiresAt} > ${param("now")}
+  and exists (select 1 from ${users} u where u.id = ${param("userId")} and u.tenant_id = ${param("tenantId")}
+    and u.status = 'active')`);
+const selectToken = statement((q) => q.select({ id: userTokens.id }).from(userTokens).where(isToken));
+const detachWhere = (condition: SQL | undefined) =>
+  statement((q) =>
+    q
+      .update(pushRegistrations)
+      .set({ userId: null, updatedAt: param("now") })
+      .where(condition),
+  );
+const detachOfUser = detachWhere(ofUser(pushRegistrations));
+const detachOfTenant = detachWhere(and(ofStore(pushRegistrations), isNotNull(pushRegistrations.userId)));
 
-/** A new token; only this object contains it. */
 export type IssuedToken = ReturnType<typeof bindToken>["issued"];
 
-/** The token of a call, after `authenticate`. */
 export interface OwnToken {
   userId: string;
   tokenId: string;
@@ -62,7 +64,6 @@ export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> 
   return issued;
 }
 
-/** A token and the statements that issue it as `issueToken` does. */
 export function bindToken(tx: Ctx, userId: string) {
   const { tenant } = tx;
   const nowMs = tx.now();
@@ -126,8 +127,8 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
       if (await get(tx.db, selectToken, which)) return 0;
       throw notFound("token", undefined, { remedy: `List tokens: bodega token list -n ${tx.tenant.namespace}` });
     }
-    await detachDevices(tx, ended.user_id);
-    await recordAudit(tx, { event: "token.revoked", subject: ended.user_id, details: { token_id: tokenId } });
+    await detachDevices(tx, ended.userId);
+    await recordAudit(tx, { event: "token.revoked", subject: ended.userId, details: { token_id: tokenId } });
     return countAlive([ended], now);
   });
 }
@@ -157,30 +158,26 @@ export function revokeAllTokens(ctx: Ctx): Promise<number> {
 export const purgeTokens = createPurge(userTokens, sql`expires_at <= ${param("before")}`, rememberedMs);
 
 /** Expired tokens are ended too, but only valid ones are counted. */
-function countAlive(ended: { expires_at: string }[], now: string): number {
-  return ended.filter((token) => token.expires_at > now).length;
+function countAlive(ended: { expiresAt: string }[], now: string): number {
+  return ended.filter((token) => token.expiresAt > now).length;
 }
 
-/** A token as the terminal shows it, without the secret. */
-export interface TokenRecord {
-  token_id: string;
-  user_id: string;
-  /** Null when the user was deleted. */
-  email: string | null;
-  state: "active" | "expired" | "rotated" | "replaced" | "revoked";
-  created_at: string;
-  expires_at: string;
-  ended_at: string | null;
-}
-
-const selectTokens = statement<TokenRecord>(sql`
-  select t.id as token_id, t.user_id, u.email,
-    coalesce(t.ended_as, iif(t.expires_at > ${param("now")}, 'active', 'expired')) as state,
-    t.created_at, t.expires_at, t.ended_at
-  from ${userTokens} t left join ${users} u on u.id = t.user_id and u.tenant_id = t.tenant_id
-  where t.tenant_id = ${param("tenantId")} and t.user_id = coalesce(${param("userId")}, t.user_id)
-    and (${param("allStates")} or (t.ended_at is null and t.expires_at > ${param("now")}))
-  order by t.created_at desc, t.id desc limit ${param("limit")}`);
+const ownerOf = and(eq(users.id, userId), eq(users.tenantId, userTokens.tenantId));
+const isValid = sql`${userTokens.endedAt} is null and ${expiresAt} > ${param("now")}`;
+const state = sql<string>`coalesce(${userTokens.endedAs}, iif(${expiresAt} > ${param("now")}, 'active', 'expired'))`;
+const selectTokens = statement((q) =>
+  q
+    .select({
+      ...{ token_id: userTokens.id, user_id: userId, email: users.email, state },
+      ...{ created_at: userTokens.createdAt, expires_at: expiresAt, ended_at: userTokens.endedAt },
+    })
+    .from(userTokens)
+    .leftJoin(users, ownerOf)
+    .where(sql`${ofStore(userTokens)} and ${userId} = coalesce(${param("userId")}, ${userId})
+      and (${param("allStates")} or (${isValid}))`)
+    .orderBy(desc(userTokens.createdAt), desc(userTokens.id))
+    .limit(sql.placeholder("limit")),
+);
 
 /**
  * The tokens of a tenant, newest first: the valid ones, or with `allStates` also the ended ones.
@@ -189,7 +186,7 @@ const selectTokens = statement<TokenRecord>(sql`
 export function listTokens(
   ctx: Ctx,
   filter: { userId?: string | undefined; allStates?: boolean | undefined; limit?: number | undefined } = {},
-): Promise<TokenRecord[]> {
+) {
   return all(ctx.db, selectTokens, {
     tenantId: ctx.tenant.id,
     userId: filter.userId ?? null,
@@ -199,18 +196,16 @@ export function listTokens(
   });
 }
 
-type TokenRow = Record<"id" | "tenant_id" | "user_id" | "expires_at", string> & {
-  ended_at: string | null;
-  /** Null when the user was deleted, as the status is then. */
-  role: "customer" | "staff" | "owner" | null;
-  status: string | null;
-};
-
-// Found by the hash of 256 random bits, so the time of an unsuccessful lookup reveals nothing about other tokens.
-const selectByHash = statement<TokenRow>(sql`
-  select t.id, t.tenant_id, t.user_id, t.expires_at, t.ended_at, u.role, u.status
-  from ${userTokens} t left join ${users} u on u.id = t.user_id and u.tenant_id = t.tenant_id
-  where t.hash = ${param("hash")}`);
+const { id, tenantId, endedAt } = userTokens;
+// Found by the hash of 256 random bits, so the time of an unsuccessful lookup reveals nothing about other tokens. The role
+// and the status are null when the user was deleted.
+const selectByHash = statement((q) =>
+  q
+    .select({ id, tenantId, userId, expiresAt, endedAt, role: users.role, status: users.status })
+    .from(userTokens)
+    .leftJoin(users, ownerOf)
+    .where(eq(userTokens.hash, param("hash"))),
+);
 
 /**
  * Verifies user credentials in the database at each request (specification, section 5), so that a revoked token fails
@@ -219,8 +214,8 @@ const selectByHash = statement<TokenRow>(sql`
  */
 export async function verifyToken(ctx: WorkCtx, sent: { tenantId: string; userId: string; token: string }) {
   const row = await get(ctx.db, selectByHash, { hash: hashSecret(sent.token) });
-  if (row?.tenant_id !== sent.tenantId || row.user_id !== sent.userId) throw tokenNotFound();
-  const isValid = row.ended_at === null && row.expires_at > toTimestamp(ctx.now());
-  if (!isValid || row.role === null || row.status !== "active") throw tokenExpired();
-  return { userId: row.user_id, tokenId: row.id, role: row.role };
+  if (row?.tenantId !== sent.tenantId || row.userId !== sent.userId) throw tokenNotFound();
+  const isAlive = row.endedAt === null && row.expiresAt > toTimestamp(ctx.now());
+  if (!isAlive || row.role === null || row.status !== "active") throw tokenExpired();
+  return { userId: row.userId, tokenId: row.id, role: row.role };
 }

@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, gt, isNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { ofUser, params } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -15,22 +16,22 @@ import { isTwoFactorOn, mailTwoFactorChange, removeTwoFactor, replaceRecoveryCod
 import { twoFactor } from "./table.ts";
 import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.ts";
 
-const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
-
 const begunMs = 3_600_000;
-const isBegun = sql`${ofUser} and confirmed_at is null and created_at > ${param("since")}`;
+const { confirmedAt, createdAt } = twoFactor;
+const isBegun = and(ofUser(twoFactor), isNull(confirmedAt), gt(createdAt, param("since")));
 
-const beginRow = statement(sql`
-  insert into ${twoFactor} (user_id, tenant_id, secret, created_at)
-  values (${param("userId")}, ${param("tenantId")}, ${param("secret")}, ${param("now")})
-  on conflict (user_id) do update set secret = excluded.secret, created_at = excluded.created_at
-  where two_factor.confirmed_at is null`);
-const selectBegun = statement<{ secret: string }>(sql`
-  select secret from ${twoFactor} where ${isBegun}`);
+const begun = { secret: param("secret"), createdAt: param("now") };
+const beginRow = statement((q) =>
+  q
+    .insert(twoFactor)
+    .values({ ...params("userId", "tenantId"), ...begun })
+    .onConflictDoUpdate({ target: twoFactor.userId, set: begun, setWhere: isNull(confirmedAt) }),
+);
+const selectBegun = statement((q) => q.select({ secret: twoFactor.secret }).from(twoFactor).where(isBegun));
 // Stores the time step, so that the code that enrols cannot also log in.
-const confirmRow = statement(sql`
-  update ${twoFactor} set confirmed_at = ${param("now")}, last_step = ${param("step")}
-  where ${isBegun} and secret = ${param("sealed")}`);
+const confirmed = { confirmedAt: param("now"), lastStep: param("step") };
+const isSameSecret = sql`${isBegun} and secret = ${param("sealed")}`;
+const confirmRow = statement((q) => q.update(twoFactor).set(confirmed).where(isSameSecret));
 
 /**
  * Creates a secret for the authenticator of the calling user, or, at the terminal, of the one it names. Logins ask for a
@@ -69,11 +70,7 @@ export async function beginTwoFactor(
  */
 export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string; userId?: string }): Promise<string[]> {
   const user = await requireEnrolling(ctx, userId);
-  const makeKey = () => ({
-    tenantId: ctx.tenant.id,
-    userId: user.id,
-    since: toTimestamp(ctx.now() - begunMs),
-  });
+  const makeKey = () => ({ tenantId: ctx.tenant.id, userId: user.id, since: toTimestamp(ctx.now() - begunMs) });
   if (!(await get(ctx.db, selectBegun, makeKey()))) throw nothingBegun(userId);
   await loadTotp();
   const spend = async (tx: Ctx) => {

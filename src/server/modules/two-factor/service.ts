@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { sql } from "drizzle-orm";
+import { and, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { ofUser } from "../../db/conditions.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -14,18 +15,22 @@ import type { TwoFactorState } from "./model.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
 import { matchStep } from "./totp.ts";
 
-const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
-
-const selectConfirmed = statement<{ secret: string }>(sql`
-  select secret from ${twoFactor} where ${ofUser} and confirmed_at is not null`);
+const isConfirmed = and(ofUser(twoFactor), isNotNull(twoFactor.confirmedAt));
+const selectConfirmed = statement((q) => q.select({ secret: twoFactor.secret }).from(twoFactor).where(isConfirmed));
 // The time step only increases, so an accepted code and all older ones are refused, also to concurrent requests.
-const advanceStep = statement(sql`
-  update ${twoFactor} set last_step = ${param("step")}
-  where ${ofUser} and confirmed_at is not null and last_step < ${param("step")}`);
-const selectState = statement<{ confirmedAt: string | null; codesLeft: number }>(sql`
-  select (select confirmed_at from ${twoFactor} where ${ofUser}) as confirmedAt,
-    (select count(*) from ${recoveryCodes} where ${ofUser} and used_at is null) as codesLeft`);
-const deleteTwoFactor = statement(sql`delete from ${twoFactor} where ${ofUser}`);
+const isLater = and(isConfirmed, lt(twoFactor.lastStep, param("step")));
+const advanceStep = statement((q) =>
+  q
+    .update(twoFactor)
+    .set({ lastStep: param("step") })
+    .where(isLater),
+);
+const isUnused = and(ofUser(recoveryCodes), isNull(recoveryCodes.usedAt));
+const codesLeft = sql<number>`(select count(*) from ${recoveryCodes} where ${isUnused})`;
+const selectState = statement((q) =>
+  q.select({ confirmedAt: twoFactor.confirmedAt, codesLeft }).from(twoFactor).where(ofUser(twoFactor)),
+);
+const deleteTwoFactor = statement((q) => q.delete(twoFactor).where(ofUser(twoFactor)));
 
 /** Whether a user's login asks for a second factor; an unconfirmed enrolment does not count. */
 export async function isTwoFactorOn(db: Executor, tenantId: string, userId: string): Promise<boolean> {
@@ -99,14 +104,17 @@ const characters = 10;
 // Crockford's base32: no letters that look like digits, and 5 bits a character.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
-const deleteCodes = statement(sql`delete from ${recoveryCodes} where ${ofUser}`);
+const deleteCodes = statement((q) => q.delete(recoveryCodes).where(ofUser(recoveryCodes)));
 const insertCodes = statement(sql`
   insert into ${recoveryCodes} (tenant_id, user_id, hash)
   select ${param("tenantId")}, ${param("userId")}, value from json_each(${param("hashes")})`);
-const useCode = statement(sql`
-  update ${recoveryCodes} set used_at = ${param("now")}
-  where ${ofUser} and hash = ${param("hash")} and used_at is null
-    and exists (select 1 from ${twoFactor} where ${ofUser} and confirmed_at is not null)`);
+const isUsable = sql`${isUnused} and hash = ${param("hash")} and exists (select 1 from ${twoFactor} where ${isConfirmed})`;
+const useCode = statement((q) =>
+  q
+    .update(recoveryCodes)
+    .set({ usedAt: param("now") })
+    .where(isUsable),
+);
 
 /**
  * Replaces a user's recovery codes with ten new ones of 50 random bits, in the transaction of the act. Only their hashes
