@@ -186,10 +186,10 @@ onDatabase("file", (suite) => {
     await fanOut({ db: suite.app.db, now: clock.now });
     const take = (count: number) =>
       claimPushes({ db: suite.app.db, now: clock.now }, { key: "", tenantId: ctx.tenant.id, pool: 1 }, count);
-    expect((await take(1)).map((task) => task.registration_id)).toEqual([fresh]);
-    expect((await take(8)).map((task) => task.registration_id)).toEqual([silent]);
+    expect((await take(1)).map((task) => task.registrationId)).toEqual([fresh]);
+    expect((await take(8)).map((task) => task.registrationId)).toEqual([silent]);
     clock.advance(leaseMs);
-    expect((await take(8)).map((task) => task.registration_id).toSorted()).toEqual([silent, fresh].toSorted());
+    expect((await take(8)).map((task) => task.registrationId).toSorted()).toEqual([silent, fresh].toSorted());
   });
 
   test("devices of a disabled user receive nothing until the user is enabled", async () => {

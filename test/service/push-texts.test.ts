@@ -44,7 +44,7 @@ test.each(chosen)("languages %p get texts in %s", (wanted, language) => {
 
 test("payloads fit a push service, with any title of the store", () => {
   const content = { type: "order.fulfilled", order_id: `ord_${"0".repeat(26)}`, number: 10 ** 9, status: "completed" };
-  const task = { kind: "order", content: JSON.stringify(content), message_id: "msg_1", language: "ar" } as const;
+  const task = { kind: "order", content: JSON.stringify(content), messageId: "msg_1", language: "ar" } as const;
   for (const lang of Object.keys(orderTexts)) {
     const payload = composePayload({ ...task, lang, store: "✨".repeat(200) });
     expect([...payload.title]).toHaveLength(100);

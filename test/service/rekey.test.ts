@@ -8,7 +8,7 @@ import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import { registerDevice } from "../../src/server/modules/notifications/registrations/registration.ts";
-import { addWebhook, type WebhookRecord } from "../../src/server/modules/webhooks/service.ts";
+import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { claimDatabase, openVault } from "../../src/server/security/secret-key.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
@@ -24,7 +24,7 @@ const newKey = { dataDir, secret: "the new key, which takes its place now" };
 onEachDatabase((suite) => {
   let ctx: Ctx;
   let shop: Shop;
-  let webhook: WebhookRecord;
+  let webhook: Awaited<ReturnType<typeof addWebhook>>;
   let vapidKey: string;
 
   const rows = async (statement: string) =>

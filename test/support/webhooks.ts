@@ -1,7 +1,7 @@
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { recordEvent } from "../../src/server/modules/events/service.ts";
 import type { EventType } from "../../src/server/modules/events/types.ts";
-import { type DeliveryRecord, listDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
+import { listDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
 import { createWebhookEngine, type WebhookDeps } from "../../src/server/modules/webhooks/delivery.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { vault } from "./app.ts";
@@ -66,7 +66,7 @@ export async function openHook(
     sender: openSender(),
     record: (type: EventType = "product.updated", subject = "prod_1") =>
       inTransaction(ctx, (tx) => recordEvent(tx, { type, subject, data: { version: 2 } })),
-    deliveries: (): Promise<DeliveryRecord[]> => listDeliveries(ctx, webhook.webhook_id, { limit: 1000 }),
+    deliveries: () => listDeliveries(ctx, webhook.webhook_id, { limit: 1000 }),
     /** Moves the clock to the time when the waiting delivery is due again. */
     async skipToNext() {
       const [next] = (await listDeliveries(ctx, webhook.webhook_id, { limit: 1, status: "waiting" })) ?? [];

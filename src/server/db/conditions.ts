@@ -1,4 +1,4 @@
-import { and, eq, isNull, type SQL } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { param } from "./statement.ts";
 
@@ -29,4 +29,9 @@ export function ofUser(table: StoreTable & { userId: SQLiteColumn }): SQL {
 /** The row `id` of the store `tenantId`, unless it is deleted. */
 export function notDeleted(table: StoreTable & { id: SQLiteColumn; deletedAt: SQLiteColumn }): SQL {
   return and(byId(table), isNull(table.deletedAt)) as SQL;
+}
+
+/** The column has the value of the parameter `name`, unless that is null: a filter that a caller may omit. */
+export function matches(column: SQLiteColumn, name: string): SQL {
+  return sql`(${param(name)} is null or ${column} = ${param(name)})`;
 }

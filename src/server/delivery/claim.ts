@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { integer, type SQLiteTable, text } from "drizzle-orm/sqlite-core";
 import type { WorkCtx } from "../context.ts";
-import { all, bind, type CompiledStatement, param, run, statement } from "../db/statement.ts";
+import { all, bind, type CompiledStatement, type Params, param, run, statement } from "../db/statement.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 import type { Answer } from "./channel.ts";
 
@@ -41,35 +41,37 @@ export function pullBack({ db, now }: Pick<WorkCtx, "db" | "now">, table: SQLite
 
 export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
 
-type ClaimRow = { id: string; attempts: number };
-
 /**
  * The statement that claims the deliveries of `which`, a query of ids, unless their store is suspended. They are found and
  * leased in one statement, so that no two processes can claim the same.
  */
-export function claimStatement(table: SQLiteTable, which: SQL): CompiledStatement<ClaimRow> {
-  return statement(sql`
-    update ${table} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
-    where id in (${which}) and exists(select 1 from tenants t where t.id = tenant_id and t.status = 'active')
-    returning id, attempts`);
+export function claimStatement(table: SQLiteTable, which: SQL) {
+  const isActive = sql`exists(select 1 from tenants t where t.id = tenant_id and t.status = 'active')`;
+  return statement((q) =>
+    q
+      .update(table)
+      .set({ attempts: sql`attempts + 1`, nextAttemptAt: param("lease"), leasedUntil: param("lease") })
+      .where(sql`id in (${which}) and ${isActive}`)
+      .returning({ id: sql<string>`id`, attempts: sql<number>`attempts` }),
+  );
 }
 
 /**
  * Claims deliveries and reads what an attempt needs.
- * @param statements claim: made by `claimStatement`; read: selects the tasks whose id is in `ids`, a JSON array.
+ * @param statements read: selects the tasks whose id is in `ids`, a JSON array.
  */
-export async function claimTasks<Task extends Claim>(
+export async function claimTasks<Task extends { id: string }>(
   ctx: WorkCtx,
-  statements: { claim: CompiledStatement<ClaimRow>; read: CompiledStatement<Omit<Task, "attempts" | "lease">> },
-  params: Record<string, unknown>,
-): Promise<Task[]> {
+  statements: { claim: ReturnType<typeof claimStatement>; read: CompiledStatement<Task> },
+  params: Params,
+): Promise<(Task & Claim)[]> {
   const at = ctx.now();
   const lease = toTimestamp(at + leaseMs);
   const claims = await all(ctx.db, statements.claim, { ...params, now: toTimestamp(at), lease });
   if (claims.length === 0) return [];
   const attempts = new Map(claims.map((claim) => [claim.id, claim.attempts]));
   const tasks = await all(ctx.db, statements.read, { ids: JSON.stringify([...attempts.keys()]) });
-  return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id as string), lease }) as Task);
+  return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) as number, lease }));
 }
 
 /**

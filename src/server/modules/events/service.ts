@@ -1,9 +1,9 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly, type WorkCtx } from "../../context.ts";
-import { bind, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
+import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { malformedRequest } from "../../errors.ts";
-import { type ListPage, type MeasuredRow, readWithinBytes } from "../../pagination/list-page.ts";
+import { type ListPage, readWithinBytes } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { isId, newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -17,10 +17,8 @@ import { type EventType, eventTypes, matchTypes, parsePatterns } from "./types.t
  * @param event `data` is SQL of a JSON text, `from` a table with a `where` that selects one row, which has a `tenant_id`.
  * `isShown` is SQL for whether catalogue readers can see the change; by default they cannot.
  */
-export function compileEvent(
-  event: Record<"type" | "subject" | "data" | "from", SQL> & { isShown?: SQL },
-): CompiledStatement<never> {
-  return statement<never>(sql`
+export function compileEvent(event: Record<"type" | "subject" | "data" | "from", SQL> & { isShown?: SQL }) {
+  return statement(sql`
     insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
     select next, substr(${param("eventId")}, 1, 20) || printf('%010d', next), tenant_id, ${event.type}, ${event.subject},
       ${event.data}, ${param("now")}, ${event.isShown ?? sql`0`} from (select coalesce(max(sequence), 0) + 1 as next from ${events}), ${event.from}`);
@@ -33,10 +31,9 @@ const insertEvent = statement(sql`
   values (${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), ${param("tenantId")}, ${param("type")},
     ${param("subject")}, ${param("data")}, ${param("now")}, ${param("isShown")})`);
 
-/** SQL for the sequence of the event of the store `tenantId` with the id of a parameter; no row if there is none. */
-export function sequenceOf(name: string): SQL {
-  return sql`select sequence from ${events} where tenant_id = ${param("tenantId")}
-    and sequence = cast(substr(${param(name)}, 21) as integer) and id = ${param(name)}`;
+/** SQL for whether a row is the event of the store `tenantId` with the id of a parameter. */
+export function isEvent(id: string): SQL {
+  return sql`tenant_id = ${param("tenantId")} and sequence = cast(substr(${param(id)}, 21) as integer) and id = ${param(id)}`;
 }
 
 /** An event to record. `subject` is the id of the record; `data` has no personal data and no secrets. */
@@ -53,7 +50,7 @@ export async function recordEvent(ctx: Pick<Ctx, "db" | "tenant" | "now">, event
   await ctx.db.execute(bindEvent(ctx, event));
 }
 
-/** The statement that `recordEvent` runs, for a batch with the change itself. */
+/** The same for a batch with the change itself. */
 export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): InStatement {
   return bind(insertEvent, {
     eventId: newId("evt"),
@@ -75,18 +72,16 @@ export const newestEvents = {
   catalog: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown
     order by sequence desc limit 1`,
 };
-const selectNewest = {
-  whole: statement<{ id: string }>(newestEvents.whole),
-  catalog: statement<{ id: string }>(newestEvents.catalog),
-};
+const stateFrom = (newest: SQL) => statement((q) => q.select({ state: sql<string>`id` }).from(sql`(${newest})`));
+const selectState = { whole: stateFrom(newestEvents.whole), catalog: stateFrom(newestEvents.catalog) };
 
 /**
  * The state of a store's catalogue for lists: the newest event, because every change of a product has one. Likes and
  * views have none.
  */
 export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
-  const select = selectNewest[isCatalogOnly(ctx) ? "catalog" : "whole"];
-  return { state: (await get(ctx.db, select, { tenantId: ctx.tenant.id }))?.id ?? "" };
+  const select = selectState[isCatalogOnly(ctx) ? "catalog" : "whole"];
+  return (await get(ctx.db, select, { tenantId: ctx.tenant.id })) ?? { state: "" };
 }
 
 const dayMs = 86_400_000;
@@ -118,29 +113,28 @@ const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'd
   'created_at', created_at)`;
 
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
-const start = sql`(case when ${param("after")} = '' then 0
-  else (${sequenceOf("after")}) end)`;
+// Null if `after` is not an event of the store.
+const start = sql<number | null>`(case when ${param("after")} = '' then 0
+  else (select sequence from ${events} where ${isEvent("after")}) end)`;
 const matching = sql`from ${events} where ${ofTenant} and sequence > ${start}
   and type in (select value from json_each(${param("types")})) order by sequence`;
+const rendered = sql`(select group_concat(rendered) as json, sum(size) as bytes, max(size) as longest from
+  (select case when octet_length(data) <= ${param("maxBytes")} then ${eventJson} end as rendered,
+    octet_length(data) as size ${matching} limit ${param("limit")}))`;
 // One statement, and so one snapshot: a concurrent commit is either complete on the page or after it.
-const selectPage = statement<PageRow>(sql`select
-  ${start} as start,
-  page.*,
-  exists(select 1 ${matching} limit 1 offset ${param("limit")}) as has_more,
-  (select id ${matching} limit 1 offset ${param("lastIndex")}) as last,
-  (select id from ${events} where ${ofTenant} order by sequence desc limit 1) as newest
-  from (select group_concat(rendered) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as is_cut from
-    (select case when octet_length(data) <= ${param("maxBytes")} then ${eventJson} end as rendered,
-      octet_length(data) as size ${matching} limit ${param("limit")})) as page`);
-
-interface PageRow extends MeasuredRow {
-  /** Null if `after` is not an event of the store. */
-  start: number | null;
-  json: string | null;
-  has_more: number;
-  last: string | null;
-  newest: string | null;
-}
+const selectPage = statement((q) =>
+  q
+    .select({
+      start,
+      json: sql<string | null>`json`,
+      bytes: sql<number | null>`bytes`,
+      is_cut: sql<number | null>`longest > ${param("maxBytes")}`,
+      hasMore: sql`exists(select 1 ${matching} limit 1 offset ${param("limit")})`.mapWith(Boolean),
+      last: sql<string | null>`(select id ${matching} limit 1 offset ${param("lastIndex")})`,
+      newest: sql<string | null>`(select id from ${events} where ${ofTenant} order by sequence desc limit 1)`,
+    })
+    .from(rendered),
+);
 
 /** The events of the store after an event, in the order of commits. Errors: malformedRequest for an unknown `after`. */
 export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListPage> {
@@ -156,7 +150,7 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListP
   if (!row || row.start === null) {
     throw malformedRequest("`after` is not an event of this store, or was purged. Start again without `after`.");
   }
-  const hasMore = row.has_more === 1;
+  const { hasMore } = row;
   // On the last page it is the newest event of any type, so that the next call skips events that the filter excluded.
   const page = { next_cursor: hasMore ? row.last : row.newest, has_more: hasMore, limit };
   return { json: pickFields(`[${row.json ?? ""}]`, fields), page };

@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, desc, eq, gt, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
+import { matches, ofStore } from "../../db/conditions.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound } from "../../errors.ts";
@@ -7,7 +8,7 @@ import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { requireWhole } from "../../values/whole-number.ts";
 import { recordAudit } from "../audit/service.ts";
-import { sequenceOf } from "../events/service.ts";
+import { isEvent } from "../events/service.ts";
 import { events } from "../events/table.ts";
 import { matchTypes } from "../events/types.ts";
 import { tenants } from "../tenants/table.ts";
@@ -18,33 +19,53 @@ const batchSize = 500;
 /** Waiting deliveries of one webhook; further deliveries are made once some have ended. */
 export const maxWaiting = 10_000;
 
-const selectBehind = statement<{ id: string }>(sql`
-  select w.id from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
-  where t.status = 'active'
-    and exists(select 1 from ${events} e where e.tenant_id = w.tenant_id and e.sequence > w.position)
-    and (select count(*) from (select 1 from ${webhookDeliveries} d
-      where d.webhook_id = w.id and d.status = 'waiting' limit ${param("max")})) < ${param("max")}
-  order by w.id`);
-const selectWebhook = statement<{ tenant_id: string; types: string; position: number }>(sql`
-  select tenant_id, types, position from ${webhooks} where id = ${param("id")}`);
-const selectNew = statement<{ sequence: number; type: string }>(sql`
-  select sequence, type from ${events} where tenant_id = ${param("tenantId")} and sequence > ${param("position")}
-  order by sequence limit ${param("limit")}`);
+const selectBehind = statement((q) =>
+  q
+    .select({ id: webhooks.id })
+    .from(webhooks)
+    .innerJoin(tenants, eq(tenants.id, webhooks.tenantId))
+    .where(
+      sql`${tenants.status} = 'active' and exists(select 1 from ${events} e
+          where e.tenant_id = ${webhooks.tenantId} and e.sequence > ${webhooks.position})
+        and (select count(*) from (select 1 from ${webhookDeliveries} d
+          where d.webhook_id = ${webhooks.id} and d.status = 'waiting' limit ${maxWaiting})) < ${maxWaiting}`,
+    )
+    .orderBy(webhooks.id),
+);
+const selectWebhook = statement((q) =>
+  q
+    .select()
+    .from(webhooks)
+    .where(eq(webhooks.id, param("id"))),
+);
+const isAfter = and(ofStore(events), gt(events.sequence, param("position")));
+const selectNew = statement((q) =>
+  q
+    .select({ sequence: events.sequence, type: events.type })
+    .from(events)
+    .where(isAfter)
+    .orderBy(events.sequence)
+    .limit(batchSize),
+);
 /** SQL that makes deliveries of `rows`, JSON arrays of an id and an event's sequence, up to the action of the conflict. */
-export const insertRows = sql`
+const insertRows = sql`
   insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
   select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("webhookId")}, json_extract(value, '$[1]'),
     'waiting', ${param("now")}, ${param("now")}
   from json_each(${param("rows")}) where true
   on conflict (webhook_id, event)`;
 const insertDeliveries = statement(sql`${insertRows} do nothing`);
-const movePosition = statement(sql`
-  update ${webhooks} set position = ${param("position")} where id = ${param("id")}`);
+const movePosition = statement((q) =>
+  q
+    .update(webhooks)
+    .set({ position: param("position") })
+    .where(eq(webhooks.id, param("id"))),
+);
 
 /** Makes the deliveries of new events in the transaction that moves the position: none is skipped, or made twice. */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
   // One batch for each at a time: a store with many events must not delay the others.
-  for (const { id } of await all(ctx.db, selectBehind, { max: maxWaiting })) await fanOutTo(ctx, id);
+  for (const { id } of await all(ctx.db, selectBehind)) await fanOutTo(ctx, id);
   return false;
 }
 
@@ -52,8 +73,8 @@ async function fanOutTo(ctx: WorkCtx, id: string): Promise<void> {
   await inTransaction(ctx, async ({ db }) => {
     const webhook = await get(db, selectWebhook, { id });
     if (!webhook) return;
-    const { tenant_id: tenantId, position } = webhook;
-    const fresh = await all(db, selectNew, { tenantId, position, limit: batchSize });
+    const { tenantId, position } = webhook;
+    const fresh = await all(db, selectNew, { tenantId, position });
     const last = fresh.at(-1);
     if (!last) return;
     const types = new Set<string>(matchTypes(JSON.parse(webhook.types) as string[]));
@@ -68,38 +89,51 @@ async function fanOutTo(ctx: WorkCtx, id: string): Promise<void> {
 
 const maxRows = 1000;
 
-type DeliveryStatus = "waiting" | "delivered" | "failed";
-
 /** A delivery as the terminal prints it. */
-export interface DeliveryRecord {
-  delivery_id: string;
-  /** Null, as the type, once the event is purged. */
-  event_id: string | null;
-  type: string | null;
-  status: DeliveryStatus;
-  attempts: number;
-  /** Null unless it waits. */
-  next_attempt_at: string | null;
-  /** HTTP status of the last answer; null where there was none. */
-  last_status: number | null;
-  last_error: string | null;
-  created_at: string;
-  finished_at: string | null;
-}
-
-const ofWebhook = sql`d.tenant_id = ${param("tenantId")} and d.webhook_id = ${param("webhookId")}`;
-const selectDeliveries = statement<DeliveryRecord>(sql`
-  select d.id as delivery_id, e.id as event_id, e.type, d.status, d.attempts,
-    case when d.status = 'waiting' then d.next_attempt_at end as next_attempt_at,
-    d.last_status, d.last_error, d.created_at, d.finished_at
-  from ${webhookDeliveries} d left join ${events} e on e.sequence = d.event and e.tenant_id = d.tenant_id
-  where ${ofWebhook} and (${param("status")} is null or d.status = ${param("status")})
-  order by d.event desc limit ${param("limit")}`);
-const selectSequence = statement<{ sequence: number }>(sequenceOf("eventId"));
-const selectAfter = statement<{ sequence: number }>(sql`
-  select sequence from ${events} where tenant_id = ${param("tenantId")} and sequence > ${param("position")}
-    and sequence <= (select w.position from webhooks w where w.id = ${param("webhookId")})
-    and type in (select value from json_each(${param("types")})) order by sequence limit ${param("limit")}`);
+const record = {
+  delivery_id: webhookDeliveries.id,
+  // Null, as the type, once the event is purged.
+  event_id: events.id,
+  type: events.type,
+  status: webhookDeliveries.status,
+  attempts: webhookDeliveries.attempts,
+  next_attempt_at: sql<string | null>`case when ${webhookDeliveries.status} = 'waiting'
+    then ${webhookDeliveries.nextAttemptAt} end`,
+  last_status: webhookDeliveries.lastStatus,
+  last_error: webhookDeliveries.lastError,
+  created_at: webhookDeliveries.createdAt,
+  finished_at: webhookDeliveries.finishedAt,
+};
+const selectDeliveries = statement((q) =>
+  q
+    .select(record)
+    .from(webhookDeliveries)
+    .leftJoin(
+      events,
+      and(eq(events.sequence, webhookDeliveries.event), eq(events.tenantId, webhookDeliveries.tenantId)),
+    )
+    .where(
+      and(
+        ofStore(webhookDeliveries),
+        eq(webhookDeliveries.webhookId, param("webhookId")),
+        matches(webhookDeliveries.status, "status"),
+      ),
+    )
+    .orderBy(desc(webhookDeliveries.event))
+    .limit(sql.placeholder("limit")),
+);
+const selectSequence = statement((q) => q.select({ sequence: events.sequence }).from(events).where(isEvent("eventId")));
+const selectAfter = statement((q) =>
+  q
+    .select({ sequence: events.sequence })
+    .from(events)
+    .where(
+      sql`${isAfter} and sequence <= (select w.position from webhooks w where w.id = ${param("webhookId")})
+        and type in (select value from json_each(${param("types")}))`,
+    )
+    .orderBy(events.sequence)
+    .limit(batchSize),
+);
 // Skips deliveries that a process is sending now.
 const queueAgain = statement(sql`
   ${insertRows} do update set status = 'waiting', attempts = 0, next_attempt_at = excluded.next_attempt_at,
@@ -119,15 +153,14 @@ const queueFailed = statement(sql`
 export async function listDeliveries(
   ctx: Ctx,
   webhookId: string,
-  { status = null, limit }: { status?: DeliveryStatus | null | undefined; limit: number },
-): Promise<DeliveryRecord[]> {
+  { status, limit }: { status?: "waiting" | "delivered" | "failed" | undefined; limit: number },
+) {
   requireWhole("limit", limit, 1, maxRows);
   await getWebhook(ctx, webhookId);
-  return all(ctx.db, selectDeliveries, { tenantId: ctx.tenant.id, webhookId, status, limit });
+  return all(ctx.db, selectDeliveries, { tenantId: ctx.tenant.id, webhookId, status: status ?? null, limit });
 }
 
-/** Selects the deliveries of one event, of all events after one, or all that failed. */
-export type ReplayChoice = { event: string } | { after: string } | "failed";
+type ReplayChoice = { event: string } | { after: string } | "failed";
 
 /**
  * Queues deliveries again, from the first attempt on: of events that the webhook subscribes to, or of the named event.
@@ -159,7 +192,7 @@ async function queue(tx: Ctx, webhookId: string, choice: ReplayChoice, types: st
   const matching = JSON.stringify(matchTypes(types));
   let count = 0;
   for (let position = known.sequence; ; ) {
-    const found = await all(tx.db, selectAfter, { tenantId, webhookId, position, types: matching, limit: batchSize });
+    const found = await all(tx.db, selectAfter, { tenantId, webhookId, position, types: matching });
     const last = found.at(-1);
     if (!last) return count;
     count += await insert(found.map(({ sequence }) => sequence));

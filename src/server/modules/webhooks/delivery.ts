@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
 import { all, param, run, statement } from "../../db/statement.ts";
@@ -40,42 +40,52 @@ export const webhookPolicy: SchedulerPolicy = {
 const dayMs = 86_400_000;
 const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 
-const selectReady = statement<{ id: string; tenant_id: string }>(sql`
-  select w.id, w.tenant_id from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
-  where t.status = 'active' and exists(select 1 from ${webhookDeliveries} where webhook_id = w.id and ${isDue})
-  order by w.id`);
+const selectReady = statement((q) =>
+  q
+    .select({ id: webhooks.id, tenantId: webhooks.tenantId })
+    .from(webhooks)
+    .innerJoin(tenants, eq(tenants.id, webhooks.tenantId))
+    .where(
+      sql`${tenants.status} = 'active'
+        and exists(select 1 from ${webhookDeliveries} where webhook_id = ${webhooks.id} and ${isDue})`,
+    )
+    .orderBy(webhooks.id),
+);
 const claim = claimStatement(
   webhookDeliveries,
   sql`select id from ${webhookDeliveries} where webhook_id = ${param("webhookId")} and ${isDue}
     order by next_attempt_at, event limit 1`,
 );
-const read = statement<Omit<DeliveryTask, "attempts" | "lease">>(sql`
-  select d.id, w.id as webhook_id, w.url, w.secret, w.allow_private, t.namespace, d.created_at, e.id as event_id, e.type,
-    e.subject, e.data, e.created_at as event_at
-  from ${webhookDeliveries} d join ${webhooks} w on w.id = d.webhook_id join ${tenants} t on t.id = d.tenant_id
-  left join ${events} e on e.sequence = d.event and e.tenant_id = d.tenant_id
-  where d.id in (select value from json_each(${param("ids")}))`);
+const read = statement((q) =>
+  q
+    .select({
+      id: webhookDeliveries.id,
+      webhookId: webhooks.id,
+      url: webhooks.url,
+      secret: webhooks.secret,
+      allowPrivate: webhooks.allowPrivate,
+      createdAt: webhookDeliveries.createdAt,
+      // Null once the event is purged.
+      eventId: events.id,
+      body: sql<string>`json_object('id', ${events.id}, 'type', ${events.type}, 'subject', ${events.subject},
+        'data', json(${events.data}), 'created_at', ${events.createdAt}, 'namespace', ${tenants.namespace})`,
+    })
+    .from(webhookDeliveries)
+    .innerJoin(webhooks, eq(webhooks.id, webhookDeliveries.webhookId))
+    .innerJoin(tenants, eq(tenants.id, webhookDeliveries.tenantId))
+    .leftJoin(
+      events,
+      and(eq(events.sequence, webhookDeliveries.event), eq(events.tenantId, webhookDeliveries.tenantId)),
+    )
+    .where(sql`${webhookDeliveries.id} in (select value from json_each(${param("ids")}))`),
+);
 const { delivered, ended, postponed, released } = claimStatements(webhookDeliveries, { delivered: "delivered" });
 const removeDone = statement(sql`
   delete from ${webhookDeliveries} where id in (select id from ${webhookDeliveries}
     where (status = 'delivered' and finished_at <= ${param("delivered")})
       or (status = 'failed' and finished_at <= ${param("failed")}) limit 1000)`);
 
-interface DeliveryTask extends Claim {
-  webhook_id: string;
-  url: string;
-  /** Sealed. */
-  secret: string;
-  allow_private: number;
-  namespace: string;
-  created_at: string;
-  /** Null, as the rest of the event, once the event is purged. */
-  event_id: string | null;
-  type: string;
-  subject: string;
-  data: string;
-  event_at: string;
-}
+type DeliveryTask = NonNullable<(typeof read)["row"]> & Claim;
 
 export interface WebhookDeps extends ChannelDeps {
   timeoutMs?: number;
@@ -87,21 +97,20 @@ export function startWebhookDelivery(deps: WebhookDeps & { db: Database }): { st
   return createWebhookEngine(deps).start(deps, "webhook events stay queued");
 }
 
-/** An engine that sends the events of all stores to their webhooks. */
 export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryTask> {
   const { notice = () => {} } = deps;
   const failing = new Set<string>();
   async function fail(task: DeliveryTask, answer: Pick<Answer, "status" | "error">): Promise<void> {
     await deps.db.execute(ended(deps, task, { ...answer, outcome: "failed" }));
-    notice("warn", `delivery ${task.id} to webhook ${task.webhook_id} failed: ${answer.error}`);
+    notice("warn", `delivery ${task.id} to webhook ${task.webhookId} failed: ${answer.error}`);
   }
   const channel: Channel<DeliveryTask> = {
     createDeliveries: () => fanOut(deps),
     listReady: () => listReady(deps),
-    claim: ({ key }) => claimTasks<DeliveryTask>(deps, { claim, read }, { webhookId: key }),
+    claim: ({ key }) => claimTasks(deps, { claim, read }, { webhookId: key }),
     release: (task, next) => deps.db.execute(released(task, next)),
     async prepare(task) {
-      const { webhook_id: id, event_id: eventId } = task;
+      const { webhookId: id, eventId } = task;
       if (eventId === null || isExhausted(schedule, task.attempts)) {
         const error = eventId === null ? "the event was purged" : "every attempt was interrupted";
         await fail(task, { status: null, error });
@@ -110,15 +119,15 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
       const send = (signal: AbortSignal) => sendEvent(task, eventId, deps, signal);
       return { receiver: id, target: id, timeoutMs: deps.timeoutMs ?? attemptMs, send };
     },
-    nextAttemptAt({ attempts, created_at }, { retryAfterMs }) {
+    nextAttemptAt({ attempts, createdAt }, { retryAfterMs }) {
       const delay = retryDelayMs(schedule, attempts, retryAfterMs);
-      const isOld = deps.isClockSteady?.() !== false && deps.now() - Date.parse(created_at) > maxAgeMs;
+      const isOld = deps.isClockSteady?.() !== false && deps.now() - Date.parse(createdAt) > maxAgeMs;
       return delay === null || isOld ? null : deps.now() + delay;
     },
     recordDelivered: (task, answer) => deps.db.execute(delivered(deps, task, answer)),
     reschedule: (task, next, answer) => deps.db.execute(postponed(task, next, answer)),
     end: fail,
-    notify({ webhook_id: id }, { result, error }) {
+    notify({ webhookId: id }, { result, error }) {
       if (result === "accepted" && failing.delete(id)) notice("info", `webhook ${id} accepts events again`);
       if (result === "accepted" || failing.has(id)) return;
       failing.add(id);
@@ -131,7 +140,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
 /** The webhooks that have deliveries due; without webhooks that reads one empty table. */
 async function listReady(ctx: WorkCtx): Promise<Source[]> {
   const rows = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
-  return rows.map(({ id, tenant_id }) => ({ key: id, tenantId: tenant_id, pool: 0, receiver: id }));
+  return rows.map(({ id, tenantId }) => ({ key: id, tenantId, pool: 0, receiver: id }));
 }
 
 /** Removes deliveries that arrived a week ago or failed thirty days ago, at most a thousand a call. Returns how many. */
@@ -141,19 +150,18 @@ export function purgeDeliveries(ctx: WorkCtx): Promise<number> {
 }
 
 async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, signal: AbortSignal): Promise<Answer> {
-  const secret = deps.vault.open("webhook", task.webhook_id, task.secret);
+  const secret = deps.vault.open("webhook", task.webhookId, task.secret);
   if (secret === null) {
     throw new DeliveryFailure("its secret was sealed with another key; make a new one: bodega webhook rotate");
   }
-  const { type, subject, event_at: created_at, namespace } = task;
-  const body = JSON.stringify({ id, type, subject, data: JSON.parse(task.data), created_at, namespace });
+  const { body } = task;
   const headers = {
     "Content-Type": "application/json",
     "User-Agent": "Bodega-Webhooks",
     ...signatureHeaders(secret, id, deps.now(), body),
   };
   const url = new URL(task.url);
-  const addresses = await resolveAddresses(url, task.allow_private === 1, deps.lookup ?? lookupAddresses);
+  const addresses = await resolveAddresses(url, task.allowPrivate, deps.lookup ?? lookupAddresses);
   const answer = await postMessage({ url, addresses, headers, body, signal, ca: deps.ca });
   const { status, closed } = answer;
   const retryAfterMs = readRetryAfter(answer, deps.now());

@@ -1,11 +1,12 @@
-import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, param, statement } from "../../db/statement.ts";
+import { ofStore } from "../../db/conditions.ts";
+import { all, statement } from "../../db/statement.ts";
 import { ambiguousName, unknownName } from "../../values/unknown-name.ts";
 import { webhooks } from "./table.ts";
 
-const selectAll = statement<{ id: string; url: string }>(sql`
-  select id, url from ${webhooks} where tenant_id = ${param("tenantId")} order by id`);
+const selectAll = statement((q) =>
+  q.select({ id: webhooks.id, url: webhooks.url }).from(webhooks).where(ofStore(webhooks)).orderBy(webhooks.id),
+);
 
 /**
  * Finds the id of a webhook by id or by its whole address.
@@ -16,8 +17,9 @@ export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<strin
   const rows = await all(ctx.db, selectAll, { tenantId });
   const asked = canonicalUrl(idOrUrl);
   const found = rows.filter(({ id, url }) => id === idOrUrl || canonicalUrl(url) === asked).map(({ id }) => id);
-  if (found.length === 1) return found[0] as string;
-  if (found.length === 0) {
+  const [first, second] = found;
+  if (first !== undefined && second === undefined) return first;
+  if (first === undefined) {
     const urls = idOrUrl.startsWith("whk_") ? [] : rows.map(({ url }) => url);
     throw unknownName("webhook", idOrUrl, urls, namespace);
   }

@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { byId, matches, ofStore } from "../../db/conditions.ts";
 import { all, type CompiledStatement, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import {
@@ -25,39 +26,52 @@ const maxUrlLength = 2000;
 /** A name that cannot be resolved in this time is accepted, because it may be resolvable later. */
 const lookupMs = 3000;
 
-/** A webhook as the terminal prints it. */
-export type WebhookRecord = ReturnType<typeof toRecord<WebhookRow>>;
-
-type WebhookRow = Record<"webhook_id" | "url" | "types" | "created_at", string> & { allow_private: number };
-/** The number of deliveries in each state; `last_error` is of one that waits or has failed. */
-type Deliveries = Record<"waiting" | "delivered" | "failed", number> &
-  Record<"last_delivered_at" | "last_error", string | null>;
-
 const insertRow = statement(sql`
   insert into ${webhooks} (id, tenant_id, url, types, secret, allow_private, position, created_at)
   select ${param("id")}, ${param("tenantId")}, ${param("url")}, ${param("types")}, ${param("secret")},
     ${param("allowPrivate")}, coalesce((select max(sequence) from ${events} where tenant_id = ${param("tenantId")}), 0),
     ${param("now")}
   where (select count(*) from ${webhooks} where tenant_id = ${param("tenantId")}) < ${param("max")}`);
-const shown = sql`w.id as webhook_id, w.url, w.types, w.allow_private, w.created_at`;
-const deliveriesOf = sql`from ${webhookDeliveries} d where d.webhook_id = w.id`;
-const selectWebhooks = statement<WebhookRow & Deliveries>(sql`
-  select ${shown},
-    (select count(*) ${deliveriesOf} and d.status = 'waiting') as waiting,
-    (select count(*) ${deliveriesOf} and d.status = 'delivered') as delivered,
-    (select count(*) ${deliveriesOf} and d.status = 'failed') as failed,
-    (select max(d.finished_at) ${deliveriesOf} and d.status = 'delivered') as last_delivered_at,
-    (select d.last_error ${deliveriesOf} and d.last_error is not null order by d.event desc limit 1) as last_error
-  from ${webhooks} w
-  where w.tenant_id = ${param("tenantId")} and (${param("id")} is null or w.id = ${param("id")}) order by w.id`);
-const selectWebhook = statement<WebhookRow>(sql`
-  select ${shown} from ${webhooks} w where w.tenant_id = ${param("tenantId")} and w.id = ${param("id")}`);
-const removeRow = statement(sql`
-  delete from ${webhooks} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
-const changeSecret = statement(sql`
-  update ${webhooks} set secret = ${param("secret")} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
+/** A webhook as the terminal prints it, without its namespace. */
+const shown = {
+  webhook_id: webhooks.id,
+  url: webhooks.url,
+  // Event types and patterns such as `order.*`.
+  types: sql`${webhooks.types}`.mapWith((text: string): string[] => JSON.parse(text)),
+  allow_private: webhooks.allowPrivate,
+  created_at: webhooks.createdAt,
+};
+const ofDeliveries = <T>(what: SQL, condition: SQL) =>
+  sql<T>`(select ${what} from ${webhookDeliveries} d where d.webhook_id = ${webhooks.id} and ${condition})`;
+const count = (status: string) => ofDeliveries<number>(sql`count(*)`, sql`d.status = ${sql.raw(`'${status}'`)}`);
+const selectWebhooks = statement((q) =>
+  q
+    .select({
+      ...shown,
+      waiting: count("waiting"),
+      delivered: count("delivered"),
+      failed: count("failed"),
+      last_delivered_at: ofDeliveries<string | null>(sql`max(d.finished_at)`, sql`d.status = 'delivered'`),
+      // Of a delivery that waits or has failed.
+      last_error: ofDeliveries<string | null>(
+        sql`d.last_error`,
+        sql`d.last_error is not null order by d.event desc limit 1`,
+      ),
+    })
+    .from(webhooks)
+    .where(and(ofStore(webhooks), matches(webhooks.id, "id")))
+    .orderBy(webhooks.id),
+);
+const selectWebhook = statement((q) => q.select(shown).from(webhooks).where(byId(webhooks)));
+const removeRow = statement((q) => q.delete(webhooks).where(byId(webhooks)));
+const changeSecret = statement((q) =>
+  q
+    .update(webhooks)
+    .set({ secret: param("secret") })
+    .where(byId(webhooks)),
+);
 
-export interface WebhookInput {
+interface WebhookInput {
   url: string;
   /** Event types or patterns; none means all. */
   types?: readonly string[] | undefined;
@@ -110,7 +124,7 @@ async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
   }
 }
 
-/** The store's webhooks, oldest first, with the number of their deliveries in each state. */
+/** Webhooks come oldest first. */
 export async function listWebhooks(ctx: Ctx) {
   const rows = await all(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id: null });
   return rows.map((row) => toRecord(ctx, row));
@@ -122,18 +136,18 @@ export function getWebhookDetails(ctx: Ctx, id: string) {
 }
 
 /** One webhook of the store, without its secret. Errors: notFound. */
-export function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
+export function getWebhook(ctx: Ctx, id: string) {
   return find(ctx, selectWebhook, id);
 }
 
-async function find<Row extends WebhookRow>(ctx: Ctx, select: CompiledStatement<Row>, id: string) {
+async function find<Row extends { webhook_id: string }>(ctx: Ctx, select: CompiledStatement<Row>, id: string) {
   const row = await get(ctx.db, select, { tenantId: ctx.tenant.id, id });
   if (!row) throw notFound("webhook", id, { in: `store ${JSON.stringify(ctx.tenant.namespace)}` });
   return toRecord(ctx, row);
 }
 
 /** Removes a webhook and its deliveries; an attempt in progress may still arrive. Errors: notFound. */
-export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
+export function removeWebhook(ctx: Ctx, id: string) {
   return inTransaction(ctx, async (tx) => {
     const record = await getWebhook(tx, id);
     await run(tx.db, removeRow, { tenantId: ctx.tenant.id, id });
@@ -153,18 +167,8 @@ export function rotateWebhook(ctx: Ctx, id: string) {
   });
 }
 
-function toRecord<Row extends WebhookRow>({ tenant }: Ctx, row: Row) {
-  const { webhook_id, url, types, allow_private, created_at, ...rest } = row;
-  return {
-    webhook_id,
-    namespace: tenant.namespace,
-    url,
-    /** Event types and patterns such as `order.*`. */
-    types: JSON.parse(types) as string[],
-    allow_private: allow_private === 1,
-    created_at,
-    ...rest,
-  };
+function toRecord<Row extends { webhook_id: string }>({ tenant }: Ctx, { webhook_id, ...row }: Row) {
+  return { webhook_id, namespace: tenant.namespace, ...row };
 }
 
 /**

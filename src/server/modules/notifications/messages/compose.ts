@@ -41,7 +41,7 @@ const maxTitle = 100;
 
 /** The payload for a device, in its language, otherwise in the store's. */
 export function composePayload(
-  task: Pick<PushTask, "kind" | "content" | "message_id" | "lang" | "store" | "language">,
+  task: Pick<PushTask, "kind" | "content" | "messageId" | "lang" | "store" | "language">,
 ): PushPayload {
   if (task.kind === "order") {
     const data = JSON.parse(task.content) as { type: ToldEvent; order_id: string; number: number; status: string };
@@ -50,7 +50,7 @@ export function composePayload(
   }
   const { title, body, url, data } = JSON.parse(task.content) as MessageContent;
   // A device shows messages with the same tag once.
-  return { title, body, url, tag: task.message_id, data };
+  return { title, body, url, tag: task.messageId, data };
 }
 
 function clip(title: string): string {

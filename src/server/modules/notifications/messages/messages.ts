@@ -1,8 +1,9 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
+import { byId, matches, ofStore, params } from "../../../db/conditions.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
-import { all, type CompiledStatement, get, param, run, statement } from "../../../db/statement.ts";
+import { all, get, param, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { forbidden, invalidField, notFound } from "../../../errors.ts";
 import type { ListPage } from "../../../pagination/list-page.ts";
@@ -21,11 +22,14 @@ import { countRecipients, type Recipients } from "./recipients.ts";
 
 export type MessageContent = Pick<MessageInput, "title" | "body" | "url" | "data">;
 
-const columns = sql.raw("id, tenant_id, kind, content, topic, user_id, lang, position, created_at, expires_at");
-const insertMessage = statement(sql`
-  insert into ${pushMessages} (${columns})
-  values (${param("id")}, ${param("tenantId")}, 'message', ${param("content")}, ${param("topic")}, ${param("userId")},
-    ${param("lang")}, '', ${param("now")}, ${param("expiresAt")})`);
+const insertMessage = statement((q) =>
+  q.insert(pushMessages).values({
+    ...params("id", "tenantId", "content", "topic", "userId", "lang", "expiresAt"),
+    kind: "message",
+    position: "",
+    createdAt: param("now"),
+  }),
+);
 
 /**
  * Puts a message into the outbox, from which a server sends it once the transaction is committed. Returns its id.
@@ -52,9 +56,10 @@ export async function queueMessage(
  * user without devices. Its parameters are `messageId`, `now`, `expiresAt` and those of `notice`.
  * @param notice a `select` of one row or none: `tenant_id`, `user_id` and `content`, a JSON text.
  */
-export function compileNotice(notice: SQL): CompiledStatement<never> {
-  return statement<never>(sql`
-    insert into ${pushMessages} (${columns})
+export function compileNotice(notice: SQL) {
+  return statement(sql`
+    insert into ${pushMessages}
+      (id, tenant_id, kind, content, topic, user_id, lang, position, created_at, expires_at)
     select ${param("messageId")}, n.tenant_id, 'order', n.content, null, n.user_id, null, '', ${param("now")},
       ${param("expiresAt")}
     from (${notice}) n where exists(select 1 from ${pushRegistrations} r where r.user_id = n.user_id)`);
@@ -177,22 +182,35 @@ const messageParts = sql`'id', id, 'title', content ->> '$.title', 'body', conte
   'data', json(coalesce(content -> '$.data', '{}')), 'topic', topic, 'user_id', user_id, 'lang', lang,
   'created_at', created_at, 'expires_at', expires_at`;
 /** Notifications about orders are not messages that somebody sent. */
-const ofTenant = sql`tenant_id = ${param("tenantId")} and kind = 'message'`;
-
 const countOf = (status: string) => sql`count(*) filter (where status = ${sql.raw(`'${status}'`)})`;
 const deliveries = sql`(select json_object('waiting', ${countOf("waiting")}, 'sent', ${countOf("sent")},
   'failed', ${countOf("failed")}, 'dropped', ${countOf("dropped")}, 'expired', ${countOf("expired")})
   from ${pushDeliveries} where message_id = ${pushMessages.id})`;
-const withDeliveries = sql`json_object(${messageParts}, 'is_complete', json(iif(position is null, 'true', 'false')),
+const withDeliveries = sql<string>`json_object(${messageParts}, 'is_complete', json(iif(position is null, 'true', 'false')),
   'deliveries', ${deliveries})`;
-const selectMessage = statement<{ json: string }>(sql`
-  select ${withDeliveries} as json from ${pushMessages} where ${ofTenant} and id = ${param("id")}`);
-const selectRecords = statement<{ json: string }>(sql`
-  select ${withDeliveries} as json from ${pushMessages} where ${ofTenant}
-    and (${param("topic")} is null or topic = ${param("topic")})
-    and (${param("userId")} is null or user_id = ${param("userId")})
-    and (${param("since")} is null or created_at >= ${param("since")})
-  order by id desc limit ${param("limit")}`);
+const isMessage = eq(pushMessages.kind, "message");
+const selectMessage = statement((q) =>
+  q
+    .select({ json: withDeliveries })
+    .from(pushMessages)
+    .where(and(byId(pushMessages), isMessage)),
+);
+const selectRecords = statement((q) =>
+  q
+    .select({ json: withDeliveries })
+    .from(pushMessages)
+    .where(
+      and(
+        ofStore(pushMessages),
+        isMessage,
+        matches(pushMessages.topic, "topic"),
+        matches(pushMessages.userId, "userId"),
+        sql`(${param("since")} is null or ${pushMessages.createdAt} >= ${param("since")})`,
+      ),
+    )
+    .orderBy(desc(pushMessages.id))
+    .limit(sql.placeholder("limit")),
+);
 const maxRecords = 1000;
 
 const readPage = keysetList({
@@ -200,7 +218,7 @@ const readPage = keysetList({
   fields: Object.keys(Message.properties),
   json: sql`json_object(${messageParts})`,
   from: sql`from ${pushMessages}`,
-  base: ofTenant,
+  base: sql`tenant_id = ${param("tenantId")} and kind = 'message'`,
   sorts: { id: sql`id` },
   tie: null,
 });

@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from "node:crypto";
-import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { get, param, run, statement } from "../../../db/statement.ts";
 import { AppError, wrongState } from "../../../errors.ts";
@@ -8,12 +7,15 @@ import { vapidKeys } from "../table.ts";
 
 const place = "vapid";
 
-const selectKeys = statement<{ publicKey: string; privateKey: string }>(sql`
-  select public_key as publicKey, private_key as privateKey from ${vapidKeys} where id = 1`);
-const insertKeys = statement(sql`
-  insert into ${vapidKeys} (id, public_key, private_key, created_at)
-  values (1, ${param("publicKey")}, ${param("privateKey")}, ${param("now")})
-  on conflict (id) do nothing`);
+const selectKeys = statement((q) =>
+  q.select({ publicKey: vapidKeys.publicKey, privateKey: vapidKeys.privateKey }).from(vapidKeys),
+);
+const insertKeys = statement((q) =>
+  q
+    .insert(vapidKeys)
+    .values({ id: 1, publicKey: param("publicKey"), privateKey: param("privateKey"), createdAt: param("now") })
+    .onConflictDoNothing(),
+);
 
 /** The keys that identify this server to push services (RFC 8292), in base64url without padding. */
 export interface VapidKeys {

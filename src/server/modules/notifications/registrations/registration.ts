@@ -1,14 +1,16 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
+import { byId, ofStore } from "../../../db/conditions.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
-import { bind, get, param, run, statement } from "../../../db/statement.ts";
+import { bind, get, param, rowsOf, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { conflict, invalidField, notFound, tokenExpired, wrongState } from "../../../errors.ts";
 import { hashSecret, newSecret } from "../../../security/random-secret.ts";
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { addressSubject, type RateLimit, requireHit } from "../../rate-limits/service.ts";
+import { tenants } from "../../tenants/table.ts";
 import { userTokens } from "../../tokens/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
 import { sealTarget } from "../providers/provider.ts";
@@ -21,15 +23,7 @@ import type {
   RegistrationInput,
   RegistrationPatch,
 } from "./registration-model.ts";
-import {
-  countDeviceWrite,
-  deliveryOf,
-  isManagementSecret,
-  keysOf,
-  type RegistrationRow,
-  registrationColumns,
-  toRegistration,
-} from "./registrations.ts";
+import { countDeviceWrite, deliveryOf, isManagementSecret, keysOf, shownRegistration } from "./registrations.ts";
 import { parseTarget } from "./target-input.ts";
 
 /** Maximum number of devices of one user. Each receives notifications about every order, and some may be endpoints of strangers. */
@@ -46,7 +40,7 @@ const isSame = sql`proof_key is excluded.proof_key`;
 const hasRoom = sql`(${param("isStored")} or not exists (select 1 from ${pushCounts}
   where tenant_id = ${param("tenantId")} and registrations >= ${sql.raw(String(maxOfStore))}))`;
 // The same keys prove that it is the same browser; other keys require the current secret.
-const upsert = statement<{ id: string }>(sql`
+const upsert = statement(sql`
   insert into ${pushRegistrations} (id, tenant_id, platform, target_key, proof_key, target, user_id, lang, secret_hash,
     created_at, updated_at)
   select ${param("id")}, ${param("tenantId")}, ${param("platform")}, ${param("targetKey")}, ${param("proofKey")},
@@ -56,8 +50,7 @@ const upsert = statement<{ id: string }>(sql`
     target = case when ${isSame} then target else excluded.target end,
     is_proven = case when ${isSame} then is_proven else 0 end, proof_key = excluded.proof_key,
     user_id = excluded.user_id, lang = excluded.lang, secret_hash = excluded.secret_hash, updated_at = excluded.updated_at
-  where ${isSame} or (id = excluded.id and secret_hash = ${param("knownHash")})
-  returning id`);
+  where ${isSame} or (id = excluded.id and secret_hash = ${param("knownHash")})`);
 
 // All writes check the secret, because the device may have registered again meanwhile.
 const isOwn = sql`tenant_id = ${param("tenantId")} and secret_hash = ${param("secretHash")}
@@ -68,17 +61,29 @@ const clearTopics = statement(sql`
 const writeTopics = statement(sql`
   insert into ${pushTopics} (tenant_id, topic, registration_id)
   select ${param("tenantId")}, t.value, r.id from json_each(${param("topics")}) t, ${ownIds} r`);
-const selectOwn = statement<RegistrationRow>(sql`
-  select ${registrationColumns} from ${pushRegistrations} r where r.id in ${ownIds}`);
+const selectOwn = statement((q) =>
+  q
+    .select({ id: pushRegistrations.id, ...shownRegistration })
+    .from(pushRegistrations)
+    .where(sql`${pushRegistrations.id} in ${ownIds}`),
+);
 const removeOldest = statement(sql`
   delete from ${pushRegistrations} where id in (
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
     order by secret_hash = ${param("secretHash")} desc, updated_at desc, id desc
     limit -1 offset ${sql.raw(String(maxOfUser))})`);
-const selectLive = statement<{ isLive: number }>(sql`select ${isLive} as isLive`);
-const selectKnown = statement<{ id: string; secretHash: string }>(sql`
-  select id, secret_hash as secretHash from ${pushRegistrations}
-  where tenant_id = ${param("tenantId")} and target_key = ${param("targetKey")}`);
+const selectLive = statement((q) =>
+  q
+    .select({ isLive: isLive.mapWith(Boolean) })
+    .from(tenants)
+    .where(eq(tenants.id, param("tenantId"))),
+);
+const selectKnown = statement((q) =>
+  q
+    .select({ id: pushRegistrations.id, secretHash: pushRegistrations.secretHash })
+    .from(pushRegistrations)
+    .where(and(ofStore(pushRegistrations), eq(pushRegistrations.targetKey, param("targetKey")))),
+);
 
 const isSameTarget = sql`(${param("targetKey")} is null
   or (target_key = ${param("targetKey")} and proof_key is ${param("proofKey")}))`;
@@ -89,9 +94,12 @@ const updateOwn = statement(sql`
     is_proven = case when ${isSameTarget} then is_proven else 0 end
   where ${isOwn}`);
 const removeOwn = statement(sql`delete from ${pushRegistrations} where ${isOwn}`);
-const selectProof = statement<{ platform: PushPlatform; secretHash: string }>(sql`
-  select platform, secret_hash as secretHash from ${pushRegistrations}
-  where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
+const selectProof = statement((q) =>
+  q
+    .select({ platform: pushRegistrations.platform, secretHash: pushRegistrations.secretHash })
+    .from(pushRegistrations)
+    .where(byId(pushRegistrations)),
+);
 
 /** Values that a client needs before it registers: the key that browsers subscribe with, and the platforms of this server. */
 export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
@@ -114,15 +122,9 @@ export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
  */
 export async function registerDevice(
   ctx: Ctx,
-  {
-    lang,
-    subject,
-    platform,
-    topics = [],
-    management_secret: knownSecret,
-    ...given
-  }: RegistrationInput & Record<"lang" | "subject", string | undefined>,
+  input: RegistrationInput & Record<"lang" | "subject", string | undefined>,
 ): Promise<CreatedRegistration & { isNew: boolean }> {
+  const { lang, subject, platform, topics, management_secret: knownSecret, ...given } = input;
   refuseSubject(subject);
   const { allowPrivate } = ctx.push ?? defaultPushOptions;
   const target = parseTarget(platform, given, allowPrivate);
@@ -149,6 +151,7 @@ export async function registerDevice(
       secretHash: hashSecret(secret),
       knownHash: known?.secretHash ?? null,
       isStored: stored ? 1 : 0,
+      language: tx.tenant.language,
       now: toTimestamp(tx.now()),
     };
     const [, , , found, live] = await tx.db.batch([
@@ -159,13 +162,16 @@ export async function registerDevice(
       bind(selectLive, values),
       ...(userId === null ? [] : [bind(removeOldest, values)]),
     ]);
-    const row = found?.rows[0] as unknown as RegistrationRow | undefined;
-    if (row) return { ...toRegistration(tx, row), management_secret: secret, isNew: !stored };
-    const token = live?.rows[0] as unknown as { isLive: number };
-    if (token.isLive === 0) throw tokenExpired();
+    const [row] = rowsOf(selectOwn, found);
+    if (row) return { ...withDelivery(tx, row), management_secret: secret, isNew: !stored };
+    if (!rowsOf(selectLive, live)[0]?.isLive) throw tokenExpired();
     if (!stored) throw wrongState(`The store has ${maxOfStore} registered devices, the maximum.`);
     throw conflict("This endpoint is registered with other keys. Send the `management_secret` of that registration.");
   });
+}
+
+function withDelivery<Row extends { platform: PushPlatform }>(ctx: Ctx, row: Row) {
+  return { ...row, delivery: deliveryOf(ctx, row.platform) };
 }
 
 /** Users are not counted, since each has a maximum of devices. */
@@ -194,6 +200,7 @@ export async function changeRegistration(
     target: target && sealTarget(ctx.vault, id, target),
     lang: lang ?? null,
     topics: JSON.stringify([...new Set(topics)]),
+    language: ctx.tenant.language,
     now: toTimestamp(ctx.now()),
   };
   const statements = [
@@ -202,9 +209,9 @@ export async function changeRegistration(
     bind(selectOwn, values),
   ];
   try {
-    const row = (await ctx.db.batch(statements)).at(-1)?.rows[0] as unknown as RegistrationRow | undefined;
+    const [row] = rowsOf(selectOwn, (await ctx.db.batch(statements)).at(-1));
     if (!row) throw notFound("registration");
-    return toRegistration(ctx, row);
+    return withDelivery(ctx, row);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw conflict("The new endpoint or token already has another registration. Remove one of the two.");

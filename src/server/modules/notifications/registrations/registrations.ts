@@ -1,7 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
-import { sql } from "drizzle-orm";
+import { and, desc, sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
+import { byId, matches, ofStore, ofUser } from "../../../db/conditions.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
 import { all, get, param, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
@@ -14,24 +15,20 @@ import { countPublicWrite } from "../../rate-limits/public-writes.ts";
 import { ownIdOf } from "../../users/guards.ts";
 import type { Target } from "../providers/provider.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
-import { Device, type Registration } from "./registration-model.ts";
+import { Device } from "./registration-model.ts";
 
-/** The columns of a registration that replies show, the topics in alphabetical order. */
-export type RegistrationRow = Omit<Registration, "delivery" | "lang" | "topics"> & {
-  lang: string | null;
-  /** JSON array. */
-  topics: string;
+const topics = sql<string[]>`(select json_group_array(topic) from (
+  select topic from ${pushTopics} where registration_id = ${pushRegistrations.id} order by topic))`;
+const lang = sql<string>`coalesce(${pushRegistrations.lang}, ${param("language")})`;
+/** A registration without its id, as replies and the terminal show it; `language` is a parameter. */
+export const shownRegistration = {
+  platform: pushRegistrations.platform,
+  user_id: pushRegistrations.userId,
+  created_at: pushRegistrations.createdAt,
+  updated_at: pushRegistrations.updatedAt,
+  lang,
+  topics: topics.mapWith((text: string): string[] => JSON.parse(text)),
 };
-
-const topicsOf = sql`(select json_group_array(topic) from (
-  select topic from ${pushTopics} where registration_id = r.id order by topic))`;
-export const registrationColumns = sql`r.id, r.platform, r.lang, r.user_id, r.created_at, r.updated_at,
-  ${topicsOf} as topics`;
-
-export function toRegistration(ctx: Ctx, { topics, lang, ...row }: RegistrationRow): Registration {
-  const delivery = deliveryOf(ctx, row.platform);
-  return { ...row, lang: lang ?? ctx.tenant.language, topics: JSON.parse(topics), delivery };
-}
 
 export function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPlatform): "on" | "off" {
   return push.platforms.includes(platform) ? "on" : "off";
@@ -66,26 +63,27 @@ export function isManagementSecret(secret: string, stored: string | undefined): 
 
 const usualLimit = 100;
 
-/** A registration as the terminal prints it, without its target; `is_proven`: whether it has received a message. */
-export type RegistrationRecord = Omit<Registration, "id" | "delivery"> & {
-  registration_id: string;
-  is_proven: boolean;
-};
-
-type Row = RegistrationRow & { is_proven: number };
-
-const columns = sql`${registrationColumns}, r.is_proven`;
-const selectSome = statement<Row>(sql`
-  select ${columns} from ${pushRegistrations} r where r.tenant_id = ${param("tenantId")}
-    and (${param("userId")} is null or r.user_id = ${param("userId")})
-    and (${param("platform")} is null or r.platform = ${param("platform")})
-    and (${param("topic")} is null or exists (select 1 from ${pushTopics} t
-      where t.tenant_id = r.tenant_id and t.topic = ${param("topic")} and t.registration_id = r.id))
-  order by r.id desc limit ${param("limit")}`);
-const selectOne = statement<Row>(sql`
-  select ${columns} from ${pushRegistrations} r where r.tenant_id = ${param("tenantId")} and r.id = ${param("id")}`);
-const remove = statement(sql`
-  delete from ${pushRegistrations} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
+/** A registration as the terminal prints it, without its target. */
+const record = { registration_id: pushRegistrations.id, ...shownRegistration, is_proven: pushRegistrations.isProven };
+const hasTopic = sql`(${param("topic")} is null or exists (select 1 from ${pushTopics} t where t.topic = ${param("topic")}
+  and t.tenant_id = ${pushRegistrations.tenantId} and t.registration_id = ${pushRegistrations.id}))`;
+const selectSome = statement((q) =>
+  q
+    .select(record)
+    .from(pushRegistrations)
+    .where(
+      and(
+        ofStore(pushRegistrations),
+        matches(pushRegistrations.userId, "userId"),
+        matches(pushRegistrations.platform, "platform"),
+        hasTopic,
+      ),
+    )
+    .orderBy(desc(pushRegistrations.id))
+    .limit(sql.placeholder("limit")),
+);
+const selectOne = statement((q) => q.select(record).from(pushRegistrations).where(byId(pushRegistrations)));
+const remove = statement((q) => q.delete(pushRegistrations).where(byId(pushRegistrations)));
 
 export interface RegistrationFilter {
   topic?: string | undefined;
@@ -96,47 +94,41 @@ export interface RegistrationFilter {
 }
 
 /** The store's registrations, newest first. */
-export async function listRegistrations(ctx: Ctx, filter: RegistrationFilter = {}): Promise<RegistrationRecord[]> {
+export function listRegistrations({ db, tenant }: Ctx, filter: RegistrationFilter = {}) {
   const { topic = null, userId = null, platform = null, limit = usualLimit } = filter;
-  const rows = await all(ctx.db, selectSome, { tenantId: ctx.tenant.id, topic, userId, platform, limit });
-  return rows.map((row) => toRecord(ctx, row));
+  const { id: tenantId, language } = tenant;
+  return all(db, selectSome, { tenantId, language, topic, userId, platform, limit });
 }
 
 /**
  * Removes a registration; its device receives nothing until it registers again.
  * @throws notFound when there is none with this id.
  */
-export function removeRegistration(ctx: Ctx, id: string): Promise<RegistrationRecord> {
+export function removeRegistration(ctx: Ctx, id: string) {
+  const { id: tenantId, language, namespace } = ctx.tenant;
   return inTransaction(ctx, async (tx) => {
-    const row = await get(tx.db, selectOne, { tenantId: ctx.tenant.id, id });
-    if (!row) throw notFound("registration", id, { in: `store ${JSON.stringify(ctx.tenant.namespace)}` });
-    await run(tx.db, remove, { tenantId: ctx.tenant.id, id });
-    await recordAudit(tx, { event: "registration.removed", subject: id, details: { platform: row.platform } });
-    return toRecord(ctx, row);
+    const registration = await get(tx.db, selectOne, { tenantId, language, id });
+    if (!registration) throw notFound("registration", id, { in: `store ${JSON.stringify(namespace)}` });
+    await run(tx.db, remove, { tenantId, id });
+    const { platform } = registration;
+    await recordAudit(tx, { event: "registration.removed", subject: id, details: { platform } });
+    return registration;
   });
-}
-
-function toRecord({ tenant }: Ctx, { id, is_proven, topics, lang, ...row }: Row): RegistrationRecord {
-  const shown = { lang: lang ?? tenant.language, topics: JSON.parse(topics), is_proven: is_proven === 1 };
-  return { registration_id: id, ...row, ...shown };
 }
 
 const readPage = keysetList({
   name: "devices",
   fields: Object.keys(Device.properties),
-  json: sql`json_object('id', r.id, 'platform', r.platform, 'lang', coalesce(r.lang, ${param("language")}),
-    'topics', json(${topicsOf}),
-    'created_at', r.created_at, 'updated_at', r.updated_at)`,
+  json: sql`json_object('id', id, 'platform', platform, 'lang', ${lang}, 'topics', json(${topics}),
+    'created_at', created_at, 'updated_at', updated_at)`,
   // Otherwise the planner may read all registrations of the store.
-  from: sql`from ${pushRegistrations} r indexed by push_registrations_by_user`,
-  base: sql`r.tenant_id = ${param("tenantId")}`,
-  conditions: { userId: sql`r.user_id = ${param("userId")}` },
-  sorts: { created_at: sql`r.created_at` },
-  id: sql`r.id`,
+  from: sql`from ${pushRegistrations} indexed by push_registrations_by_user`,
+  conditions: { userId: sql`user_id = ${param("userId")}` },
+  sorts: { created_at: sql`created_at` },
 });
-const removeOwn = statement(sql`
-  delete from ${pushRegistrations}
-  where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id = ${param("id")}`);
+const removeOwn = statement((q) =>
+  q.delete(pushRegistrations).where(and(byId(pushRegistrations), ofUser(pushRegistrations))),
+);
 
 /** A page of the calling user's devices, newest first, without their targets. Errors: malformedRequest, validationFailed. */
 export function listOwnDevices(ctx: Ctx, query: ListQuery): Promise<ListPage> {

@@ -65,9 +65,9 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
       await deps.db.execute(pushClaims.ended(deps, task, { outcome, status: null, error }));
       return null;
     },
-    nextAttemptAt({ attempts, expires_at }, { retryAfterMs }) {
+    nextAttemptAt({ attempts, expiresAt }, { retryAfterMs }) {
       const next = deps.now() + (retryDelayMs(schedule, attempts, retryAfterMs) as number);
-      return next < Date.parse(expires_at) ? next : null;
+      return next < Date.parse(expiresAt) ? next : null;
     },
     recordDelivered: (task, answer) => recordSent(deps, task, answer),
     reschedule: (task, next, answer) => recordPostponed(deps, task, next, answer),
@@ -132,11 +132,11 @@ const drop = (error: string): DeadEnd => ({ outcome: "dropped", error });
 
 /** Prepares an attempt to send a delivery, or says why it cannot be sent. */
 function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
-  const { platform, registration_id: id } = task;
-  if (task.expires_at <= toTimestamp(deps.now())) return { outcome: "expired", error: null };
+  const { platform, registrationId: id } = task;
+  if (task.expiresAt <= toTimestamp(deps.now())) return { outcome: "expired", error: null };
   if (id === null || task.target === null) return drop("the registration was removed");
-  if (task.is_theirs === 0) return drop("the device no longer belongs to the user");
-  if (task.is_welcome === 0) return drop("the device's user is disabled");
+  if (!task.isTheirs) return drop("the device no longer belongs to the user");
+  if (!task.isWelcome) return drop("the device's user is disabled");
   const provider = deps.providers[platform];
   if (!provider) return { outcome: "failed", error: noProvider[platform] };
   const target = openTarget(deps.vault, id, task.target);
@@ -165,9 +165,9 @@ async function send(
   const isOrder = task.kind === "order";
   // A device that is off later gets only the last state of an order.
   const topic = isOrder && payload.tag !== undefined && payload.tag.length <= maxTopic ? payload.tag : undefined;
-  const { store_url: url } = task;
+  const { storeUrl: url } = task;
   const delivered = provider.deliver(target, payload, {
-    ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expires_at) - now()) / 1000)),
+    ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - now()) / 1000)),
     urgency: isOrder ? "high" : "normal",
     topic,
     // Some services refuse a message without a contact.

@@ -1,16 +1,15 @@
-import { sql } from "drizzle-orm";
-import type { PushPlatform } from "../../../config/push-config.ts";
+import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { WorkCtx } from "../../../context.ts";
 import { createPurge } from "../../../db/purge.ts";
 import { all, bind, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import type { Answer, Source } from "../../../delivery/channel.ts";
-import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../../delivery/claim.ts";
+import { claimStatement, claimStatements, claimTasks, isDue } from "../../../delivery/claim.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { tenants } from "../../tenants/table.ts";
 import { users } from "../../users/table.ts";
-import { pageRecipients, type Recipient, type Recipients } from "../messages/recipients.ts";
+import { pageRecipients } from "../messages/recipients.ts";
 import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 
 const batchSize = 500;
@@ -28,12 +27,21 @@ const pools = [
 ];
 export const isUnproven = ({ priority }: Pick<PushTask, "priority">): boolean => priority >= priorities.newOrder;
 
-const selectUnfinished = statement<{ id: string }>(sql`
-  select m.id from ${pushMessages} m join ${tenants} t on t.id = m.tenant_id
-  where m.position is not null and t.status = 'active' order by m.kind = 'order' desc, m.id limit ${param("max")}`);
-const selectMessage = statement<UnfinishedMessage>(sql`
-  select tenant_id as tenantId, kind, topic, user_id as userId, lang, position, expires_at as expiresAt
-  from ${pushMessages} where id = ${param("id")} and position is not null`);
+const selectUnfinished = statement((q) =>
+  q
+    .select({ id: pushMessages.id })
+    .from(pushMessages)
+    .innerJoin(tenants, eq(tenants.id, pushMessages.tenantId))
+    .where(and(isNotNull(pushMessages.position), eq(tenants.status, "active")))
+    .orderBy(sql`${pushMessages.kind} = 'order' desc`, pushMessages.id)
+    .limit(maxMessages),
+);
+const selectMessage = statement((q) =>
+  q
+    .select()
+    .from(pushMessages)
+    .where(and(eq(pushMessages.id, param("id")), isNotNull(pushMessages.position))),
+);
 const insertDeliveries = statement(sql`
   insert into ${pushDeliveries} (id, tenant_id, message_id, registration_id, platform, priority, status,
     next_attempt_at, created_at)
@@ -41,11 +49,12 @@ const insertDeliveries = statement(sql`
     json_extract(value, '$[2]'), json_extract(value, '$[3]'), 'waiting', ${param("now")}, ${param("now")}
   from json_each(${param("rows")}) where true
   on conflict (message_id, registration_id) do nothing`);
-const movePosition = statement(sql`
-  update ${pushMessages} set position = ${param("position")} where id = ${param("id")}`);
-
-type UnfinishedMessage = Recipients &
-  Record<"tenantId" | "position" | "expiresAt", string> & { kind: "order" | "message" };
+const movePosition = statement((q) =>
+  q
+    .update(pushMessages)
+    .set({ position: param("position") })
+    .where(eq(pushMessages.id, param("id"))),
+);
 
 /**
  * Makes the deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so
@@ -53,7 +62,7 @@ type UnfinishedMessage = Recipients &
  * @returns whether there are more to make.
  */
 export async function fanOut(ctx: WorkCtx): Promise<boolean> {
-  const unfinished = await all(ctx.db, selectUnfinished, { max: maxMessages });
+  const unfinished = await all(ctx.db, selectUnfinished);
   let isMore = unfinished.length === maxMessages;
   for (const { id } of unfinished) {
     // One batch of each at a time: a message to very many devices must not delay the others.
@@ -67,55 +76,74 @@ function fanOutMessage(ctx: WorkCtx, id: string): Promise<boolean> {
   return inTransaction(ctx, async ({ db }) => {
     const message = await get(db, selectMessage, { id });
     if (!message) return true;
-    const { tenantId, topic, userId, lang, position } = message;
     const now = toTimestamp(ctx.now());
-    const page =
-      message.expiresAt <= now
-        ? []
-        : await pageRecipients(db, tenantId, { topic, userId, lang }, { after: position, limit: batchSize });
+    const after = { after: message.position ?? "", limit: batchSize };
+    const page = message.expiresAt <= now ? [] : await pageRecipients(db, message, after);
     const next = page.length === batchSize ? (page.at(-1)?.id ?? null) : null;
-    const rows = page.filter(({ is_meant }) => is_meant === 1).map((recipient) => toRow(message, recipient));
-    await db.batch([
-      ...(rows.length > 0 ? [bind(insertDeliveries, { tenantId, id, rows: JSON.stringify(rows), now })] : []),
-      bind(movePosition, { id, position: next }),
-    ]);
+    const [proven, unproven] =
+      message.kind === "order" ? [priorities.order, priorities.newOrder] : [priorities.message, priorities.newMessage];
+    const rows = page
+      .filter(({ isMeant }) => isMeant)
+      .map(({ id, platform, isProven }) => [newId("psh"), id, platform, isProven ? proven : unproven]);
+    const values = { tenantId: message.tenantId, id, rows: JSON.stringify(rows), now };
+    await db.batch([bind(insertDeliveries, values), bind(movePosition, { id, position: next })]);
     return next === null;
   });
 }
 
-function toRow({ kind }: UnfinishedMessage, { id, platform, is_proven }: Recipient) {
-  const [proven, unproven] =
-    kind === "order" ? [priorities.order, priorities.newOrder] : [priorities.message, priorities.newMessage];
-  return [newId("psh"), id, platform, is_proven === 1 ? proven : unproven];
-}
-
 const hasDue = (pool: number) =>
-  sql`exists(select 1 from ${pushDeliveries} where tenant_id = t.id and priority in (${sql.raw(`${pools[pool]}`)}) and ${isDue})`;
+  sql<boolean>`exists(select 1 from ${pushDeliveries}
+    where tenant_id = t.id and priority in (${sql.raw(`${pools[pool]}`)}) and ${isDue})`.mapWith(Boolean);
 // Jumps from one store with waiting deliveries to the next; the planner would read all waiting deliveries.
 const waiting = sql`${pushDeliveries} indexed by push_deliveries_due where status = 'waiting'`;
-const selectReady = statement<{ id: string; proven: number; unproven: number }>(sql`
-  with recursive stores(id) as (
+const stores = sql`(with recursive stores(id) as (
     select min(tenant_id) from ${waiting}
     union all
     select (select min(tenant_id) from ${waiting} and tenant_id > stores.id)
     from stores where stores.id is not null
-  )
-  select t.id, ${hasDue(0)} as proven, ${hasDue(1)} as unproven
-  from stores s join ${tenants} t on t.id = s.id where t.status = 'active'`);
+  ) select id from stores) s`;
+const selectReady = statement((q) =>
+  q
+    .select({ id: sql<string>`t.id`, proven: hasDue(0), unproven: hasDue(1) })
+    .from(sql`${stores} join ${tenants} t on t.id = s.id`)
+    .where(sql`t.status = 'active'`),
+);
 const dueOf = (priority: number) => sql`select id from (select id from ${pushDeliveries}
   where tenant_id = ${param("tenantId")} and priority = ${sql.raw(String(priority))} and ${isDue}
   order by next_attempt_at limit ${param("max")})`;
 const claims = pools.map((priorities) =>
   claimStatement(pushDeliveries, sql`${sql.join(priorities.map(dueOf), sql` union all `)} limit ${param("max")}`),
 );
-const read = statement<Omit<PushTask, "attempts" | "lease">>(sql`
-  select d.id, d.platform, d.priority, d.tenant_id, m.id as message_id, m.kind, m.content, m.expires_at, r.id as registration_id,
-    r.target, r.lang, t.title as store, t.language, coalesce(t.url, 'https://' || t.domain) as store_url,
-    m.user_id is null or m.user_id is r.user_id as is_theirs, coalesce(u.status, 'active') = 'active' as is_welcome
-  from ${pushDeliveries} d join ${pushMessages} m on m.id = d.message_id join ${tenants} t on t.id = d.tenant_id
-  left join ${pushRegistrations} r on r.id = d.registration_id
-  left join ${users} u on u.id = r.user_id and u.tenant_id = d.tenant_id
-  where d.id in (select value from json_each(${param("ids")}))`);
+const read = statement((q) =>
+  q
+    .select({
+      id: pushDeliveries.id,
+      platform: pushDeliveries.platform,
+      priority: pushDeliveries.priority,
+      tenantId: pushDeliveries.tenantId,
+      messageId: pushMessages.id,
+      kind: pushMessages.kind,
+      content: pushMessages.content,
+      expiresAt: pushMessages.expiresAt,
+      // Null once the registration is gone, like its other fields.
+      registrationId: pushRegistrations.id,
+      target: pushRegistrations.target,
+      lang: pushRegistrations.lang,
+      store: tenants.title,
+      language: tenants.language,
+      storeUrl: sql<string | null>`coalesce(${tenants.url}, 'https://' || ${tenants.domain})`,
+      isTheirs: sql`${pushMessages.userId} is null or ${pushMessages.userId} is ${pushRegistrations.userId}`.mapWith(
+        Boolean,
+      ),
+      isWelcome: sql`coalesce(${users.status}, 'active') = 'active'`.mapWith(Boolean),
+    })
+    .from(pushDeliveries)
+    .innerJoin(pushMessages, eq(pushMessages.id, pushDeliveries.messageId))
+    .innerJoin(tenants, eq(tenants.id, pushDeliveries.tenantId))
+    .leftJoin(pushRegistrations, eq(pushRegistrations.id, pushDeliveries.registrationId))
+    .leftJoin(users, and(eq(users.id, pushRegistrations.userId), eq(users.tenantId, pushDeliveries.tenantId)))
+    .where(sql`${pushDeliveries.id} in (select value from json_each(${param("ids")}))`),
+);
 const markProven = statement(sql`
   update ${pushRegistrations} set is_proven = ${param("isProven")},
     delivered_at = case when ${param("isProven")} then ${param("now")} else delivered_at end
@@ -143,27 +171,7 @@ const removeFinished = statement(sql`
   delete from ${pushDeliveries} where id in (select id from ${pushDeliveries}
     where ${isOld("sent")} or ${isOld("failed")} or ${isOld("dropped")} or ${isOld("expired")} limit 1000)`);
 
-export interface PushTask extends Claim {
-  platform: PushPlatform;
-  priority: number;
-  tenant_id: string;
-  message_id: string;
-  kind: "order" | "message";
-  content: string;
-  expires_at: string;
-  /** Null once the registration is gone, like its other fields. */
-  registration_id: string | null;
-  /** Sealed. */
-  target: string | null;
-  lang: string | null;
-  store: string;
-  language: string;
-  store_url: string | null;
-  /** 0 when the device no longer belongs to the user of the message. */
-  is_theirs: number;
-  /** 0 when the device's user is disabled. */
-  is_welcome: number;
-}
+export type PushTask = Awaited<ReturnType<typeof claimPushes>>[number];
 
 /** The pools of stores that have deliveries due; reads one empty index when nothing waits. */
 export async function listReady(ctx: WorkCtx): Promise<Source[]> {
@@ -173,10 +181,9 @@ export async function listReady(ctx: WorkCtx): Promise<Source[]> {
   );
 }
 
-/** Claims the deliveries of a store and pool that have been due the longest. */
-export function claimPushes(ctx: WorkCtx, { tenantId, pool }: Source, max: number): Promise<PushTask[]> {
+export function claimPushes(ctx: WorkCtx, { tenantId, pool }: Source, max: number) {
   const claim = claims[pool] as (typeof claims)[number];
-  return claimTasks<PushTask>(ctx, { claim, read }, { tenantId, max });
+  return claimTasks(ctx, { claim, read }, { tenantId, max });
 }
 
 /** Records that a message has arrived, and that its registration receives messages. */
@@ -184,11 +191,7 @@ export function recordSent(ctx: WorkCtx, task: PushTask, answer: Answer): Promis
   return ctx.db.batch([pushClaims.delivered(ctx, task, answer), bindProven(ctx, task, 1)]);
 }
 
-function bindProven(
-  { now }: WorkCtx,
-  { tenant_id: tenantId, registration_id: registrationId }: PushTask,
-  isProven: 0 | 1,
-) {
+function bindProven({ now }: WorkCtx, { tenantId, registrationId }: PushTask, isProven: 0 | 1) {
   const times = { now: toTimestamp(now()), dayBefore: toTimestamp(now() - dayMs) };
   return bind(markProven, { tenantId, registrationId, isProven, ...times });
 }
@@ -205,7 +208,7 @@ export function recordPostponed(ctx: WorkCtx, task: PushTask, next: number, answ
 
 /** Ends a delivery to a target that does not exist any more, and removes its registration. */
 export function recordGone(ctx: WorkCtx, task: PushTask, answer: Answer): Promise<unknown> {
-  const { tenant_id: tenantId, registration_id: registrationId, target } = task;
+  const { tenantId, registrationId, target } = task;
   return ctx.db.batch([
     pushClaims.ended(ctx, task, { ...answer, outcome: "dropped" }),
     bind(removeGone, { tenantId, registrationId, target }),
