@@ -21,6 +21,11 @@ export function byId(table: StoreTable & { id: SQLiteColumn }): SQL {
   return and(ofStore(table), eq(table.id, param("id"))) as SQL;
 }
 
+/** With `ifMatch`, only rows of this version. */
+export function isVersion({ version }: { version: SQLiteColumn }): SQL {
+  return sql`${version} = coalesce(${param("ifMatch")}, ${version})`;
+}
+
 /** The rows of the user `userId` in the store `tenantId`. */
 export function ofUser(table: StoreTable & { userId: SQLiteColumn }): SQL {
   return and(ofStore(table), eq(table.userId, param("userId"))) as SQL;

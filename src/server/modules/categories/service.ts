@@ -161,7 +161,7 @@ export async function updateCategory(
     if (ifMatch !== null && ifMatch !== version) throw preconditionFailed();
     const columns = await categoryColumns(tx, id, patch);
     const names = columnsOf(columns);
-    const form = { table: sql`${categories}`, living, json: sql`rendered`, merge: true };
+    const form = { table: categories, json: sql`rendered`, merge: true };
     const update = compiledOnce(`update category ${names.join(" ")}`, () => updateStatement(names, form));
     const now = toTimestamp(tx.now());
     const values = { ...columns, ...textValues(tx, columns, lang), tenantId: tx.tenant.id, id, now, ifMatch };

@@ -1,6 +1,6 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { byId, ofStore, params } from "../../db/conditions.ts";
+import { byId, isVersion, ofStore, params } from "../../db/conditions.ts";
 import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed, wrongState } from "../../errors.ts";
@@ -25,8 +25,7 @@ const lockOrder = statement((q) =>
   q
     .update(orders)
     .set(touched)
-    .where(sql`${byId(orders)} and payment_status in ('paid', 'partially_refunded')
-      and version = coalesce(${param("ifMatch")}, version)`)
+    .where(and(byId(orders), inArray(orders.paymentStatus, ["paid", "partially_refunded"]), isVersion(orders)))
     .returning(),
 );
 const ofOrder = and(ofStore(orderLines), eq(orderLines.orderId, param("id")));

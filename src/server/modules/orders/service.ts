@@ -1,7 +1,7 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { type Ctx, mayRead } from "../../context.ts";
-import { byId, ofStore } from "../../db/conditions.ts";
+import { byId, isVersion, ofStore } from "../../db/conditions.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -18,8 +18,7 @@ import { orders } from "./table.ts";
 
 /** An update that changes an order only in the right state and version. `required` continues `Only …` in an error. */
 function transition(from: "pending" | "paid", required: string, set: SQLiteUpdateSetSource<typeof orders>) {
-  const isAllowed = sql`${byId(orders)} and ${visible} and ${eq(orders.status, from)}
-    and version = coalesce(${param("ifMatch")}, version)`;
+  const isAllowed = and(byId(orders), visible, eq(orders.status, from), isVersion(orders));
   const update = statement((q) =>
     q
       .update(orders)

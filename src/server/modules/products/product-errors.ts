@@ -1,5 +1,6 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, isNull, type SQL, sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { AppError, conflict, fieldFault, invalidField } from "../../errors.ts";
@@ -18,18 +19,21 @@ export const notForSale = {
   variant: "is not a variant of a published product of this store",
 } as const;
 
-const ofStore = sql`tenant_id = ${param("tenantId")}`;
-const living = sql`${ofStore} and deleted_at is null`;
+const isProduct = and(ofStore(products), isNull(products.deletedAt));
+const isVariant = and(ofStore(productVariants), isNull(productVariants.deletedAt));
 /** Finds the first of some values that a record has: its place, and the id and slug of the record. */
 const findFirst = (other: SQL, table: typeof products | typeof categories = products) =>
   statement<{ place: number; other: string; slug: string }>(sql`
     with found as (select key as place, ${other} as other from json_each(${param("values")}))
-    select place, other, (select slug from ${table} where ${ofStore} and id = other) as slug
+    select place, other, (select slug from ${table} where ${ofStore(table)} and id = other) as slug
     from found where other is not null order by place limit 1`);
-const bySku = findFirst(sql`coalesce((select id from ${products} where ${living} and sku = value),
-  (select product_id from ${productVariants} where ${living} and sku = value))`);
-const bySlug = findFirst(sql`(select id from ${products} where ${living} and slug = value)`);
-const categoryBySlug = findFirst(sql`(select id from ${categories} where ${ofStore} and slug = value)`, categories);
+const bySku = findFirst(sql`coalesce((select id from ${products} where ${isProduct} and sku = value),
+  (select product_id from ${productVariants} where ${isVariant} and sku = value))`);
+const bySlug = findFirst(sql`(select id from ${products} where ${isProduct} and slug = value)`);
+const categoryBySlug = findFirst(
+  sql`(select id from ${categories} where ${ofStore(categories)} and slug = value)`,
+  categories,
+);
 const uniques = [
   { column: "products.slug", field: "slug", kind: "product", find: bySlug },
   { column: "categories.slug", field: "slug", kind: "category", find: categoryBySlug },

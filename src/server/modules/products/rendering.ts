@@ -63,13 +63,15 @@ export function forEachView<T>(make: (view: View) => T): Record<View, T> {
 }
 
 /** SQL for the version that a view shows. */
-export const shownVersions = { whole: sql`version`, catalog: sql`version - hidden_versions` };
+export const shownVersions = { whole: sql<number>`version`, catalog: sql<number>`version - hidden_versions` };
+
+const rawText = (text: string) => sql<string>`${sql.raw(text)}`;
 
 /** SQL for the JSON of a stored product. Of `metadata`, the catalogue has the member `public`. */
-export const productViews: Record<View, SQL> = {
-  whole: sql`rendered`,
+export const productViews: Record<View, SQL<string>> = {
+  whole: rawText("rendered"),
   // In this form it costs a tenth of `json_remove`. The long text is joined last, because each joint copies.
-  catalog: sql.raw(`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
+  catalog: rawText(`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
     ',"allow_backorder":' || case when allow_backorder then 'true' else 'false' end ||
     ',"version":' || (version - hidden_versions) || ',"available":' || coalesce(${shown(ofProduct)}, 'null') || ',"variants":' || catalog_variants ||
     ',"metadata":' || case when metadata = '{}' or json_type(metadata, '$.public') is null then '{}'
@@ -77,16 +79,16 @@ export const productViews: Record<View, SQL> = {
 };
 
 /** SQL for the JSON of a stored variant. */
-export const variantViews: Record<View, SQL> = {
-  whole: sql`rendered`,
-  catalog: sql.raw(`json_set(json_remove(rendered, '$.stock'), '$.available', ${shown("stock - reserved")},
+export const variantViews: Record<View, SQL<string>> = {
+  whole: rawText("rendered"),
+  catalog: rawText(`json_set(json_remove(rendered, '$.stock'), '$.available', ${shown("stock - reserved")},
     '$.version', version - hidden_versions)`),
 };
 
 /** SQL for a text that changes with all that a product's document shows in a view, except its version and its views. */
-export const productStates: Record<View, SQL> = {
-  whole: sql.raw("json_array(updated_at, reserved, likes_count, case when has_variants then variants end)"),
-  catalog: sql.raw(
+export const productStates: Record<View, SQL<string>> = {
+  whole: rawText("json_array(updated_at, reserved, likes_count, case when has_variants then variants end)"),
+  catalog: rawText(
     `json_array(updated_at, ${shown(ofProduct)}, likes_count, case when has_variants then catalog_variants end)`,
   ),
 };

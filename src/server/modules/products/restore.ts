@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { desc, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
 import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, conflict, notFound } from "../../errors.ts";
@@ -16,47 +17,52 @@ import { getProduct } from "./service.ts";
 import { products, productVariants } from "./table.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
 
-const ofStore = sql`tenant_id = ${param("tenantId")}`;
 const selectUses = statement<{ open_orders: number; wishlists: number }>(sql`
-  select (select count(distinct o.id) from ${orders} o join ${orderLines} l on l.order_id = o.id
-      where o.tenant_id = ${param("tenantId")} and o.status in ('pending', 'paid') and l.product_id = ${param("id")}) as open_orders,
-    (select count(*) from ${wishlistItems} where ${ofStore} and product_id = ${param("id")}) as wishlists`);
+  select (select count(distinct ${orders.id}) from ${orders} join ${orderLines} l on l.order_id = ${orders.id}
+      where ${ofStore(orders)} and status in ('pending', 'paid') and l.product_id = ${param("id")}) as open_orders,
+    (select count(*) from ${wishlistItems} where ${ofStore(wishlistItems)} and product_id = ${param("id")}) as wishlists`);
 
-/** How many orders that are not completed, and how many wishlists, have a product. */
 export async function countUses(ctx: Ctx, id: string) {
   const uses = await get(ctx.db, selectUses, { tenantId: ctx.tenant.id, id });
   return uses ?? { open_orders: 0, wishlists: 0 };
 }
 
-const deleted = sql`from ${products} where ${ofStore} and deleted_at is not null`;
-const lastFirst = sql`order by deleted_at desc, id desc limit`;
+const isDeleted = sql`${ofStore(products)} and ${isNotNull(products.deletedAt)}`;
 const name = param("name");
-const selectDeleted = statement<{ id: string; slug: string }>(sql`
-  select id, slug ${deleted} and (id = ${name} or slug = ${name} or lower(sku) = lower(${name})) ${lastFirst} 1`);
-const selectLast = statement<{ slug: string }>(sql`select slug ${deleted} ${lastFirst} 10`);
+const selectDeleted = (condition: SQL, max: number) =>
+  statement((q) =>
+    q
+      .select({ id: products.id, slug: products.slug })
+      .from(products)
+      .where(sql`${isDeleted} and ${condition}`)
+      .orderBy(desc(products.deletedAt), desc(products.id))
+      .limit(max),
+  );
+const selectNamed = selectDeleted(sql`(id = ${name} or slug = ${name} or lower(sku) = lower(${name}))`, 1);
+const selectLast = selectDeleted(sql`true`, 10);
 
 /** The product with this id, slug or SKU that was deleted last. Errors: notFound. */
-export async function findDeleted(ctx: Ctx, named: string): Promise<{ id: string; slug: string }> {
+export async function findDeleted(ctx: Ctx, named: string) {
   const values = { tenantId: ctx.tenant.id, name: named };
-  const found = await get(ctx.db, selectDeleted, values);
+  const found = await get(ctx.db, selectNamed, values);
   if (found) return found;
   const last = (await all(ctx.db, selectLast, values)).map(({ slug }) => slug);
   const remedy = last.length === 0 ? "No product was deleted." : `Deleted last: ${last.join(", ")}`;
   throw notFound("deleted product", named, { in: `store ${JSON.stringify(ctx.tenant.namespace)}`, remedy });
 }
 
-const deletedProduct = sql`${deleted} and id = ${param("id")}`;
 // Pictures and categories may have been deleted meanwhile. For a `sku` that is set, triggers look whether it is taken.
 const restored = sql`deleted_at = null, sku = sku, updated_at = ${param("now")}, version = version + 1,
   images = (select json_group_array(json(value)) from (select value from json_each(images) where value ->> 'media_id' is null
-    or value ->> 'media_id' in (select id from ${media} where ${ofStore}) order by key))`;
+    or value ->> 'media_id' in (select id from ${media} where ${ofStore(media)}) order by key))`;
 // Not the variants that were deleted before the product.
 const restoreVariants = statement(sql`update ${productVariants} set ${restored}
-  where ${ofStore} and product_id = ${param("id")} and deleted_at = (select deleted_at ${deletedProduct})`);
+  where ${ofStore(productVariants)} and product_id = ${param("id")} and deleted_at = (
+    select deleted_at from ${products} where ${isDeleted} and id = ${param("id")})`);
 const restoreRow = statement(sql`update ${products} set ${restored}, category_ids = (
     select json_group_array(value) from (select value from json_each(category_ids)
-      where value in (select id from ${categories} where ${ofStore}) order by key))
-  where id in (select id ${deletedProduct})`);
+      where value in (select id from ${categories} where ${ofStore(categories)}) order by key))
+  where ${isDeleted} and id = ${param("id")}`);
 
 /** Brings a deleted product and its variants back. Errors: notFound, conflict for a slug or SKU that is taken. */
 export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedProduct> {
@@ -67,13 +73,10 @@ export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedP
     await explainConflicts(tx, {}, () => tx.db.batch(statements)).catch((cause: unknown) => {
       if (!(cause instanceof AppError) || cause.kind !== "conflict") throw cause;
       const isSlug = cause.details?.[0]?.field === "slug";
-      const change = `bodega product update -n ${tx.tenant.namespace} ${isSlug ? `${slug} --slug` : "<product> --sku"} <text>`;
-      const taken = isSlug ? "slug" : "SKU";
-      const remedy = `Change the ${taken} of the other product first: ${change}`;
-      throw conflict(`Product ${JSON.stringify(named)} cannot be restored: another product has its ${taken}.`, {
-        remedy,
-        cause,
-      });
+      const [taken, change] = isSlug ? ["slug", `${slug} --slug`] : ["SKU", "<product> --sku"];
+      const remedy = `Change the ${taken} of the other product first: bodega product update -n ${tx.tenant.namespace} ${change} <text>`;
+      const message = `Product ${JSON.stringify(named)} cannot be restored: another product has its ${taken}.`;
+      throw conflict(message, { remedy, cause });
     });
     const product = await getProduct(tx, id);
     await recordEvent(tx, { type: "product.created", subject: id, data: { version: product.version } });

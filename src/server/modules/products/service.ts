@@ -1,7 +1,7 @@
-import { sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import type { Result } from "../../db/session.ts";
-import { bind, get, param, statement } from "../../db/statement.ts";
+import { isVersion, notDeleted, ofStore, params } from "../../db/conditions.ts";
+import { bind, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../errors.ts";
 import { isId, newId } from "../../values/ids.ts";
@@ -13,7 +13,15 @@ import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts } from "./product-errors.ts";
-import { forEachView, productStates, productViews, type RenderedProduct, shownVersions, viewOf } from "./rendering.ts";
+import {
+  forEachView,
+  productStates,
+  productViews,
+  type RenderedProduct,
+  shownVersions,
+  type View,
+  viewOf,
+} from "./rendering.ts";
 import { findProductId, resolveCategories } from "./resolve.ts";
 import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
@@ -24,50 +32,62 @@ import { summarizedOnce } from "./variants/summaries.ts";
 import { insertVariants, variantRows } from "./variants/variant-input.ts";
 import { priceColumns, productPrice } from "./variants/variants.ts";
 
-const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
-
-const seen = { whole: living, catalog: sql`${living} and status = 'published'` };
+const seen = {
+  whole: notDeleted(products),
+  catalog: and(notDeleted(products), eq(products.status, "published")),
+};
+const stateOf = (view: View) => ({ state: productStates[view], version: shownVersions[view] });
+const states = forEachView((view) => statement((q) => q.select(stateOf(view)).from(products).where(seen[view])));
 /** The stored JSON, in the language of creation. */
-const selects = forEachView((view) =>
-  statement<RenderedProduct & { is_translated: number }>(sql`
-    select ${productViews[view]} as json, ${shownVersions[view]} as version, lang as language, ${productStates[view]} as state,
-      translations <> '{}' as is_translated
-    from ${products} where ${seen[view]}`),
+const selects = forEachView((view) => {
+  const isTranslated = sql<number>`translations <> '{}'`;
+  const columns = { json: productViews[view], ...stateOf(view), language: products.lang, isTranslated };
+  return statement((q) => q.select(columns).from(products).where(seen[view]));
+});
+const servedSelects = forEachView((view) => {
+  const columns = { json: servedJson(productViews[view]), ...stateOf(view), language: servedLanguage };
+  return statement((q) => q.select(columns).from(products).where(seen[view]));
+});
+const selectStock = statement((q) =>
+  q.select({ stock: products.stock, hasVariants: products.hasVariants }).from(products).where(notDeleted(products)),
 );
-const servedSelects = forEachView((view) =>
-  statement<RenderedProduct>(sql`
-    select ${servedJson(productViews[view])} as json, ${shownVersions[view]} as version, ${servedLanguage} as language,
-      ${productStates[view]} as state
-    from ${products} where ${seen[view]}`),
-);
-const states = forEachView((view) =>
-  statement<ProductState>(sql`
-    select ${productStates[view]} as state, ${shownVersions[view]} as version from ${products} where ${seen[view]}`),
-);
-const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
-  select stock, has_variants from ${products} where ${living}`);
 // The end of the id is random and makes slugs from equal titles unique.
 const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${products}
     where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null)
   then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
-const insertProduct = statement<RenderedProduct>(sql`
-  insert into ${products} (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits,
-    compare_at_minor, sku, stock, allow_backorder, images, tags, category_ids, metadata, translations, lang, is_indexed,
-    created_at, updated_at, published_at)
-  values (${param("id")}, ${param("tenantId")}, ${param("title")}, ${freeSlug}, ${param("description")},
-    ${param("status")}, ${param("priceMinor")}, ${param("currency")}, ${param("currencyDigits")},
-    ${param("compareAtMinor")}, ${param("sku")}, ${param("stock")}, ${param("allowBackorder")}, ${withSizes(param("images"))},
-    ${param("tags")}, ${param("categoryIds")}, ${param("metadata")}, ${param("translations")}, ${param("lang")}, 1, ${param("now")},
-    ${param("now")}, ${param("publishedAt")})
-  returning rendered as json, version, lang as language`);
-const deleteProductRow = statement<{ version: number; has_variants: number }>(sql`
-  update ${products} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
-  where ${living} and version = coalesce(${param("ifMatch")}, version) returning version, has_variants`);
-const deleteVariants = statement(sql`
-  update ${productVariants} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
-  where tenant_id = ${param("tenantId")} and product_id = ${param("id")} and deleted_at is null`);
+const insertProduct = statement((q) =>
+  q
+    .insert(products)
+    .values({
+      ...params("id", "tenantId", "title", "description", "status", "sku", "stock", "allowBackorder", "lang"),
+      ...params("priceMinor", "compareAtMinor", "currency", "currencyDigits", "publishedAt"),
+      ...params("tags", "categoryIds", "metadata", "translations"),
+      slug: freeSlug,
+      images: withSizes(param("images")),
+      isIndexed: true,
+      createdAt: param("now"),
+      updatedAt: param("now"),
+    })
+    .returning({ json: sql<string>`rendered`, version: products.version, language: products.lang }),
+);
+const deletion = { deletedAt: param("now"), updatedAt: param("now"), version: sql`version + 1` };
+const deleteProductRow = statement((q) =>
+  q
+    .update(products)
+    .set(deletion)
+    .where(and(notDeleted(products), isVersion(products)))
+    .returning({ version: products.version, hasVariants: products.hasVariants }),
+);
+const deleteVariants = statement((q) =>
+  q
+    .update(productVariants)
+    .set(deletion)
+    .where(
+      and(ofStore(productVariants), eq(productVariants.productId, param("id")), isNull(productVariants.deletedAt)),
+    ),
+);
 // Returns the variants that follow the product's price and had another.
-const syncVariantPrices = statement<{ id: string }>(sql`
+const syncVariantPrices = statement(sql`
   update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and product_id = ${param("productId")} and deleted_at is null
     and not has_own_price and ${priceColumns} is not ${productPrice}
@@ -102,9 +122,8 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   ];
   return explainConflicts(ctx, { ...row, skus: variants?.map(({ sku }) => sku) }, async () => {
     if (!variants) {
-      const [inserted] = (await ctx.db.batch(statements)) as [Result];
-      const { json, version, language } = inserted.rows[0] as unknown as RenderedProduct;
-      return { json, version, language };
+      const [inserted] = await ctx.db.batch(statements);
+      return rowsOf(insertProduct, inserted)[0] as RenderedProduct;
     }
     return inTransaction(ctx, async (tx) => {
       await tx.db.batch(statements);
@@ -117,66 +136,53 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
 /** One product by id or slug, with its texts in `lang`. Catalogue readers get published products only. Errors: notFound. */
 export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
   const id = isId("prod", named) ? named : await findProductId(ctx, named);
-  const view = viewOf(ctx);
-  const values = { tenantId: ctx.tenant.id, id };
-  const written = await get(ctx.db, selects[view], values);
-  if (!written) throw notFound("product", named);
-  if (!written.is_translated) return written;
-  const languages = languageChain(lang, ctx.tenant.language);
-  const served = await get(ctx.db, servedSelects[view], { ...values, languages });
+  const values = { tenantId: ctx.tenant.id, id, languages: languageChain(lang, ctx.tenant.language) };
+  const written = await get(ctx.db, selects[viewOf(ctx)], values);
+  const served = written?.isTranslated ? await get(ctx.db, servedSelects[viewOf(ctx)], values) : written;
   if (!served) throw notFound("product", named);
   return served;
 }
 
-interface ProductState {
-  state: string;
-  version: number;
-}
-
 /** The state that `getProduct` would show; undefined without such a product. Errors: notFound for an unknown slug. */
-export async function getProductState(ctx: Ctx, named: string): Promise<ProductState | undefined> {
+export async function getProductState(ctx: Ctx, named: string) {
   const id = await findProductId(ctx, named);
   return get(ctx.db, states[viewOf(ctx)], { tenantId: ctx.tenant.id, id });
 }
-
-type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;
 
 /**
  * Replaces all fields of a product but the slug. Variants are kept; if there are any, so are the product's own stock
  * and SKU.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, { ifMatch, lang }: WriteOptions) {
-  return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, lang, ifMatch });
+export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, options: WriteOptions) {
+  return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, ...options });
 }
 
 /**
  * Changes the given fields; `metadata` and `translations` are merged (RFC 7396). `lang` is the language of texts.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, { ifMatch, lang }: WriteOptions) {
-  const fields = Object.keys(patch);
-  return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
+export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, options: WriteOptions) {
+  return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, ...options }, Object.keys(patch));
 }
 
-/** Deletes a product and its variants, whose rows orders keep. Returns its id. Errors: notFound, preconditionFailed. */
+/** Marks a product and its variants as deleted, for the orders that have them. Returns its id. Errors: notFound, preconditionFailed. */
 export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   const id = await findProductId(ctx, named);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteProductRow, values);
     if (!deleted) throw (await get(tx.db, selectStock, values)) ? preconditionFailed() : notFound("product", id);
-    if (deleted.has_variants) await tx.db.batch(summarizedOnce([bind(deleteVariants, values)]));
+    if (deleted.hasVariants) await tx.db.batch(summarizedOnce([bind(deleteVariants, values)]));
     await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: deleted.version } });
     return id;
   });
 }
 
 /** Columns that the search index covers. */
-const searchedColumns = [
-  ...(["title", "description", "tags", "sku", "translations"] as const),
-  ...(["categoryIds", "status", "compareAtMinor"] as const),
-];
+const searched = ["title", "description", "tags", "sku", "translations", "categoryIds", "status"] as const;
+
+type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;
 
 async function write(ctx: Ctx, named: string, given: ProductChange, fields?: string[]) {
   const id = await findProductId(ctx, named);
@@ -189,17 +195,17 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     const updated = await updateProduct(tx, id, change, now);
     let product: RenderedProduct = updated;
     const data = { version: product.version, fields };
-    await recordEvent(tx, { type: "product.updated", subject: id, data, isShown: updated.is_shown === 1 });
-    if (updated.has_variants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
+    await recordEvent(tx, { type: "product.updated", subject: id, data, isShown: updated.isShown === 1 });
+    if (updated.hasVariants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
       const follow = bind(syncVariantPrices, { tenantId: tx.tenant.id, productId: id, now });
       const [, followed] = await tx.db.batch(summarizedOnce([follow]));
       // The product's JSON shows the prices of its variants.
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
     }
     // A price alone only matters to a product that may be on sale.
-    const isSearched = searchedColumns.some((name) => change.columns[name] !== undefined);
-    if (isSearched || (priceMinor !== undefined && updated.may_be_on_sale)) await indexProduct(tx, id);
-    if (before && !before.has_variants && before.stock !== stock) {
+    const isSearched = [...searched, "compareAtMinor" as const].some((name) => change.columns[name] !== undefined);
+    if (isSearched || (priceMinor !== undefined && updated.mayBeOnSale)) await indexProduct(tx, id);
+    if (before && !before.hasVariants && before.stock !== stock) {
       await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit", now));
     }
     return product;

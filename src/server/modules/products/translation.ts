@@ -36,11 +36,11 @@ const firstLanguage = sql`coalesce((select value from json_each(chain)
   order by key limit 1), lang)`;
 
 /** SQL for the language of the title that `servedJson` shows. */
-export const servedLanguage = sql`case when translations = '{}' then lang
+export const servedLanguage = sql<string>`case when translations = '{}' then lang
   else (select ${firstLanguage} from (select ${languages} as chain)) end`;
 
 /** SQL for the title that `servedJson` shows. */
-export const servedTitle = sql`case when translations = '{}' then title
+export const servedTitle = sql<string>`case when translations = '{}' then title
   else (select ${served("title")} from (select ${languages} as chain)) end`;
 
 /**
@@ -49,7 +49,7 @@ export const servedTitle = sql`case when translations = '{}' then title
  */
 export const servedJson = (
   document: SQL,
-) => sql`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (
+) => sql<string>`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (
   select json_set(${document}, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,
     '$.translations', json(case when tag = lang then translations else json_remove(
       json_set(translations, ${pathOf(sql.raw("lang"))},

@@ -1,15 +1,15 @@
-import { type SQL, sql } from "drizzle-orm";
+import { isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { byId, isVersion, notDeleted } from "../../db/conditions.ts";
 import { type CompiledStatement, compiledOnce, get, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed } from "../../errors.ts";
+import type { categories } from "../categories/table.ts";
 import { withSizes } from "./images.ts";
 import { columnName, columnsOf, maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";
 import { explainConflicts } from "./product-errors.ts";
 import { isChangeShown, productViews, type RenderedProduct, stockVersion } from "./rendering.ts";
 import { products } from "./table.ts";
 import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
-
-const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
 export interface ProductChange {
   columns: ProductColumns;
@@ -22,11 +22,7 @@ export interface ProductChange {
 }
 
 /** A product after its update, and what that may have changed beyond its row. */
-interface UpdatedProduct extends RenderedProduct {
-  has_variants: number;
-  may_be_on_sale: number;
-  is_shown: number;
-}
+type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "mayBeOnSale" | "isShown", number>;
 
 /**
  * Writes the columns of a product. All guards are in the one statement, so concurrent writes cannot pass between them.
@@ -37,14 +33,7 @@ export async function updateProduct(ctx: Ctx, id: string, change: ProductChange,
   const names = columnsOf(columns);
   // A replacement without SKU and stock keeps those of a product with variants, where they are not visible.
   const own = (["sku", "stock"] as const).filter((name) => names.includes(name) && (merge || columns[name] !== null));
-  const values = {
-    ...columns,
-    ...textValues(ctx, columns, lang),
-    tenantId: ctx.tenant.id,
-    id,
-    now,
-    ifMatch,
-  };
+  const values = { ...columns, ...textValues(ctx, columns, lang), tenantId: ctx.tenant.id, id, now, ifMatch };
   const name = `update product ${merge} ${own.join(" ")} ${names.join(" ")}`;
   const stmt = compiledOnce(name, () => compileUpdate(names, own, merge));
   const product = await explainConflicts(ctx, columns, () => get(ctx.db, stmt, values));
@@ -68,22 +57,23 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
   if (names.join() === "stock") special.version = stockVersion(sql`${param("stock")} - reserved`);
   // A PUT may contain what a GET shows as the stock of a product with variants: their sum.
   const sum = merge ? sql`` : sql` or variants_stock is ${param("stock")}`;
-  const guards = own.map((name) => sql`(not has_variants${name === "stock" ? sum : sql``})`);
-  const more = sql`, has_variants, has_variants or compare_at_minor is not null as may_be_on_sale,
-    ${isChangeShown} as is_shown`;
-  const form = { table: sql`${products}`, living, json: productViews.whole, merge, special, guards, more };
+  const guards = [isNull(products.deletedAt)];
+  for (const name of own) guards.push(sql`(not has_variants${name === "stock" ? sum : sql``})`);
+  const more = sql`, has_variants as hasVariants, has_variants or compare_at_minor is not null as mayBeOnSale,
+    ${isChangeShown} as isShown`;
+  const form = { table: products, json: productViews.whole, merge, special, guards, more };
   return updateStatement<UpdatedProduct>(names, form);
 }
 
-const selectCurrent = statement<{ version: number; lang: string; has_variants: number }>(sql`
-  select version, lang, has_variants from ${products} where ${living}`);
+const current = { version: products.version, lang: products.lang, hasVariants: products.hasVariants };
+const selectCurrent = statement((q) => q.select(current).from(products).where(notDeleted(products)));
 
 async function failedUpdateError(ctx: Ctx, id: string, change: ProductChange, own: readonly string[]) {
   const current = await get(ctx.db, selectCurrent, { tenantId: ctx.tenant.id, id });
   if (!current) return notFound("product", id);
   if (change.ifMatch !== null && change.ifMatch !== current.version) return preconditionFailed();
   const [field] = own;
-  if (current.has_variants && field) return variantFieldError(field);
+  if (current.hasVariants && field) return variantFieldError(field);
   const lang = change.merge ? current.lang : (change.lang ?? current.lang);
   const clash = ownLanguageError(change.columns.translations, lang);
   if (clash || !change.merge) return clash ?? preconditionFailed();
@@ -113,10 +103,7 @@ export function textValues(
 }
 
 interface TextUpdate {
-  /** The table of the record. */
-  table: SQL;
-  /** The condition on the record. */
-  living: SQL;
+  table: typeof products | typeof categories;
   /** SQL for the record as JSON text. */
   json: SQL;
   /** Merge as PATCH does, or replace as PUT does. */
@@ -133,9 +120,9 @@ export function updateStatement<Row = RenderedProduct>(
   names: readonly string[],
   update: TextUpdate,
 ): CompiledStatement<Row> {
-  const { table, living, json, merge, special = {}, guards = [], more = sql`` } = update;
+  const { table, json, merge, special = {}, guards = [], more = sql`` } = update;
   const merged = merge ? mergedTranslations(names) : undefined;
-  const all = [living, sql`version = coalesce(${param("ifMatch")}, version)`, ...guards];
+  const all = [byId(table), isVersion(table), ...guards];
   const changes = Object.values({
     ...Object.fromEntries(names.map((name) => [name, sql`${columnName(name)} = ${param(name)}`])),
     ...(merge && Object.fromEntries(textsOf(names).map((name) => [name, ownText(name)]))),
@@ -152,7 +139,7 @@ export function updateStatement<Row = RenderedProduct>(
   // Merging large texts takes milliseconds, so it is done once.
   const start = merged
     ? sql`with merged as materialized (select json_group_object(key, json(value)) as texts, count(*) as languages
-        from (select ${merged} as merged from ${table} where ${living}), json_each(merged) where value <> '{}')`
+        from (select ${merged} as merged from ${table} where ${byId(table)}), json_each(merged) where value <> '{}')`
     : sql``;
   return statement(sql`${start}
     update ${table} set ${sql.join(changes, sql`, `)} where ${sql.join(all, sql` and `)}
