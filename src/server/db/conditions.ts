@@ -16,6 +16,11 @@ export function ofStore(table: StoreTable): SQL {
   return eq(table.tenantId, param("tenantId"));
 }
 
+/** The rows of the store `tenantId` that are not deleted. */
+export function ofStoreNotDeleted(table: StoreTable & { deletedAt: SQLiteColumn }): SQL {
+  return and(ofStore(table), isNull(table.deletedAt)) as SQL;
+}
+
 /** The row `id` of the store `tenantId`. */
 export function byId(table: StoreTable & { id: SQLiteColumn }): SQL {
   return and(ofStore(table), eq(table.id, param("id"))) as SQL;

@@ -1,10 +1,7 @@
 import { internalError, invalidField } from "../../errors.ts";
 import { largestMinor, splitAmount } from "../../values/money.ts";
 
-/**
- * Adds up an order, in minor units. Discount and tax are split over the lines so that they add up to the order exactly.
- * @throws validationFailed for points worth more than the goods, and for amounts too large to be exact.
- */
+/** Adds up an order in minor units. Errors: validationFailed for points worth more than the goods, or huge amounts. */
 export function orderAmounts(
   items: readonly { priceMinor: number; quantity: number }[],
   given: { shipping: number; tax: number; points: { count: number; value: number }; digits: number },

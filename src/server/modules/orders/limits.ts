@@ -34,10 +34,7 @@ const selectExcess = statement<{ position: number; most: number }>(sql`
     where h.position is not null and not p.allow_backorder)
   select position, most from limited where quantity > most limit 1`);
 
-/**
- * Whose limits an order counts towards: the customer, or a keyed hash of the guest's address. Null for orders of staff and
- * the terminal, and for guests of a backend that does not send their address.
- */
+/** Whose limits an order counts towards; null for staff, and for guests whose address a backend does not send. */
 export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null): string | null {
   const { actor } = ctx;
   if (actor.kind !== "app") return isCustomer(ctx) ? userId : null;
@@ -57,10 +54,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/**
- * Counts an order of a buyer outside its transaction, so that refused ones count: they tell how much is in stock. Pages
- * show totals by dry runs, of which there are six for each order. Errors: tooManyRequests with `retryAfter`.
- */
+/** Runs outside the transaction, because refused orders also tell how much is in stock. Errors: tooManyRequests. */
 export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;

@@ -21,10 +21,7 @@ const readPage = keysetList({
   sorts: { created_at: sql`created_at`, updated_at: sql`updated_at`, number: sql`number` },
 });
 
-/**
- * One page of the store's orders by keyset, newest first by default. Customers see their own only.
- * @throws malformedRequest, validationFailed, notFound for a customer who asks for another's orders.
- */
+/** Customers see their own. Errors: malformedRequest, validationFailed, notFound for another customer's orders. */
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
   // A malformed id finds nothing; only NUL must not reach the database.
   const userId = subjectOf(ctx, query.customer_id, subject)?.replaceAll("\0", "");

@@ -15,11 +15,7 @@ export function requireStore(ctx: Pick<Ctx, "actor">): void {
   if (isCustomer(ctx)) throw forbidden("Only staff and app keys may do this.");
 }
 
-/**
- * The customer of `customer_id`, otherwise of the `user_id` that an app key sends, otherwise null. A signed-in customer
- * is always the customer.
- * @throws notFound for a customer who names another user.
- */
+/** The customer of an order: a signed-in customer, or whom an app key names. Errors: notFound for another user. */
 export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {
   const own = ownOnly(ctx);
   const named = customerId ?? subject ?? null;

@@ -7,10 +7,7 @@ type Row = typeof orderLines.$inferSelect;
 export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "sku" | "quantity" | "isCounted"> &
   Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor">;
 
-/**
- * Calculates a refund of the lines asked for, or of all that is left with shipping; `left` is in minor units.
- * @throws validationFailed for an unknown or repeated line, wrongState for a quantity larger than what is left.
- */
+/** Refunds these lines, or all that is `left` (minor units) with shipping. Errors: validationFailed, wrongState. */
 export function planRefund(
   lines: readonly PaidLine[],
   left: number,

@@ -50,10 +50,7 @@ const updateOrder = statement(sql`
     status = case when ${param("isFull")} and status = 'paid' then 'cancelled' else status end
   where ${byId(orders)}`);
 
-/**
- * Refunds lines of an order, or all that is left. Used points are returned, and earned points reversed, in proportion.
- * @throws forbidden for customers, notFound, preconditionFailed, validationFailed, wrongState.
- */
+/** Errors: forbidden for customers, notFound, preconditionFailed, validationFailed, wrongState. */
 export async function refundOrder(
   ctx: Ctx,
   id: string,
@@ -106,10 +103,7 @@ async function cannotRefund(tx: Ctx, values: { tenantId: string; id: string; ifM
   return orderStateError(id, state.status, "paid orders can be refunded");
 }
 
-/**
- * Returns used points by the refunded share of the goods, and reverses earned ones by that of the total. Those
- * that the customer has spent are reversed by a later refund, or when another order returns points.
- */
+/** Reverses earned points that the customer still has; those that are spent, by a later refund or return of points. */
 async function movePoints(
   tx: Ctx,
   refundId: string,

@@ -71,10 +71,7 @@ export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null)
   return change(ctx, cancelling, { id, ifMatch }, (tx, order) => closeUnpaid(tx, order, "cancel"));
 }
 
-/**
- * Marks an order as paid: stock is sold, points are earned. Repeating the reference returns the order unchanged.
- * @throws forbidden for customers, notFound, conflict for a reference of another order, preconditionFailed, wrongState.
- */
+/** Repeating a reference changes nothing. Errors: as fulfillOrder; conflict for the reference of another order. */
 export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, ifMatch: number | null = null) {
   requireStore(ctx);
   const reference =

@@ -4,7 +4,6 @@ import { input, output, text, textUpTo, whole } from "../../values/schema.ts";
 const alt = textUpTo(500, "Text for people who cannot see the picture.");
 const mediaId = Type.String({ description: "`med_…` of an uploaded picture." });
 
-/** A picture of a product or variant: an uploaded one, or an address elsewhere. */
 export const ImageInput = input("ImageInput", {
   media_id: Type.Optional(mediaId),
   url: Type.Optional(

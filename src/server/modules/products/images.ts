@@ -8,7 +8,6 @@ import { pictureUrl } from "../media/model.ts";
 import { media } from "../media/table.ts";
 import type { ImageInput } from "./image-model.ts";
 
-/** Message of a picture that the store does not have; a trigger finds it. */
 export const unknownPicture = "contains the media_id of a picture that this store does not have";
 
 /** The stored JSON of pictures, in order. `field` names them in errors. Errors: validationFailed. */

@@ -18,7 +18,6 @@ export const translationsTooLarge = "would be larger than 512 KiB once merged";
 
 type Row = typeof products.$inferSelect;
 
-/** Column values of the given fields. */
 export type ProductColumns = Partial<
   Pick<
     Row,
@@ -61,12 +60,10 @@ export function columnsOf<Columns extends object>(columns: Columns): (keyof Colu
   return (Object.keys(columns) as (keyof Columns & string)[]).filter((name) => columns[name] !== undefined);
 }
 
-/** SQL for a column: `priceMinor` is `price_minor`. */
 export function columnName(name: string): SQL {
   return sql.raw(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
-/** Minor units of a compare-at price in the store's current currency. Errors: validationFailed naming the field. */
 export function compareAtMinor(ctx: Ctx, field: string, amount: number | null): number | null {
   return amount === null ? null : parseMoney(field, amount, currencyDigits(ctx.tenant.currency));
 }
@@ -76,12 +73,10 @@ export function normalizeSku(sku: string): string {
   return sku.normalize("NFC").trim();
 }
 
-/** The stored form of a SKU. Errors: validationFailed naming the field. */
 export function skuText(field: string, sku: string | null): string | null {
   return sku === null ? null : requireText(field, normalizeSku(sku), 100);
 }
 
-/** Stock on hand, null where it is not counted. Errors: validationFailed naming the field. */
 export function stockCount(field: string, stock: number | null): number | null {
   return stock === null ? null : requireWhole(field, stock, 0, maxStock);
 }

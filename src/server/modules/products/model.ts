@@ -25,7 +25,6 @@ const price = Type.Number({
 });
 /** Maximum length of a title, in UTF-16 units. */
 export const maxTitle = 300;
-/** Maximum number of categories of a product. */
 export const maxCategories = 50;
 const title = line(maxTitle);
 const description = textUpTo(50_000);
@@ -69,14 +68,12 @@ export const translations = Type.Record(languageTag, texts, {
 });
 const optionalFields = Type.Partial(Type.Object({ ...others, translations }));
 
-/** Body of a replace: `{title, price}` is enough. */
 export const ProductReplacement = Type.Composite([Type.Object({ title, price }), optionalFields], {
   $id: "ProductReplacement",
   additionalProperties: false,
 });
 export type ProductReplacement = Static<typeof ProductReplacement>;
 
-/** Body of a create: `{title, price}` is enough. */
 export const ProductInput = Type.Composite(
   [
     Type.Object({ title, price }),

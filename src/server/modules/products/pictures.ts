@@ -13,13 +13,11 @@ import { getProduct, patchProduct } from "./service.ts";
 import type { StockItem } from "./stock.ts";
 import { getVariant, patchVariant } from "./variants/variants.ts";
 
-/** The pictures of a product or variant, in order. Errors: notFound. */
 export async function listPictures(ctx: Ctx, { productId, variantId }: StockItem): Promise<Image[]> {
   const read = variantId === null ? getProduct(ctx, productId) : getVariant(ctx, { productId, variantId });
   return (JSON.parse((await read).json) as { images: Image[] }).images;
 }
 
-/** Changes the pictures of a product or variant, and returns them. Errors: notFound, validationFailed. */
 function changePictures(ctx: Ctx, item: StockItem, change: (images: Image[]) => ImageInput[]): Promise<Image[]> {
   const { productId, variantId } = item;
   return inTransaction(ctx, async (tx) => {
@@ -61,7 +59,6 @@ export async function readPictureFile(path: string): Promise<Uint8Array> {
   });
 }
 
-/** The outcome of importing a folder: files by name within it. */
 export interface FolderImport {
   products: number;
   files: number;
@@ -70,11 +67,7 @@ export interface FolderImport {
 
 const types = [".jpg", ".jpeg", ".png", ".webp", ".gif"];
 
-/**
- * Adds the pictures of a folder to the products and variants whose SKU they are named by: `MUG-1.jpg`, `MUG-1_2.jpg` and
- * further numbers, or any files in a folder `MUG-1`. Pictures that a product has are not added again.
- * @throws validationFailed for a folder that cannot be read; unavailable.
- */
+/** Adds `MUG-1.jpg`, `MUG-1_2.jpg` and `MUG-1/any.jpg` to the item with the SKU MUG-1. Errors: validationFailed. */
 export async function importPictures(ctx: Ctx, folder: string, onFile: (done: number, total: number) => void) {
   const paths = listFiles(folder);
   const result: FolderImport = { products: 0, files: 0, errors: [] };

@@ -1,6 +1,6 @@
-import { and, isNull, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
-import { ofStore } from "../../db/conditions.ts";
+import { ofStore, ofStoreNotDeleted } from "../../db/conditions.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { AppError, conflict, fieldFault, invalidField } from "../../errors.ts";
@@ -19,8 +19,8 @@ export const notForSale = {
   variant: "is not a variant of a published product of this store",
 } as const;
 
-const isProduct = and(ofStore(products), isNull(products.deletedAt));
-const isVariant = and(ofStore(productVariants), isNull(productVariants.deletedAt));
+const isProduct = ofStoreNotDeleted(products);
+const isVariant = ofStoreNotDeleted(productVariants);
 /** Finds the first of some values that a record has: its place, and the id and slug of the record. */
 const findFirst = (other: SQL, table: typeof products | typeof categories = products) =>
   statement<{ place: number; other: string; slug: string }>(sql`

@@ -57,12 +57,10 @@ export function viewOf(ctx: Pick<Ctx, "actor">): View {
   return isCatalogOnly(ctx) ? "catalog" : "whole";
 }
 
-/** The result of `make` for each view, such as a statement. */
 export function forEachView<T>(make: (view: View) => T): Record<View, T> {
   return { whole: make("whole"), catalog: make("catalog") };
 }
 
-/** SQL for the version that a view shows. */
 export const shownVersions = { whole: sql<number>`version`, catalog: sql<number>`version - hidden_versions` };
 
 const rawText = (text: string) => sql<string>`${sql.raw(text)}`;
@@ -78,7 +76,6 @@ export const productViews: Record<View, SQL<string>> = {
       else json_object('public', json(metadata -> '$.public')) end || '}')`),
 };
 
-/** SQL for the JSON of a stored variant. */
 export const variantViews: Record<View, SQL<string>> = {
   whole: rawText("rendered"),
   catalog: rawText(`json_set(json_remove(rendered, '$.stock'), '$.available', ${shown("stock - reserved")},

@@ -1,6 +1,6 @@
-import { and, desc, isNull, type SQL, sql } from "drizzle-orm";
+import { desc, type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
-import { ofStore } from "../../db/conditions.ts";
+import { ofStore, ofStoreNotDeleted } from "../../db/conditions.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
@@ -12,8 +12,8 @@ import { isSlug } from "./slug.ts";
 import type { StockItem } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 
-const isProduct = and(ofStore(products), isNull(products.deletedAt));
-const isVariant = and(ofStore(productVariants), isNull(productVariants.deletedAt));
+const isProduct = ofStoreNotDeleted(products);
+const isVariant = ofStoreNotDeleted(productVariants);
 const selectBy = (condition: SQL) =>
   statement((q) => q.select({ id: products.id }).from(products).where(sql`${isProduct} and ${condition}`));
 const selectById = selectBy(sql`id = ${param("name")}`);

@@ -1,6 +1,6 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { isVersion, notDeleted, ofStore, params } from "../../db/conditions.ts";
+import { isVersion, notDeleted, ofStoreNotDeleted, params } from "../../db/conditions.ts";
 import { bind, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../errors.ts";
@@ -9,7 +9,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
 import { parseLanguage } from "../tenants/input.ts";
 import { withSizes } from "./images.ts";
-import { type ProductColumns, productColumns } from "./input.ts";
+import { columnsOf, type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explainConflicts } from "./product-errors.ts";
@@ -30,7 +30,7 @@ import { languageChain, servedJson, servedLanguage } from "./translation.ts";
 import { ownLanguageError, type ProductChange, updateProduct, variantFieldError } from "./update.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
 import { insertVariants, variantRows } from "./variants/variant-input.ts";
-import { priceColumns, productPrice } from "./variants/variants.ts";
+import { deletion, priceColumns, productPrice } from "./variants/variants.ts";
 
 const seen = {
   whole: notDeleted(products),
@@ -70,7 +70,6 @@ const insertProduct = statement((q) =>
     })
     .returning({ json: sql<string>`rendered`, version: products.version, language: products.lang }),
 );
-const deletion = { deletedAt: param("now"), updatedAt: param("now"), version: sql`version + 1` };
 const deleteProductRow = statement((q) =>
   q
     .update(products)
@@ -82,9 +81,7 @@ const deleteVariants = statement((q) =>
   q
     .update(productVariants)
     .set(deletion)
-    .where(
-      and(ofStore(productVariants), eq(productVariants.productId, param("id")), isNull(productVariants.deletedAt)),
-    ),
+    .where(and(ofStoreNotDeleted(productVariants), eq(productVariants.productId, param("id")))),
 );
 // Returns the variants that follow the product's price and had another.
 const syncVariantPrices = statement(sql`
@@ -149,19 +146,12 @@ export async function getProductState(ctx: Ctx, named: string) {
   return get(ctx.db, states[viewOf(ctx)], { tenantId: ctx.tenant.id, id });
 }
 
-/**
- * Replaces all fields of a product but the slug. Variants are kept; if there are any, so are the product's own stock
- * and SKU.
- * @throws notFound, preconditionFailed, validationFailed, conflict.
- */
+/** Keeps the slug and the variants. Errors: notFound, preconditionFailed, validationFailed, conflict. */
 export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, options: WriteOptions) {
   return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, ...options });
 }
 
-/**
- * Changes the given fields; `metadata` and `translations` are merged (RFC 7396). `lang` is the language of texts.
- * @throws notFound, preconditionFailed, validationFailed, conflict.
- */
+/** Merges metadata and translations (RFC 7396). Errors: notFound, preconditionFailed, validationFailed, conflict. */
 export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, options: WriteOptions) {
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, ...options }, Object.keys(patch));
 }
@@ -180,7 +170,7 @@ export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | n
 }
 
 /** Columns that the search index covers. */
-const searched = ["title", "description", "tags", "sku", "translations", "categoryIds", "status"] as const;
+const searched = "title description tags sku translations categoryIds status compareAtMinor".split(" ");
 
 type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;
 
@@ -203,7 +193,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
     }
     // A price alone only matters to a product that may be on sale.
-    const isSearched = [...searched, "compareAtMinor" as const].some((name) => change.columns[name] !== undefined);
+    const isSearched = columnsOf(change.columns).some((name) => searched.includes(name));
     if (isSearched || (priceMinor !== undefined && updated.mayBeOnSale)) await indexProduct(tx, id);
     if (before && !before.hasVariants && before.stock !== stock) {
       await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit", now));

@@ -1,14 +1,10 @@
-/** Maximum length of a slug made from a title, in characters. */
 const maxLength = 80;
 /** Characters of a title that are folded, which can make eighteen of one. */
 const maxRead = 300;
 
 const germanSpelling: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", ß: "ss" };
 
-/**
- * The slug of a title (`Crème brûlée` → `creme-brulee`), in German with its own spellings (`Drücke` → `druecke`). Empty
- * when the title has neither letter nor digit.
- */
+/** `Crème brûlée` → `creme-brulee`, in German `Drücke` → `druecke`. Empty without letters and digits. */
 export function slugFrom(title: string, lang = "en"): string {
   const read = title.slice(0, maxRead).normalize("NFC").toLowerCase();
   const spelt = /^de(?:-|$)/.test(lang) ? read.replace(/[äöüß]/g, (letter) => germanSpelling[letter] ?? letter) : read;
@@ -21,7 +17,6 @@ export function slugFrom(title: string, lang = "en"): string {
   return [...words.join("-")].slice(0, maxLength).join("").replace(/-+$/, "");
 }
 
-/** The slug that a product gets from its title. */
 export function defaultSlug(title: string, lang: string): string {
   return slugFrom(title, lang) || "product";
 }

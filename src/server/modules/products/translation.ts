@@ -30,23 +30,17 @@ function served(text: "title" | "description"): SQL {
     from json_each(chain) where found is not null order by key limit 1), ${column})`;
 }
 
-/** SQL for the first language of `chain` that has a title. */
 const firstLanguage = sql`coalesce((select value from json_each(chain)
   where value = lang or json_extract(translations, ${pathOf(sql.raw("value"), "title")}) is not null
   order by key limit 1), lang)`;
 
-/** SQL for the language of the title that `servedJson` shows. */
 export const servedLanguage = sql<string>`case when translations = '{}' then lang
   else (select ${firstLanguage} from (select ${languages} as chain)) end`;
 
-/** SQL for the title that `servedJson` shows. */
 export const servedTitle = sql<string>`case when translations = '{}' then title
   else (select ${served("title")} from (select ${languages} as chain)) end`;
 
-/**
- * SQL for a product's JSON in a view, with each text in the first of the `languages` that has it, otherwise in the language
- * of creation. Rows without translations are returned as stored, as are those in the only language asked for.
- */
+/** SQL for a product's JSON with each text in the first of the `languages` that has it, otherwise as it was created. */
 export const servedJson = (
   document: SQL,
 ) => sql<string>`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (

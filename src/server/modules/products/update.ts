@@ -13,21 +13,15 @@ import { languageChain, pathOf, servedJson, servedLanguage } from "./translation
 
 export interface ProductChange {
   columns: ProductColumns;
-  /** Merge as PATCH does, or replace as PUT does. */
   merge: boolean;
-  /** The language of the given texts, if the caller named one. */
   lang?: string | undefined;
-  /** The version that the product must have; null for any. */
   ifMatch: number | null;
 }
 
 /** A product after its update, and what that may have changed beyond its row. */
 type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "mayBeOnSale" | "isShown", number>;
 
-/**
- * Writes the columns of a product. All guards are in the one statement, so concurrent writes cannot pass between them.
- * @throws notFound, preconditionFailed, conflict, validationFailed.
- */
+/** All guards are in the one statement. Errors: notFound, preconditionFailed, conflict, validationFailed. */
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = columnsOf(columns);
@@ -104,14 +98,11 @@ export function textValues(
 
 interface TextUpdate {
   table: typeof products | typeof categories;
-  /** SQL for the record as JSON text. */
   json: SQL;
-  /** Merge as PATCH does, or replace as PUT does. */
   merge: boolean;
   /** How columns are changed that are not just replaced. */
   special?: Record<string, SQL>;
   guards?: SQL[];
-  /** Further columns of the answer. */
   more?: SQL;
 }
 
@@ -162,7 +153,6 @@ function isOwnText(text: "title" | "description"): SQL {
     and json_extract(translations, ${pathOf(sql`${target}`, text)}) is null))`;
 }
 
-/** SQL for the translations after a PATCH of them, and of texts in another language. Undefined if none is written. */
 function mergedTranslations(names: readonly string[]): SQL | undefined {
   const texts = textsOf(names);
   const isGiven = names.includes("translations");

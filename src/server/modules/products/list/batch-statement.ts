@@ -24,7 +24,6 @@ export const returnedRows = 500;
 /** Rows that one statement scans in sort order: fewer, if it looks up the words of each in the search index. */
 export const rowsOf = (shape: ListShape) => (hasOrder(shape) || shape.filters.words === undefined ? scannedRows : 200);
 
-/** The matches among a batch of rows in sort order. */
 export interface BatchRow extends PageRow {
   /** How many of its rows are on the page. */
   found: number;
@@ -39,7 +38,6 @@ interface ScanRow extends Pick<BatchRow, "found" | "cut"> {
   matches: string | null;
 }
 
-/** Counts the matches of the filter on a column, up to `max`. */
 export function measureStatement(column: FilterColumn, filters: ProductFilters): CompiledStatement<{ found: number }> {
   return compiledOnce(`measure ${column} ${Object.keys(filters)}`, () => {
     const conditions = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
@@ -55,7 +53,6 @@ export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
   return compiledOnce(name, () => compileBatch(shape));
 }
 
-/** The options of variants, each as a JSON array of pairs. */
 const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(options_key)
   from ${productVariants} where product_id = products.id and deleted_at is null) else '[]' end`;
 /** The part of each match to read besides counting it: its number, or the columns of facets. */
@@ -114,10 +111,7 @@ interface IndexWalk extends Pick<ListShape, "filters" | "descending" | "isContin
   isSorted?: boolean;
 }
 
-/**
- * A batch of the rows of an index in order as `select number, value …`, the position at which it ends (null at the end of
- * the index), the conditions that the index does not have, and whether the caller may see every row.
- */
+/** The rows of an index in order, their last position, and the conditions that the index does not have. */
 function indexRows(walk: IndexWalk): { rows: SQL; cut: SQL; others: SQL[]; isVisible: boolean } {
   const { column, filters, descending, isContinued, size, isSorted = true } = walk;
   if (filters.terms !== undefined && isSorted) return searchRows(walk);

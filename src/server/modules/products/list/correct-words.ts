@@ -8,7 +8,6 @@ import { stemsNear } from "./stem.ts";
 
 /** Words of one search that are corrected; each takes some hundred look-ups. */
 const maxCorrected = 3;
-/** Other words that are searched instead of one. */
 const maxNear = 8;
 /** Words that are looked up in one turn of the event loop; all hundreds would hold up others for many milliseconds. */
 const lookUps = 50;

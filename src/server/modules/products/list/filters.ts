@@ -29,7 +29,6 @@ export interface ProductFilters {
   tags?: string;
   /** Ids: a category and those below it. */
   categories?: string;
-  /** Pairs of name and value. */
   options?: string;
   onSale?: 1;
   /** FTS5 expressions for the words of a search and a SKU, and for the words in titles. */

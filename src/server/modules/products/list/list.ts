@@ -1,7 +1,8 @@
 import type { Static } from "@sinclair/typebox";
-import { sql } from "drizzle-orm";
+import { and } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
-import { all, param, statement } from "../../../db/statement.ts";
+import { ofStore } from "../../../db/conditions.ts";
+import { all, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { decodeCursor } from "../../../pagination/cursor.ts";
 import { type ListPage, type ProductFacets, readWithinBytes, toListPage } from "../../../pagination/list-page.ts";
@@ -26,7 +27,6 @@ const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;
 
-/** Filters that take several statements. */
 const searches = ["q", "sku", "tag", "category", "option", "on_sale"] as const;
 
 /**
@@ -80,7 +80,6 @@ export async function listProducts(
   };
 }
 
-/** The order of a list. Errors: validationFailed for relevance without a search. */
 function readSort({ q, sort = "-created_at" }: ProductListQuery) {
   const isReversed = sort.startsWith("-");
   const key = (isReversed ? sort.slice(1) : sort) as ProductSortKey;
@@ -88,7 +87,6 @@ function readSort({ q, sort = "-created_at" }: ProductListQuery) {
   return { key, sort, descending: isReversed || key === "popular" || key === "relevance" };
 }
 
-/** The parts of a query that determine the rows and their order. */
 function askedFilters(query: ProductListQuery): unknown[] {
   const { limit: _1, cursor: _2, fields: _3, include_total: _4, facets: _5, ...filters } = query;
   // By name: comparing whole entries would need a text of `option`, which has no prototype.
@@ -118,7 +116,6 @@ const facets = {
 } satisfies Record<string, { own: (name: string) => boolean; count: Count }>;
 type Facet = keyof typeof facets;
 
-/** The facets that a list names. Errors: validationFailed for another name. */
 function parseFacets(text: string): Facet[] {
   return [...new Set(parseNames("facets", text, Object.keys(facets)))] as Facet[];
 }
@@ -141,7 +138,6 @@ async function countFacets(ctx: Ctx, names: Facet[], list: Counted): Promise<Pro
   return result;
 }
 
-/** Each value with the number of sets that have it. */
 function tally<Value>(sets: Value[][]): Map<Value, number> {
   const counts = new Map<Value, number>();
   for (const value of sets.flat()) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -153,9 +149,9 @@ function rankValues(sets: string[][]): { value: string; count: number }[] {
   return ranked.map(([value, count]) => ({ value, count }));
 }
 
-const selectCategories = statement<{ id: string; slug: string; title: string; parent: string | null }>(sql`
-  select id, slug, ${servedTitle} as title, parent_id as parent from ${categories}
-  where tenant_id = ${param("tenantId")} and ${isVisible}`);
+const columns = { id: categories.id, slug: categories.slug, title: servedTitle, parent: categories.parentId };
+const isListed = and(ofStore(categories), isVisible);
+const selectCategories = statement((q) => q.select(columns).from(categories).where(isListed));
 
 /** A product counts once for each of its categories, and for each above them. */
 async function countCategories(ctx: Ctx, matches: readonly Match[], { lang }: Counted): Promise<object[]> {

@@ -7,13 +7,11 @@ import { Product, productStatus } from "../model.ts";
 const productFields = Object.keys(Product.properties);
 const catalogFields = productFields.filter((name) => name !== "stock");
 
-/** The fields of a product that the caller may see. */
 export function readableFields(ctx: Pick<Ctx, "actor">): readonly string[] {
   return isCatalogOnly(ctx) ? catalogFields : productFields;
 }
 
 const productSortKeys = ["created_at", "updated_at", "price", "title", "views_count"] as const;
-/** Orders with the best first. */
 const bestFirst = ["popular", "relevance"] as const;
 export type ProductSortKey = (typeof productSortKeys)[number] | (typeof bestFirst)[number];
 

@@ -7,7 +7,6 @@ import { servedJson, servedLanguage } from "../translation.ts";
 import type { ProductFilters } from "./filters.ts";
 import type { ProductSortKey } from "./model.ts";
 
-/** A column with filters that an index begins with. */
 export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status";
 
 /** The rows of a page: an index in sort order (`walk`), one column's index, or a few named rows. */
@@ -67,7 +66,6 @@ export function hasOrder({ key, filters }: Pick<ListShape, "key" | "filters">): 
 
 export const directionOf = (descending: boolean): SQL => sql.raw(descending ? "desc" : "asc");
 
-/** Rows after the cursor; no condition on the first page. */
 export function afterPosition(column: SQL, descending: boolean, isContinued: boolean): SQL[] {
   if (!isContinued) return [];
   return [sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
@@ -85,7 +83,6 @@ export function rangeConditions(filters: ProductFilters, column: string, passed?
     ]);
 }
 
-/** The bound of a range that the cursor has passed. */
 export function passedEnd(descending: boolean, isContinued: boolean): "from" | "to" | undefined {
   return isContinued ? (descending ? "to" : "from") : undefined;
 }
@@ -98,10 +95,7 @@ export function otherConditions(filters: ProductFilters, ...columns: string[]): 
   return [...conditions, ...given.map(([, condition]) => condition)];
 }
 
-/**
- * The conditions of a filter on a row. The search index knows most, too, but is asked for the rarest only; and it knows
- * the options of a product, but not which variant has them together.
- */
+/** The search index is asked for the rarest filter only, and does not know which variant has which options together. */
 const rowConditions = {
   available: sql`(allow_backorder
   or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`,
@@ -161,7 +155,6 @@ function compileWalk(shape: ListShape): CompiledStatement<PageRow> {
     from ${joinedRows(shape, sql`${from} limit ${param("limit")}`)}`);
 }
 
-/** The page of the rows in the common table `found`. */
 export function joinedFound(shape: ListShape): SQL {
   return joinedRows(
     shape,

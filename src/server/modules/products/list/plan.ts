@@ -42,10 +42,7 @@ const windows = { first: 200, later: 2000 };
 
 type Values = Record<string, unknown> & { limit: number };
 
-/**
- * Finds a page in the cheapest way: few matches of a filter are read by its index and sorted; otherwise rows are
- * scanned in sort order, batch by batch. No statement scans more than a few thousand rows.
- */
+/** Few matches of a filter are sorted; otherwise batches of rows are scanned in sort order, of a few thousand each. */
 export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Promise<PageRow | undefined> {
   const page = (source: Source, more: object = {}) => get(ctx.db, pageStatement(shape, source), { ...values, ...more });
   const { filters } = shape;
@@ -116,7 +113,6 @@ function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   };
 }
 
-/** The filter that names a few rows. */
 export function namedBy(filters: ProductFilters): "ids" | "slug" | undefined {
   return (["ids", "slug"] as const).find((name) => filters[name] !== undefined);
 }
@@ -143,10 +139,7 @@ export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "fac
   return scan(ctx, filters, { by, part, max: maxCounted });
 }
 
-/**
- * Scans matches until there are more than `max`, in batches between which other requests are served.
- * @param scan `isBrief`: whether to scan one window of a search only if nothing follows it.
- */
+/** Scans until there are more than `max` matches. With `isBrief`, one window of a search only if nothing follows it. */
 async function scan(
   ctx: Ctx,
   filters: ProductFilters,
@@ -173,10 +166,7 @@ async function scan(
   }
 }
 
-/**
- * The columns with filters, except the sort column, and the status if it is in the index of the sort column or a term of
- * the search index.
- */
+/** The columns with filters that neither the sort column's index nor the search index has. */
 function filteredColumns(filters: ProductFilters, sorted: string | undefined): FilterColumn[] {
   const columns: FilterColumn[] = ranges
     .filter(({ column, from, to }) => column !== sorted && (filters[from] !== undefined || filters[to] !== undefined))

@@ -26,7 +26,6 @@ const piece = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
 /** More marks on a letter than any language has: putting them in order takes time that grows with their square. */
 const needlessMarks = /(?<=\p{M}{8})\p{M}+/gu;
 
-/** A text without case, accents and compatibility forms. */
 function foldText(text: string): string {
   const bare = text.replace(needlessMarks, "").normalize("NFKD").replace(accents, "").normalize("NFC");
   return spellPlainly(bare.toLowerCase());
@@ -56,7 +55,6 @@ export function termToken(tenantId: string, kind: TermKind, value: string): stri
   return tagOf(tenantId) + kinds[kind] + Bun.SHA256.hash(value, "hex").slice(0, 20);
 }
 
-/** Row numbers in a block. */
 const blockBits = 12;
 /** SQL for the block of a row number, which follows `blockPrefix` in a token. */
 export const blockOf = (rowNumber: string) => `(${rowNumber} >> ${blockBits})`;
@@ -74,15 +72,11 @@ export function blocksOf(tenantId: string, from: number, to: number): string | u
   return `(${tokens.join(" OR ")})`;
 }
 
-/** The token of a product that has a word with this stem, in its title or anywhere. */
 export function stemToken(tenantId: string, kind: "stem" | "title", stem: string): string {
   return tagOf(tenantId) + kinds[kind] + stem;
 }
 
-/**
- * The search tokens of texts: every prefix of each word, and its stem; in scripts without spaces, pairs of characters.
- * Stems in `titles`, which are among the texts, have tokens of their own.
- */
+/** Every prefix of each word, and its stem; in scripts without spaces, pairs. Stems in titles have own tokens. */
 export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
   for (const word of wordsOf(titles)) {
@@ -146,7 +140,6 @@ function addWord(tokens: Set<string>, word: string): void {
   }
 }
 
-/** One word of a search. */
 export interface SearchWord {
   /** Without case and accents; undefined for characters of a script without spaces, which are not corrected. */
   word?: string;

@@ -4,10 +4,7 @@ const minLength = 4;
 /** Longer words are not corrected: each letter is another fifty spellings to look up. */
 const maxCorrected = 16;
 
-/**
- * A folded word without the ending of its plural in English, and of many in French, German and Spanish: `berries` and
- * `berry` become `berri`, `watches` becomes `watch`. Both forms of a word only need the same stem, not a real word.
- */
+/** A folded word without its plural ending: `berries` and `berry` become `berri`. A stem need not be a real word. */
 export function stemOf(word: string): string {
   if (word.length < minLength || !latin.test(word)) return word;
   let stem = word;
@@ -18,10 +15,7 @@ export function stemOf(word: string): string {
   return stem.length >= minLength && stem.endsWith("y") ? `${stem.slice(0, -1)}i` : stem;
 }
 
-/**
- * The stems of all words that differ from a word by one slip: a letter missing, added or wrong, or two exchanged.
- * The first letter is taken to be right. Empty for short and long words, and for scripts without an alphabet here.
- */
+/** The stems of all words that differ in one slip after the first letter. Empty for short and long words. */
 export function stemsNear(word: string): string[] {
   const alphabet = alphabets.find((letters) => [...word].every((letter) => letters.includes(letter)));
   if (word.length < minLength || word.length > maxCorrected || alphabet === undefined) return [];

@@ -80,7 +80,6 @@ const variantFields: Record<string, CellFormat> = {
   position: integer,
 };
 
-/** All columns, in the order of an export. */
 export const csvColumns: readonly CsvColumn[] = [
   ...columnsOf("product", "", productFields),
   ...columnsOf("variant", "variant_", variantFields),
@@ -148,7 +147,6 @@ function readJson(cell: string): unknown {
   return value;
 }
 
-/** A JSON array, or texts separated by bars. */
 function readList(cell: string): unknown[] {
   if (!cell.trimStart().startsWith("[")) return cell.split("|").map((item) => item.trim());
   const items = readJson(cell);

@@ -18,7 +18,6 @@ interface Table {
   decimalComma: boolean;
 }
 
-/** A row that cannot be parsed, such as one with an open quote. */
 class ParseError extends Error {
   readonly line: number;
 

@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { count, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { writeCsv } from "../../../values/csv-injection.ts";
@@ -7,11 +8,9 @@ import { categories } from "../../categories/table.ts";
 import { products } from "../table.ts";
 import { type CsvColumn, csvColumns, writeCell } from "./csv-columns.ts";
 
-/** How many products are in memory at once. */
 const pageSize = 200;
 
-const chosen = sql`tenant_id = ${param("tenantId")} and deleted_at is null
-  and status = coalesce(${param("status")}, status)`;
+const chosen = sql`${ofStoreNotDeleted(products)} and status = coalesce(${param("status")}, status)`;
 // A file names categories by their slugs, which another store may have, too.
 const exported = sql`json_set(json_remove(rendered, '$.category_ids'), '$.categories', (select json_group_array(slug) from (
   select c.slug from json_each(category_ids) j join ${categories} c on c.id = j.value order by j.key)))`;
@@ -19,7 +18,7 @@ const selectPage = statement<{ id: string; created_at: string; json: string }>(s
   select id, created_at, ${exported} as json from ${products} indexed by products_by_created
   where ${chosen} and (created_at, id) > (${param("createdAt")}, ${param("id")})
   order by created_at, id limit ${param("max")}`);
-const countChosen = statement<{ found: number }>(sql`select count(*) as found from ${products} where ${chosen}`);
+const countChosen = statement((q) => q.select({ found: count() }).from(products).where(chosen));
 
 type ExportFilter = { status?: "draft" | "published" | "archived" | null | undefined };
 
@@ -40,11 +39,7 @@ export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = 
 
 type Fields = Record<string, unknown>;
 
-/**
- * The header and the lines of a CSV export with all columns, or with those named and the ids by which an import finds
- * products and variants. A product has one line, or one for each variant if any column is of variants.
- * @throws validationFailed for an unknown name.
- */
+/** The columns always include the ids, so that imports find the records. Errors: validationFailed for unknown names. */
 export function csvFormat(names?: readonly string[]) {
   const unknown = names?.find((name) => !csvColumns.some((column) => column.name === name));
   if (unknown !== undefined)
@@ -77,7 +72,6 @@ const example = {
   images: "",
 };
 
-/** A CSV file with the usual columns and one example product. */
 export function csvTemplate(): string {
   return writeCsv([Object.keys(example), Object.values(example)]);
 }

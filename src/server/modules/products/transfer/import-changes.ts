@@ -2,10 +2,7 @@ import { invalidField } from "../../../errors.ts";
 
 export type Fields = Record<string, unknown>;
 
-/**
- * The given fields that differ from a record, as a PATCH; in CSV, null and an empty text are the same.
- * @throws validationFailed for metadata or translations that a PATCH cannot express.
- */
+/** The fields that differ, as a PATCH. Errors: validationFailed for null in metadata, which a PATCH cannot express. */
 export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fields {
   const changes: Fields = {};
   for (const [name, value] of Object.entries(given)) {
@@ -20,7 +17,6 @@ export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fi
   return changes;
 }
 
-/** The merge patch (RFC 7396) that turns one object into the other. */
 function mergePatch(field: string, before: Fields, after: Fields): Fields {
   const patch: Fields = {};
   for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) patch[name] = null;

@@ -14,7 +14,6 @@ export interface ImportItem {
   isLast?: boolean;
 }
 
-/** A row of a CSV file; line numbers count from 1. */
 export interface Row {
   line: number;
   cells: string[];

@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { ofStore, ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { isId } from "../../../values/ids.ts";
@@ -17,22 +18,30 @@ import { type Fields, findChanges, isObject } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 import { type ExistingProduct, importVariants, newVariant } from "./import-variant.ts";
 
-const living = sql`tenant_id = ${param("tenantId")} and deleted_at is null`;
-
 /** A product, and its own SKU, which its JSON does not show while it has variants. */
-const selectBy = (condition: SQL) =>
-  statement<{ json: string; sku: string | null }>(sql`
-    select rendered as json, sku from ${products} where ${living} and ${condition}`);
+const selectBy = (condition: SQL) => {
+  const columns = { json: sql<string>`rendered`, sku: products.sku };
+  return statement((q) =>
+    q
+      .select(columns)
+      .from(products)
+      .where(sql`${ofStoreNotDeleted(products)} and ${condition}`),
+  );
+};
 const selectById = selectBy(sql`id = ${param("key")}`);
 const selectBySku = selectBy(sql`sku = ${param("key")}`);
 const selectBySlug = selectBy(sql`slug = ${param("key")}`);
-const selectByVariantSku = selectBy(
-  sql`id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`,
-);
+const selectByVariantSku = selectBy(sql`id = (
+  select product_id from ${productVariants} where ${ofStoreNotDeleted(productVariants)} and sku = ${param("key")})`);
 
-const selectCategory = statement<{ id: string }>(sql`
-  select id from ${categories} where tenant_id = ${param("tenantId")} and parent_id is ${param("id")}
-    and title = ${param("title")} order by position, id limit 1`);
+const selectCategory = statement((q) =>
+  q
+    .select({ id: categories.id })
+    .from(categories)
+    .where(sql`${ofStore(categories)} and parent_id is ${param("id")} and title = ${param("title")}`)
+    .orderBy(categories.position, categories.id)
+    .limit(1),
+);
 
 /** The title of a new product, or the old title and the changed fields, as `importVariants` names them, of an update. */
 export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
@@ -40,11 +49,7 @@ export type ImportOutcome = "unchanged" | { title: string; fields: string[] | nu
 /** Notes a key of the item's product. Errors: validationFailed naming the field, if an earlier item has the key. */
 type Claim = (field: string, key: string) => void;
 
-/**
- * Writes one product of a file: an existing one with its id, its SKU or a variant's SKU, or without all of these its
- * slug, or if its title is the same that of the title; otherwise a new one. Omitted fields are not changed.
- * @throws AppError as `claim`, creating and changing a product do; validationFailed for an unknown id and another currency.
- */
+/** The id, the SKUs, the slug or the title find an existing product. Errors: those of `claim`, creates and changes. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency, lang: givenLang, ...given } = item.document;
   const lang = readLanguage(givenLang);
@@ -114,10 +119,7 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
   );
 }
 
-/**
- * The fields by which an item is found, apart from an id: its slug, or the SKUs. A further item of the file with one of
- * these keys would change the same product again at every import.
- */
+/** The fields that identify an item without an id. Another item with one of them would change the same product. */
 export function identifyingKeys(item: ImportItem, lang: string): [field: string, key: string][] {
   const { document, variants } = item;
   const slug = identifyingSlug(item, lang);
@@ -129,10 +131,7 @@ export function identifyingKeys(item: ImportItem, lang: string): [field: string,
   });
 }
 
-/**
- * The slug that identifies the product of an item without id and SKUs: its own, or that of its title. Undefined for
- * other items, and for fields that are refused when the product is written.
- */
+/** The slug of an item that has neither an id nor SKUs, or the slug of its title. */
 function identifyingSlug(
   { document: { id, sku, slug, title }, variants }: ImportItem,
   lang: string,
@@ -166,7 +165,6 @@ async function withCategoryIds(tx: Ctx, { categories: named, ...fields }: Fields
   return { ...fields, category_ids: await findCategoryIds(tx, "categories", names) };
 }
 
-/** The id of the category with these titles on its way from the top; those that are missing are created. */
 async function findOrCreateCategory(tx: Ctx, path: string[]): Promise<string> {
   let id: string | null = null;
   for (const title of path) {

@@ -11,7 +11,6 @@ import { addVariant, patchVariant } from "../variants/variants.ts";
 import { type Fields, findChanges, isObject, isSame } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 
-/** A product in the database, as far as an import needs it. */
 export type ExistingProduct = Fields &
   Pick<Static<typeof Product>, "id" | "title" | "lang" | "currency"> & {
     ownSku: string | null;
@@ -29,11 +28,7 @@ export function newVariant(tx: Ctx, document: Fields, index: number, productPric
   return fields;
 }
 
-/**
- * Adds and changes variants. Existing ones are found by id, otherwise by SKU, otherwise by options. Returns the changed
- * fields as columns of the file are named, and `variants` for an added variant.
- * @throws AppError as adding and changing a variant do, with fields such as `variants.0.price`.
- */
+/** Returns the changed fields as a file names them. Errors have fields such as `variants.0.price`. */
 export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<Set<string>> {
   const changed = new Set<string>();
   if (item.variants.length === 0) return changed;
@@ -68,7 +63,6 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
   return changed;
 }
 
-/** The fields that a PATCH of the variant must change. */
 function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, item: ImportItem): Fields {
   const { id: _, currency, has_own_price: __, ...fields } = document;
   const inherits = inheritsPrice(document, [item.document.price, existing.price]);
@@ -106,7 +100,6 @@ function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields):
   return variants.find((variant) => isSame(variant.options, options ?? {}));
 }
 
-/** SKU and options in the form in which they are stored. */
 function normalize(document: Fields): Fields {
   const fields = { ...document };
   const { sku, options } = fields;
@@ -118,7 +111,6 @@ function normalize(document: Fields): Fields {
   return fields;
 }
 
-/** The error of a variant, with its position before the names of its fields. */
 function withPlace(error: unknown, index: number): unknown {
   if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") return error;
   const given = error.details ?? [{ field: "row", message: error.message }];

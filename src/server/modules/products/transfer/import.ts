@@ -13,9 +13,7 @@ const maxChanges = 20;
 export interface ImportOptions {
   /** Whether to stop at an invalid product or to skip it. Earlier products are written in both cases. */
   onError: "stop" | "skip";
-  /** Do everything, and roll back each batch. */
   isDryRun: boolean;
-  /** Stops the import after the current batch. */
   signal?: AbortSignal;
   onProgress?: (result: ImportResult) => void;
 }
@@ -32,7 +30,6 @@ const newResult = () => ({
   changes: [] as { line: number; title: string; fields: string[] | null }[],
   /** The first hundred errors; of a dry run, practically all. */
   errors: [] as RowFault[],
-  /** The number of further errors. */
   errors_omitted: 0,
   /** Why the rest of the file was not imported; null when all of it was. */
   stopped: null as "error" | "interrupted" | "failure" | null,
@@ -50,10 +47,7 @@ export class ImportFailure extends Error {
   }
 }
 
-/**
- * Creates and updates products in batches of one transaction; each product is written completely or not at all.
- * @throws ImportFailure for errors that are not in the file, validationFailed for an invalid header.
- */
+/** Writes each product as a whole. Errors: ImportFailure for a fault outside the file, validationFailed for its header. */
 export async function importProducts(
   ctx: Ctx,
   items: AsyncIterable<ImportItem>,
@@ -161,7 +155,6 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
   }
 }
 
-/** The fields of an error with their lines; fields are named as in the file. */
 function faultsOf(error: AppError, { line, variants, isCsv }: ImportItem): RowFault[] {
   if (!error.details?.length) return [{ line, field: null, message: error.message }];
   return error.details.map(({ field, message }) => {

@@ -7,13 +7,9 @@ import { readPictureFile } from "../pictures.ts";
 import { type Fields, isObject } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 
-/** Stands for the picture that a dry run would store. */
 const notStored = "https://not-stored.invalid/";
 
-/**
- * Stores the files that items name as pictures, before a transaction that others would have to wait for. A file is named
- * by a path, relative to `folder`; errors are added to its item. A dry run only checks the files.
- */
+/** Stores files before a transaction, for which others wait. Paths are relative to `folder`; a dry run checks only. */
 export async function* storePictures(
   ctx: Ctx,
   items: AsyncIterable<ImportItem>,

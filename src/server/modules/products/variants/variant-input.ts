@@ -18,7 +18,6 @@ const maxOptions = 10;
 
 type Row = typeof productVariants.$inferSelect;
 
-/** Column values of the given fields. */
 export type VariantColumns = Partial<
   Pick<Row, "title" | "sku" | "options" | "optionsKey" | "currency" | "currencyDigits" | "compareAtMinor"> &
     Pick<Row, "stock" | "images" | "position"> & {
@@ -60,7 +59,6 @@ function optionColumns(field: string, options: Record<string, string>): { option
   return { options: JSON.stringify(Object.fromEntries(entries)), optionsKey: JSON.stringify(sorted) };
 }
 
-/** The error of a compare-at price for a variant without a price of its own. */
 export function inheritedPriceError(prefix = ""): AppError {
   return invalidField(`${prefix}compare_at_price`, "requires a price of the variant's own");
 }
@@ -135,7 +133,6 @@ export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): 
   return get(tx.db, insertRows, valuesOf(tx, productId, [row]));
 }
 
-/** Adds the variants of a new product, inside a transaction. */
 export async function insertVariants(tx: Ctx, productId: string, rows: readonly VariantColumns[]): Promise<void> {
   await tx.db.batch(summarizedOnce([bind(insertRows, valuesOf(tx, productId, rows))]));
 }

@@ -7,7 +7,6 @@ import { maxShownStock } from "../rendering.ts";
 export const maxStock = 1_000_000_000_000;
 
 const option = line(100);
-/** The stock of a product or variant, in requests. */
 export const stock = nullable(whole(0, maxStock, "Null if stock is not counted."));
 const fields = {
   title: line(300, "Default: made from the options, such as `M / Red`."),
@@ -34,13 +33,11 @@ const fields = {
   position: whole(0, 1_000_000, "Place among the variants. Default: last."),
 };
 
-/** Body of a create or replace, with a title or options, and of a change. */
 export const VariantInput = patch("VariantInput", fields);
 export type VariantInput = Static<typeof VariantInput>;
 
 const stockCount = (description: string) => nullable(Type.Integer({ description }));
 
-/** Parts of descriptions. */
 export const notShown = "Not shown to customers and storefront keys.";
 export const availableText = `Stock minus what unpaid orders reserve; null if not counted. Customers and storefront keys see at most ${maxShownStock}.`;
 export const versionText =

@@ -1,6 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
-import { type SQL, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { isVersion, ofStoreNotDeleted } from "../../../db/conditions.ts";
 import { bind, type CompiledStatement, compiledOnce, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { type AppError, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
@@ -17,6 +18,7 @@ import {
   type Rendered,
   shownVersions,
   stockVersion,
+  type View,
   variantViews,
   viewOf,
 } from "../rendering.ts";
@@ -34,9 +36,10 @@ import {
 } from "./variant-input.ts";
 import type { VariantInput } from "./variant-model.ts";
 
-export const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null`;
-const livingVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}
-  and product_id = ${param("productId")} and deleted_at is null`;
+const ofProduct = and(ofStoreNotDeleted(products), eq(products.id, param("productId")));
+const seen = { whole: sql`true`, catalog: sql`status = 'published'` };
+const ofVariant = (view: View) => sql`${ofStoreNotDeleted(productVariants)} and id = ${param("variantId")}
+  and product_id = ${param("productId")} and exists (select 1 from ${products} where ${ofProduct} and ${seen[view]})`;
 
 export const priceColumns = sql.raw("(price_minor, compare_at_minor, currency, currency_digits)");
 export const productPrice = sql`(
@@ -46,17 +49,9 @@ type Name = keyof VariantColumns;
 
 const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "currencyDigits"];
 
-/** The price of a variant after a write: its own, the product's, or unchanged. */
 type PriceChange = "own" | "product" | "same";
 
-/**
- * The statement that writes these columns of a variant. It returns no row if the variant does not exist, has another
- * version than `ifMatch`, or gets a compare-at price while its price is the product's.
- */
-function updateVariantStatement(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
-  return compiledOnce(`update variant ${price} ${names.join(" ")}`, () => compileUpdate(names, price));
-}
-
+/** Changes no row of another version than `ifMatch`, or whose compare-at price would be without its own price. */
 function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
   const changes = [...names.filter((name) => !ofPrice.includes(name)).map(set), ...priceChanges(names, price)];
   if (names.includes("options") && !names.includes("title")) {
@@ -72,14 +67,11 @@ function compileUpdate(names: Name[], price: PriceChange): CompiledStatement<Ren
       : sql`version = version + 1, updated_at = ${param("now")}`;
   return statement<Rendered>(sql`
     update ${productVariants} set ${sql.join([...changes, version], sql`, `)}
-    where ${livingVariant} and version = coalesce(${param("ifMatch")}, version)
-      and exists (select 1 from ${products} where ${ofProduct}) ${guard}
+    where ${ofVariant("whole")} and ${isVersion(productVariants)} ${guard}
     returning rendered as json, version`);
 }
 
-function set(name: Name): SQL {
-  return sql`${columnName(name)} = ${name === "images" ? withSizes(param(name)) : param(name)}`;
-}
+const set = (name: Name) => sql`${columnName(name)} = ${name === "images" ? withSizes(param(name)) : param(name)}`;
 
 function priceChanges(names: Name[], price: PriceChange): SQL[] {
   if (price === "product") return [sql`has_own_price = 0`, sql`${priceColumns} = ${productPrice}`];
@@ -94,27 +86,25 @@ function priceChanges(names: Name[], price: PriceChange): SQL[] {
   return [sql`has_own_price = 1`, ...others];
 }
 
-const seen = { whole: sql`true`, catalog: sql`status = 'published'` };
-const columns = { whole: sql`variants`, catalog: sql`catalog_variants` };
+const columns = { whole: products.variants, catalog: products.catalogVariants };
 const selectVariants = forEachView((view) =>
-  statement<{ json: string }>(sql`
-    select ${columns[view]} as json from ${products} where ${ofProduct} and ${seen[view]}`),
+  statement((q) => q.select({ json: columns[view] }).from(products).where(and(ofProduct, seen[view]))),
 );
-const selectVariant = forEachView((view) =>
-  statement<Rendered>(sql`
-    select ${variantViews[view]} as json, ${shownVersions[view]} as version from ${productVariants} where ${livingVariant}
-      and exists (select 1 from ${products} where ${ofProduct} and ${seen[view]})`),
+const selectVariant = forEachView((view) => {
+  const columns = { json: variantViews[view], version: shownVersions[view] };
+  return statement((q) => q.select(columns).from(productVariants).where(ofVariant(view)));
+});
+const stock = { stock: productVariants.stock, version: productVariants.version };
+const selectStock = statement((q) => q.select(stock).from(productVariants).where(ofVariant("whole")));
+export const deletion = { deletedAt: param("now"), updatedAt: param("now"), version: sql`version + 1` };
+const deleteVariantRow = statement((q) =>
+  q
+    .update(productVariants)
+    .set(deletion)
+    .where(and(ofVariant("whole"), isVersion(productVariants)))
+    .returning({ stock: productVariants.stock }),
 );
-const selectStock = statement<{ stock: number | null; version: number }>(sql`
-  select stock, version from ${productVariants} where ${livingVariant}
-    and exists (select 1 from ${products} where ${ofProduct})`);
-const deleteVariantRow = statement<{ stock: number | null }>(sql`
-  update ${productVariants} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
-  where ${livingVariant} and version = coalesce(${param("ifMatch")}, version)
-    and exists (select 1 from ${products} where ${ofProduct})
-  returning stock`);
-/** Records that the variants of the product `productId` have changed. */
-export const productUpdated = compileEvent({
+const productUpdated = compileEvent({
   type: sql`'product.updated'`,
   subject: sql`id`,
   data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
@@ -128,7 +118,6 @@ interface VariantIds {
   variantId: string;
 }
 
-/** The variants of a product in order, as a JSON array. Errors: notFound. */
 export async function listVariants(ctx: Ctx, named: string): Promise<string> {
   const productId = await findProductId(ctx, named);
   const row = await get(ctx.db, selectVariants[viewOf(ctx)], idsOf(ctx, { productId }));
@@ -163,10 +152,7 @@ export async function addVariant(ctx: Ctx, named: string, input: VariantInput): 
   });
 }
 
-/**
- * Replaces all fields of a variant; without a position it keeps its own, without a price it follows the product's.
- * @throws notFound, preconditionFailed, validationFailed, conflict.
- */
+/** Without a price, it follows the product's. Errors: notFound, preconditionFailed, validationFailed, conflict. */
 export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantInput, ifMatch: number | null) {
   const columns = variantColumns(ctx, input);
   const { has_own_price: isOwn, price_minor: minor }: Record<string, unknown> = input;
@@ -176,15 +162,12 @@ export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantIn
   return update(ctx, ids, completeVariant(columns), ifMatch);
 }
 
-/**
- * Changes the given fields. New options change the title too, if it was made from the old options.
- * @throws notFound, preconditionFailed, validationFailed, conflict.
- */
+/** New options change a title made of the old. Errors: notFound, preconditionFailed, validationFailed, conflict. */
 export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantInput, ifMatch: number | null) {
   return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
 }
 
-/** Deletes a variant. Its row is kept for existing orders. Errors: notFound, preconditionFailed. */
+/** Errors: notFound, preconditionFailed. */
 export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number | null): Promise<void> {
   const ids = await findIds(ctx, named);
   return inTransaction(ctx, async (tx) => {
@@ -205,12 +188,11 @@ async function update(ctx: Ctx, named: VariantIds, columns: VariantColumns, ifMa
     const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, key);
     const madeTitle = columns.options === undefined ? null : titleFrom(columns.options).slice(0, 300) || null;
     const values = { ...columns, ...key, madeTitle, now: toTimestamp(tx.now()), ifMatch };
-    const variant = await explainConflicts(tx, columns, () => get(tx.db, updateVariantStatement(names, price), values));
+    const update = compiledOnce(`update variant ${price} ${names.join(" ")}`, () => compileUpdate(names, price));
+    const variant = await explainConflicts(tx, columns, () => get(tx.db, update, values));
     if (!variant) throw await failedWriteError(tx, ids, ifMatch);
     await finishWrite(tx, hideVersion, values, before && before.stock !== columns.stock ? ids : undefined);
-    const isSearched = (["title", "sku", "options", "compareAtMinor"] as const).some(
-      (name) => columns[name] !== undefined,
-    );
+    const isSearched = names.some((name) => ["title", "sku", "options", "compareAtMinor"].includes(name));
     if (isSearched || price !== "same") await indexProduct(tx, ids.productId);
     return variant;
   });

@@ -17,9 +17,7 @@ export const newReport = (): MigrationReport => ({ source: null, left_out: { col
 /** The format of another system's files, whose columns have their names in lower case. */
 export interface ShopFormat {
   source: "shopify" | "woocommerce";
-  /** The columns that every file has. */
   needs: string[];
-  /** Other names of columns. */
   aliases: Record<string, string>;
   isUsed: (column: string) => boolean;
   /** The key that the rows of one product share; undefined for a row that is left out. */
@@ -42,7 +40,6 @@ function openTable(header: Row, format: ShopFormat, { left_out }: MigrationRepor
   const { cells } = header;
   const columns = columnsOf(header, format);
   const unused = new Set(columns.flatMap((name, index) => (format.isUsed(name) ? [] : [index])));
-  /** The text of a cell; empty if there is no such column. */
   const read = (row: Row, column: string) => readGuarded(row.cells[columns.indexOf(column)]?.trim() ?? "");
   const leaveOut = (reason: string, { line }: Row): undefined => {
     const found = left_out.rows.find((one) => one.reason === reason);
@@ -109,12 +106,10 @@ function itemOf(line: number, fields: Fields, sold: ImportItem["variants"], faul
   return { line, document, variants, faults, isCsv: true };
 }
 
-/** The price, and the former one if that is higher. */
 export function prices(price: unknown, former: unknown): Fields {
   return { price, compare_at_price: Number(former) > Number(price) ? former : null };
 }
 
-/** Trimmed texts in their order, without empty ones and repetitions. */
 export function listOf(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text) => text.trim()).filter(Boolean))];
 }

@@ -3,7 +3,6 @@ import type { Row } from "../import-item.ts";
 import { htmlToText } from "./html-text.ts";
 import { listOf, prices, type ShopFormat, type ShopTable } from "./shop-table.ts";
 
-/** Names of columns in older exports, and those of newer ones. */
 const aliases: Record<string, string> = {
   handle: "url handle",
   "body (html)": "description",

@@ -67,7 +67,6 @@ function readSellable(table: ShopTable, row: Row) {
   };
 }
 
-/** Whether the sale price counts today. */
 function isOnSale({ read, leaveOut }: ShopTable, row: Row): boolean {
   const today = new Date().toISOString().slice(0, 10);
   const [starts = "", ends = ""] = ["starts", "ends"].map((which) =>
