@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { SendMailOptions } from "nodemailer";
 import type { Executor } from "../../db/session.ts";
 import { get, param, statement } from "../../db/statement.ts";
@@ -10,16 +10,26 @@ import type { MailKind } from "./kinds.ts";
 import type { MailRecipient } from "./outbox.ts";
 import { greetingName, type MailStore, oneLine, type RenderedMail } from "./render.ts";
 
-type Found = MailStore &
-  Record<"email" | "name" | "lang" | "role" | "status" | "newEmail" | "newName" | "newLang", string | null>;
-
-const selectStore = statement<Found>(sql`
-  select t.title, t.domain, t.url, t.logo, t.language, u.email, u.name, u.lang, u.role, u.status,
-    s.email as newEmail, s.name as newName, s.lang as newLang
-  from ${tenants} t left join ${users} u on u.tenant_id = t.id and u.email_key = ${param("emailKey")}
-    left join ${signUps} s on s.tenant_id = t.id and s.email_key = ${param("signUpKey")}
-      and s.slot = coalesce(${param("slot")}, s.slot)
-  where t.id = ${param("tenantId")} limit 1`);
+const selectStore = statement((q) =>
+  q
+    .select({
+      ...{ title: tenants.title, domain: tenants.domain, url: tenants.url, logo: tenants.logo },
+      ...{ language: tenants.language, email: users.email, name: users.name, lang: users.lang, role: users.role },
+      ...{ status: users.status, newEmail: signUps.email, newName: signUps.name, newLang: signUps.lang },
+    })
+    .from(tenants)
+    .leftJoin(users, and(eq(users.tenantId, tenants.id), eq(users.emailKey, param("emailKey"))))
+    .leftJoin(
+      signUps,
+      and(
+        eq(signUps.tenantId, tenants.id),
+        eq(signUps.emailKey, param("signUpKey")),
+        eq(signUps.slot, sql`coalesce(${param("slot")}, ${signUps.slot})`),
+      ),
+    )
+    .where(eq(tenants.id, param("tenantId")))
+    .limit(1),
+);
 
 export interface Addressee {
   email: string;

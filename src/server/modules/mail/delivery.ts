@@ -56,12 +56,12 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
 
   async function prepare(mail: ClaimedMail): Promise<Attempt | null> {
     // With a clock that jumped, mail may seem to have expired.
-    const isExpired = mail.useful_until !== null && Date.parse(mail.useful_until) <= deps.now();
+    const isExpired = mail.usefulUntil !== null && Date.parse(mail.usefulUntil) <= deps.now();
     if (isExpired && deps.isClockSteady?.() !== false) return drop(mail, "expired");
     if (isExhausted(schedule, mail.attempts)) return fail(mail, "every attempt was interrupted");
     const contents = mail.sealed === null ? null : openContents(deps.vault, mail.id, mail.sealed);
     if (contents === null) return fail(mail, "encrypted with another secret key");
-    const found = await findRecipient(deps.db, mail.tenant_id, contents.to);
+    const found = await findRecipient(deps.db, mail.tenantId, contents.to);
     if (!found) return null;
     const { store, to, kind = mail.kind } = found;
     if (to === null) return drop(mail, "dropped");
@@ -103,9 +103,9 @@ function explainFailure(error: unknown, { values }: MailContents, secrets: strin
 }
 
 /** Mail that expires soon is retried sooner, so that its last attempt is in time. */
-function nextAttemptAt({ attempts, useful_until }: ClaimedMail, now: number): number | null {
+function nextAttemptAt({ attempts, usefulUntil }: ClaimedMail, now: number): number | null {
   const delay = retryDelayMs(schedule, attempts);
   if (delay === null) return null;
-  const left = useful_until === null ? Number.POSITIVE_INFINITY : Date.parse(useful_until) - now;
+  const left = usefulUntil === null ? Number.POSITIVE_INFINITY : Date.parse(usefulUntil) - now;
   return now + Math.min(delay, Math.max(left / 2, delaysMs[0] as number));
 }

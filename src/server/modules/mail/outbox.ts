@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
-import { build } from "../../db/build.ts";
+import { params } from "../../db/conditions.ts";
 import { createPurge } from "../../db/purge.ts";
 import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import type { Claim } from "../../delivery/claim.ts";
 import type { Vault } from "../../security/vault.ts";
 import { emailKey } from "../../values/email.ts";
 import { newId } from "../../values/ids.ts";
@@ -15,17 +14,11 @@ import { mailOutbox } from "./table.ts";
 /** After a long outage customers must not receive old mail. */
 const usefulMs = 7 * 86_400_000;
 
-const insertMail = statement(
-  build.insert(mailOutbox).values({
-    id: param("id"),
-    tenantId: param("tenantId"),
-    kind: param("kind"),
-    subjectKey: param("subjectKey"),
-    recipientKey: param("recipientKey"),
-    sealed: param("sealed"),
+const insertMail = statement((q) =>
+  q.insert(mailOutbox).values({
+    ...params("id", "tenantId", "kind", "subjectKey", "recipientKey", "sealed", "usefulUntil"),
     status: "queued",
     nextAttemptAt: param("now"),
-    usefulUntil: param("usefulUntil"),
     createdAt: param("now"),
     updatedAt: param("now"),
   }),
@@ -118,10 +111,21 @@ const isDue = sql`status = 'queued' and next_attempt_at <= ${param("now")}`;
 const oldestDue = sql`select id from ${mailOutbox} where ${isDue} order by next_attempt_at, id limit 1`;
 const selectNext = statement(oldestDue);
 // Found and leased in one statement, so that no two processes can claim the same mail.
-const claimNext = statement<ClaimedMail>(sql`
-  update ${mailOutbox} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, updated_at = ${param("now")}
-  where id = (${oldestDue})
-  returning id, tenant_id, kind, sealed, attempts, next_attempt_at as lease, useful_until`);
+const claimNext = statement((q) =>
+  q
+    .update(mailOutbox)
+    .set({ attempts: sql`attempts + 1`, nextAttemptAt: param("lease"), updatedAt: param("now") })
+    .where(sql`id = (${oldestDue})`)
+    .returning({
+      id: mailOutbox.id,
+      tenantId: mailOutbox.tenantId,
+      kind: mailOutbox.kind,
+      sealed: mailOutbox.sealed,
+      attempts: mailOutbox.attempts,
+      lease: mailOutbox.nextAttemptAt,
+      usefulUntil: mailOutbox.usefulUntil,
+    }),
+);
 const expireUseless = statement(sql`
   update ${mailOutbox} set status = 'expired', sealed = null, updated_at = ${param("now")}
   where id in (select id from ${mailOutbox} where status = 'queued' and useful_until <= ${param("now")} limit 1000)`);
@@ -144,19 +148,14 @@ const markSent = statement(sql`
 export const leaseMs = 180_000;
 const keptMs = 30 * 86_400_000;
 
-export interface ClaimedMail extends Claim {
-  tenant_id: string;
-  kind: MailKind;
-  sealed: string | null;
-  useful_until: string | null;
-}
+export type ClaimedMail = NonNullable<(typeof claimNext)["row"]>;
 
 export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
   return (await get(db, selectNext, { now: toTimestamp(now()) })) !== undefined;
 }
 
 /** Claims the mail that has been due the longest; undefined when none is due. */
-export function claimMail({ db, now }: WorkCtx): Promise<ClaimedMail | undefined> {
+export function claimMail({ db, now }: WorkCtx) {
   return get(db, claimNext, { now: toTimestamp(now()), lease: toTimestamp(now() + leaseMs) });
 }
 

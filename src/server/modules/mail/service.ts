@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
+import { matches } from "../../db/conditions.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, wrongState } from "../../errors.ts";
@@ -14,30 +15,12 @@ import { mailOutbox } from "./table.ts";
 
 const maxRows = 1000;
 
-type MailStatus = "queued" | "sent" | "failed" | "expired" | "dropped";
-
 /** A mail as the terminal prints it. */
-export interface MailRecord {
-  id: string;
-  namespace: string;
-  kind: string;
-  /** Masked once the mail is sent; null once the contents are erased otherwise, or if the key cannot open them. */
-  to: string | null;
-  status: MailStatus;
-  attempts: number;
-  /** Null unless it waits. */
-  next_attempt_at: string | null;
-  useful_until: string | null;
-  last_error: string | null;
-  created_at: string;
-  sent_at: string | null;
-  /** Only with `showCodesOf`: of a reset mail whose contents are not erased. */
-  code?: string;
-}
+export type MailRecord = ReturnType<typeof toRecord>;
 
 interface MailFilter extends MailView {
   namespace?: string | undefined;
-  status?: MailStatus | undefined;
+  status?: typeof mailOutbox.$inferSelect.status | undefined;
   kind?: AnyMailKind | undefined;
   /** RFC 3339; not older. */
   since?: string | undefined;
@@ -54,33 +37,50 @@ interface MailView {
   showCodesOf?: string | undefined;
 }
 
-type MailRow = Omit<MailRecord, "to" | "code"> & Record<"sealed" | "masked_to", string | null>;
-
-const columns = sql`m.id, t.namespace, m.kind, m.status, m.attempts,
-  case when m.status = 'queued' then m.next_attempt_at end as next_attempt_at,
-  m.useful_until, m.last_error, m.created_at, m.sent_at, m.sealed, m.masked_to
-  from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id`;
-const selectOne = statement<MailRow>(sql`
-  select ${columns} where m.id = ${param("id")} and (${param("namespace")} is null or t.namespace = ${param("namespace")})`);
-const selectMail = statement<MailRow>(sql`
-  select ${columns}
-  where (${param("namespace")} is null or t.namespace = ${param("namespace")})
-    and (${param("status")} is null or m.status = ${param("status")})
-    and (${param("kind")} is null or m.kind = ${param("kind")})
-    and (${param("since")} is null or m.created_at >= ${param("since")})
-    and (${param("recipientKey")} is null or m.recipient_key = ${param("recipientKey")})
-  order by m.created_at desc, m.id desc limit ${param("limit")}`);
+const columns = {
+  id: mailOutbox.id,
+  namespace: tenants.namespace,
+  kind: mailOutbox.kind,
+  maskedTo: mailOutbox.maskedTo,
+  status: mailOutbox.status,
+  attempts: mailOutbox.attempts,
+  next_attempt_at: sql<string | null>`case when ${mailOutbox.status} = 'queued' then ${mailOutbox.nextAttemptAt} end`,
+  useful_until: mailOutbox.usefulUntil,
+  last_error: mailOutbox.lastError,
+  created_at: mailOutbox.createdAt,
+  sent_at: mailOutbox.sentAt,
+  sealed: mailOutbox.sealed,
+};
+const selectMail = (condition: SQL | undefined) =>
+  statement((q) =>
+    q
+      .select(columns)
+      .from(mailOutbox)
+      .innerJoin(tenants, eq(tenants.id, mailOutbox.tenantId))
+      .where(and(matches(tenants.namespace, "namespace"), condition))
+      .orderBy(desc(mailOutbox.createdAt), desc(mailOutbox.id))
+      .limit(sql.placeholder("limit")),
+  );
+const selectOne = selectMail(eq(mailOutbox.id, param("id")));
+const selectMany = selectMail(
+  and(
+    matches(mailOutbox.status, "status"),
+    matches(mailOutbox.kind, "kind"),
+    sql`(${param("since")} is null or ${mailOutbox.createdAt} >= ${param("since")})`,
+    matches(mailOutbox.recipientKey, "recipientKey"),
+  ),
+);
 
 /**
  * The mail of one store or of all, newest first.
  * @throws notFound for an unknown tenant, validationFailed for a limit out of range.
  */
-export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<MailRecord[]> {
+export async function listMail(ctx: SystemCtx, filter: MailFilter) {
   const { namespace = null, status = null, kind = null, since = null, limit } = filter;
   requireWhole("limit", limit, 1, maxRows);
   if (namespace !== null) await requireTenant(ctx, namespace);
   const to = filter.to === undefined ? null : recipientKey(ctx.vault, filter.to);
-  const rows = await all(ctx.db, selectMail, { namespace, status, kind, since, recipientKey: to, limit });
+  const rows = await all(ctx.db, selectMany, { namespace, status, kind, since, recipientKey: to, limit });
   return rows.map((row) => toRecord(ctx, row, filter));
 }
 
@@ -89,29 +89,42 @@ export async function getMail(
   ctx: SystemCtx,
   id: string,
   { namespace = null, ...view }: MailView & { namespace?: string | undefined | null } = {},
-): Promise<MailRecord> {
+) {
   if (namespace !== null) await requireTenant(ctx, namespace);
-  const row = await get(ctx.db, selectOne, { id, namespace });
+  const row = await get(ctx.db, selectOne, { id, namespace, limit: 1 });
   if (!row) throw notFound("mail", id, { remedy: "List mail: bodega mail list" });
   return toRecord(ctx, row, view);
 }
 
-function toRecord(ctx: SystemCtx, row: MailRow, { showRecipients = false, showCodesOf }: MailView): MailRecord {
-  const { id, namespace, kind, sealed, masked_to, ...rest } = row;
-  const contents = sealed === null ? null : openContents(ctx.vault, id, sealed);
+/**
+ * `to` is masked once the mail is sent; null once the contents are erased otherwise, or if the key cannot open them.
+ * `code` is only that of a reset mail whose contents are not erased, with `showCodesOf`.
+ */
+function toRecord(
+  { vault }: SystemCtx,
+  { id, namespace, kind, maskedTo, sealed, ...rest }: NonNullable<(typeof selectOne)["row"]>,
+  { showRecipients = false, showCodesOf }: MailView,
+) {
+  const contents = sealed === null ? null : openContents(vault, id, sealed);
   const address = contents && addressIn(contents);
   const code = contents?.values.code;
-  const to = address === null ? masked_to : showRecipients ? address : maskAddress(address);
+  const to = address === null ? maskedTo : showRecipients ? address : maskAddress(address);
   return { id, namespace, kind, to, ...rest, ...(code !== undefined && namespace === showCodesOf && { code }) };
 }
 
-const requeue = sql`update ${mailOutbox} set status = 'queued', attempts = 0, next_attempt_at = ${param("now")},
-  updated_at = ${param("now")}
-  where status = 'failed' and sealed is not null and (useful_until is null or useful_until > ${param("now")})`;
-const retryOne = statement(sql`${requeue} and id = ${param("id")}`);
-const retryAll = statement<{ namespace: string }>(sql`
-  ${requeue} and (${param("tenantId")} is null or tenant_id = ${param("tenantId")})
-  returning (select namespace from ${tenants} t where t.id = tenant_id) as namespace`);
+const requeue = (condition: SQL) =>
+  statement((q) =>
+    q
+      .update(mailOutbox)
+      .set({ status: "queued", attempts: 0, nextAttemptAt: param("now"), updatedAt: param("now") })
+      .where(
+        sql`status = 'failed' and sealed is not null and (useful_until is null or useful_until > ${param("now")})
+          and ${condition}`,
+      )
+      .returning({ namespace: sql<string>`(select namespace from ${tenants} t where t.id = tenant_id)` }),
+  );
+const retryOne = requeue(eq(mailOutbox.id, param("id")));
+const retryAll = requeue(matches(mailOutbox.tenantId, "tenantId"));
 
 /**
  * Queues failed mail again, from the first attempt on: either all of the given ids, or all mail that has not expired.

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
+import type { MailKind } from "./kinds.ts";
 
 /** Mail in the outbox: waiting, or ended less than thirty days ago. */
 export const mailOutbox = sqliteTable(
@@ -8,7 +9,7 @@ export const mailOutbox = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    kind: text("kind").notNull(),
+    kind: text("kind").$type<MailKind>().notNull(),
     /** Keyed hash of the subject; a later mail with the same one replaces this one while it waits. */
     subjectKey: text("subject_key"),
     /** Keyed hash of the recipient's address, by which a person's mail is found; null once the person is erased. */
