@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { readLast } from "../backup/last.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import type { Database } from "../db/session.ts";
@@ -26,20 +27,24 @@ interface FigureDeps {
   now: () => number;
 }
 
-/** `failed` are the deliveries that failed for good within the last day. */
-type Queues = Record<"mail" | "webhooks" | "pushes", { waiting: number; failed: number }>;
-
 const since = param("since");
-const figuresOf = (table: SQLWrapper, waiting: SQL, failed: SQL) => sql`json_object(
-  'waiting', (select count(*) from ${table} where ${waiting}), 'failed', (select count(*) from ${table} where ${failed}))`;
 const isWaiting = sql`status = 'waiting'`;
 const hasFailed = sql`status = 'failed' and finished_at > ${since}`;
 const mailFailed = sql`status <> 'queued' and updated_at > ${since} and status = 'failed'`;
-// Each count reads a small partial index.
-const selectQueues = statement<{ queues: string }>(sql`select json_object(
-  'mail', ${figuresOf(mailOutbox, sql`status = 'queued'`, mailFailed)},
-  'webhooks', ${figuresOf(webhookDeliveries, isWaiting, hasFailed)},
-  'pushes', ${figuresOf(pushDeliveries, isWaiting, hasFailed)}) as queues`);
+// Each count reads a small partial index. `failed` are the deliveries that failed for good within the last day.
+const figuresOf = (table: SQLiteTable, waiting: SQL, failed: SQL) =>
+  sql`json_object('waiting', (select count(*) from ${table} where ${waiting}),
+    'failed', (select count(*) from ${table} where ${failed}))`.mapWith(parseFigures);
+const parseFigures = (text: string): { waiting: number; failed: number } => JSON.parse(text);
+const selectQueues = statement((q) =>
+  q
+    .select({
+      mail: figuresOf(mailOutbox, sql`status = 'queued'`, mailFailed),
+      webhooks: figuresOf(webhookDeliveries, isWaiting, hasFailed),
+      pushes: figuresOf(pushDeliveries, isWaiting, hasFailed),
+    })
+    .from(sql`(select 1)`),
+);
 
 /** Creates the function that reads the figures, from the database at most every five seconds. */
 export function createDatabaseReader(deps: FigureDeps) {
@@ -75,7 +80,7 @@ async function read({ db, dataDir, certificateEnd, now }: FigureDeps) {
       wal_bytes: hasFile ? db.walBytes() : null,
       disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
     },
-    queues: row ? (JSON.parse(row.queues) as Queues) : null,
+    queues: row ?? null,
     certificate_expires_at: end === undefined ? null : new Date(end).toISOString(),
   };
 }

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
+import { ofStore } from "../../db/conditions.ts";
 import { keysetList } from "../../db/keyset-list.ts";
 import { all, compiledOnce, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -31,37 +32,47 @@ import { categories, isVisible } from "./table.ts";
 /** A category as JSON text; `language` is that of its title. */
 type RenderedCategory = RenderedProduct;
 
-const ofStore = sql`tenant_id = ${param("tenantId")}`;
-const living = sql`${ofStore} and id = ${param("id")}`;
-const select = statement<RenderedCategory & { id: string }>(sql`
-  select id, ${servedJson(sql`rendered`)} as json, version, ${servedLanguage} as language from ${categories}
-  where ${ofStore} and ${param("name")} in (id, slug) and ${isVisible}`);
+const ofTenant = sql`tenant_id = ${param("tenantId")}`;
+const living = sql`${ofTenant} and id = ${param("id")}`;
+const select = statement((q) =>
+  q
+    .select({
+      id: categories.id,
+      json: sql<string>`${servedJson(sql`rendered`)}`,
+      version: categories.version,
+      language: sql<string>`${servedLanguage}`,
+    })
+    .from(categories)
+    .where(sql`${ofStore(categories)} and ${param("name")} in (id, slug) and ${isVisible}`),
+);
 
 // Where a category would be below a parent: the last of its levels then, and whether the parent is below it.
 const selectPlace = statement<{ parent: string; level: number; is_below: number }>(sql`
   with recursive above(id, up) as (
-    select id, parent_id from ${categories} where ${ofStore} and ${param("parent")} in (id, slug)
+    select id, parent_id from ${categories} where ${ofTenant} and ${param("parent")} in (id, slug)
     union select c.id, c.parent_id from above a join ${categories} c on c.id = a.up),
   below(id, level) as (
     select ${param("id")}, 1 union select c.id, level + 1 from below b join ${categories} c on c.parent_id = b.id)
   select id as parent, (select count(*) from above) + (select max(level) from below) as level,
     exists (select 1 from above where id = ${param("id")}) as is_below
-  from ${categories} where ${ofStore} and ${param("parent")} in (id, slug)`);
+  from ${categories} where ${ofTenant} and ${param("parent")} in (id, slug)`);
 
 const last = sql`(select coalesce(max(position) + 1, 0) from ${categories}
-  where ${ofStore} and parent_id is ${param("parentId")})`;
+  where ${ofTenant} and parent_id is ${param("parentId")})`;
 // The end of the id is random and makes slugs from equal titles unique.
 const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${categories}
-    where ${ofStore} and slug = ${param("slug")})
+    where ${ofTenant} and slug = ${param("slug")})
   then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
-const insertCategory = statement<RenderedCategory>(sql`
-  insert into ${categories} (id, tenant_id, parent_id, slug, title, description, translations, position, published, lang,
-    created_at, updated_at)
-  select ${param("id")}, ${param("tenantId")}, ${param("parentId")}, ${freeSlug}, ${param("title")},
-    ${param("description")}, ${param("translations")}, coalesce(${param("position")}, ${last}), ${param("published")},
-    ${param("lang")}, ${param("now")}, ${param("now")}
-  where (select count(*) from ${categories} where ${ofStore}) < ${sql.raw(String(limits.categories))}
-  returning rendered as json, version, lang as language`);
+const insertCategory = statement((q) =>
+  q
+    .insert(categories)
+    // The columns of the table, in their order.
+    .select(sql`select ${param("id")}, ${param("tenantId")}, ${param("parentId")}, ${freeSlug}, ${param("title")},
+      ${param("description")}, ${param("translations")}, coalesce(${param("position")}, ${last}), ${param("published")},
+      ${param("lang")}, 1, ${param("now")}, ${param("now")}
+      where (select count(*) from ${categories} where ${ofTenant}) < ${sql.raw(String(limits.categories))}`)
+    .returning({ json: sql<string>`rendered`, version: categories.version, language: categories.lang }),
+);
 const term = sql`(select 1 from product_search where product_search match ${param("term")})`;
 const pending = sql`(select 1 from ${products} p, json_each(p.category_ids) j
   where p.is_indexed = 0 and p.deleted_at is null and j.value = ${param("id")})`;
@@ -95,8 +106,13 @@ export async function listCategories(ctx: Ctx, query: CategoryListQuery, lang?: 
   return readPage(ctx, { ...query, sort: "position" }, { filters, values });
 }
 
-const selectAll = statement<{ json: string }>(sql`
-  select rendered as json from ${categories} where ${ofStore} order by position, id`);
+const selectAll = statement((q) =>
+  q
+    .select({ json: sql<string>`rendered` })
+    .from(categories)
+    .where(ofStore(categories))
+    .orderBy(categories.position, categories.id),
+);
 
 /** All categories of the store, each after the one above it, with its level from 0. */
 export async function listCategoryTree(ctx: Ctx): Promise<(Category & { level: number })[]> {

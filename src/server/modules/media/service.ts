@@ -1,6 +1,7 @@
-import { sql } from "drizzle-orm";
+import { and, eq, lte, sql } from "drizzle-orm";
 import type { Ctx, MediaStore, WorkCtx } from "../../context.ts";
-import { all, bind, get, param, run, statement } from "../../db/statement.ts";
+import { byId, ofStore } from "../../db/conditions.ts";
+import { all, bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { notFound, unavailable, wrongState } from "../../errors.ts";
 import { formatBytes } from "../../values/bytes.ts";
 import { isId, newId } from "../../values/ids.ts";
@@ -21,9 +22,11 @@ export interface PictureFile {
 /** For so long a removed picture stays in S3, so that a restored backup finds it. */
 export const keptInS3Ms = 35 * 86_400_000;
 
-const ofFile = sql`media_id = ${param("id")} and tenant_id = ${param("tenantId")} and width = ${param("width")}`;
-const selectBytes = statement<{ bytes: Uint8Array | ArrayBuffer }>(
-  sql`select bytes from ${mediaBlobs} where ${ofFile}`,
+const selectBytes = statement((q) =>
+  q
+    .select({ bytes: mediaBlobs.bytes })
+    .from(mediaBlobs)
+    .where(and(ofStore(mediaBlobs), eq(mediaBlobs.mediaId, param("id")), eq(mediaBlobs.width, param("width")))),
 );
 /** Writes the bytes of a picture, unless the picture was removed meanwhile. */
 const insertBytes = statement(sql`
@@ -31,17 +34,20 @@ const insertBytes = statement(sql`
   select tenant_id, id, ${param("width")}, ${param("bytes")} from ${media}
   where id = ${param("id")} and tenant_id = ${param("tenantId")} and not in_s3
   on conflict (media_id, width) do nothing`);
-const selectTrash = statement<{ folder: string }>(sql`
-  select folder from ${mediaTrash} where removed_at <= ${param("before")} limit 100`);
+const selectTrash = statement((q) =>
+  q
+    .select({ folder: mediaTrash.folder })
+    .from(mediaTrash)
+    .where(lte(mediaTrash.removedAt, param("before")))
+    .limit(100),
+);
 const emptyTrash = statement(sql`
   delete from ${mediaTrash} where folder in (select value from json_each(${param("folders")}))`);
 
 /** The bytes of a file; undefined if there are none. Errors: unavailable when S3 cannot be read. */
 export async function readFile(ctx: Ctx, { id, width, inS3 }: PictureFile): Promise<Uint8Array | undefined> {
   if (inS3) return bucketOf(ctx).get(nameOf(`${ctx.tenant.id}/${id}`, width));
-  const row = await get(ctx.db, selectBytes, { tenantId: ctx.tenant.id, id, width });
-  // A libSQL server's answer has ArrayBuffers.
-  return row && new Uint8Array(row.bytes as Uint8Array);
+  return (await get(ctx.db, selectBytes, { tenantId: ctx.tenant.id, id, width }))?.bytes;
 }
 
 /** Keeps a file. Errors: unavailable when S3 or the database cannot be written. */
@@ -71,33 +77,46 @@ function bucketOf({ media }: Ctx): MediaStore {
 /** Unused pictures are removed after this time. */
 export const unusedMs = 86_400_000;
 
-type Row = Omit<Media, "url"> & { is_new: number };
-
-const shown = sql.raw("id, width, height, bytes, created_at");
-const named = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
-const used = sql`(select coalesce(sum(bytes), 0) from ${media} where tenant_id = ${param("tenantId")})`;
+const shown = {
+  id: media.id,
+  width: media.width,
+  height: media.height,
+  bytes: media.bytes,
+  created_at: media.createdAt,
+};
+const used = sql<number>`(select coalesce(sum(bytes), 0) from ${media} where tenant_id = ${param("tenantId")})`;
 // A repeated upload starts the time of an unused picture anew.
-const touchBySource = statement<Row>(sql`
-  update ${media} set unused_since = ${param("now")}
-  where tenant_id = ${param("tenantId")} and source_hash = ${param("hash")} returning ${shown}, 0 as is_new`);
-const insertMedia = statement<Row>(sql`
-  insert into ${media} (id, tenant_id, source_hash, width, height, bytes, in_s3, unused_since, created_at)
-  select ${param("id")}, id, ${param("hash")}, ${param("width")}, ${param("height")}, ${param("size")},
-    ${param("inS3")}, ${param("now")}, ${param("now")}
-  from ${tenants} where id = ${param("tenantId")} and ${used} + ${param("size")} <= media_quota
-  on conflict (tenant_id, source_hash) do update set unused_since = excluded.unused_since
-  returning ${shown}, id = ${param("id")} as is_new`);
-const selectUsage = statement<{ used: number; quota: number }>(sql`
-  select ${used} as used, media_quota as quota from ${tenants} where id = ${param("tenantId")}`);
-const selectFile = statement<{ width: number; in_s3: number }>(sql`
-  select width, in_s3 from ${media} where ${named}`);
+const touchBySource = statement((q) =>
+  q
+    .update(media)
+    .set({ unusedSince: param("now") })
+    .where(and(ofStore(media), eq(media.sourceHash, param("hash"))))
+    .returning(shown),
+);
+const insertMedia = statement((q) =>
+  q
+    .insert(media)
+    // The columns of the table, in their order.
+    .select(sql`select ${param("id")}, id, ${param("hash")}, ${param("width")}, ${param("height")}, ${param("size")},
+      ${param("inS3")}, 0, ${param("now")}, ${param("now")}
+      from ${tenants} where id = ${param("tenantId")} and ${used} + ${param("size")} <= media_quota`)
+    .onConflictDoUpdate({ target: [media.tenantId, media.sourceHash], set: { unusedSince: param("now") } })
+    .returning(shown),
+);
+const selectUsage = statement((q) =>
+  q
+    .select({ used, quota: tenants.mediaQuota })
+    .from(tenants)
+    .where(eq(tenants.id, param("tenantId"))),
+);
+const selectFile = statement((q) => q.select({ width: media.width, inS3: media.inS3 }).from(media).where(byId(media)));
 // Few at a time, because the engine reads through all of a removed blob.
 const removeOld = statement(sql`
   delete from ${media} where id in (
     select id from ${media} where uses = 0 and unused_since <= ${param("before")} limit 20)`);
 
 /** An upload that is stored already, or is read and to be stored. */
-export type ReadUpload = { stored: Row } | { id: string; hash: string; picture: Picture };
+type ReadUpload = { stored: Omit<Media, "url"> } | { id: string; hash: string; picture: Picture };
 
 /**
  * Decodes an upload, unless the store has the same file. With S3, the picture is written there.
@@ -118,13 +137,12 @@ export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUplo
 
 /** Stores a picture; returns also whether it is new. Errors: wrongState when the quota is used up. */
 export async function storePicture(ctx: Ctx, read: ReadUpload): Promise<{ media: Media; isNew: boolean }> {
-  const row = "stored" in read ? read.stored : await insert(ctx, read);
-  const { is_new: isNew, ...shown } = row;
-  const { id, ...rest } = shown;
-  return { media: { id, url: pictureUrl(ctx.tenant.namespace, id), ...rest }, isNew: isNew === 1 };
+  const { id, ...row } = "stored" in read ? read.stored : await insert(ctx, read);
+  const isNew = "id" in read && read.id === id;
+  return { media: { id, url: pictureUrl(ctx.tenant.namespace, id), ...row }, isNew };
 }
 
-async function insert(ctx: Ctx, { id, hash, picture }: Exclude<ReadUpload, { stored: Row }>): Promise<Row> {
+async function insert(ctx: Ctx, { id, hash, picture }: Extract<ReadUpload, { id: string }>) {
   const { bytes, width, height } = picture;
   const key = { tenantId: ctx.tenant.id, id };
   const now = toTimestamp(ctx.now());
@@ -132,7 +150,7 @@ async function insert(ctx: Ctx, { id, hash, picture }: Exclude<ReadUpload, { sto
   const statements = [bind(insertMedia, row)];
   if (!ctx.media) statements.push(bind(insertBytes, { ...key, width: 0, bytes }));
   const [inserted] = await ctx.db.batch(statements);
-  const stored = inserted?.rows[0] as unknown as Row | undefined;
+  const [stored] = rowsOf(insertMedia, inserted);
   if (stored) return stored;
   await requireSpace(ctx, bytes.length);
   throw unavailable();
@@ -161,7 +179,7 @@ const inWork = new Map<string, Promise<Uint8Array>>();
 export async function getPicture(ctx: Ctx, id: string, width: number): Promise<Uint8Array> {
   const row = isId("med", id) ? await get(ctx.db, selectFile, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("picture", id);
-  const file = { id, width: width < row.width ? width : 0, inS3: row.in_s3 === 1 };
+  const file = { id, width: width < row.width ? width : 0, inS3: row.inS3 };
   const bytes = await readFile(ctx, file);
   if (bytes) return bytes;
   const key = `${id} ${file.width}`;

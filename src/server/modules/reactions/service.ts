@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { keysetList } from "../../db/keyset-list.ts";
-import { all, bind, get, param, statement } from "../../db/statement.ts";
+import { all, bind, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { notFound, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
@@ -46,18 +46,25 @@ const ofActor = sql`from ${reactions} where tenant_id = ${param("tenantId")} and
 const hasActor = sql`(${param("isUser")} = 0
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("actor")}))`;
 
-/** A resource, its count, and whether the actor has reacted to it; booleans are 1 and 0. */
-type State = Record<"isShown" | "hasRoom" | "isActive" | "hasActor" | "count", number> & { id: string };
 const asked = sql.raw("asked.value");
 const ofAsked = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")} and resource_id = ${asked}`;
 /** The states of the resources in the JSON array `ids`, in its order. */
 const selectStates = forEachKind((kind) =>
-  statement<State>(sql`select ${asked} as id, ${isShown(kind, { id: asked })} as isShown,
-    ${hasRoom(kind, { id: asked })} as hasRoom, ${hasActor} as hasActor, exists (select 1 from ${reactions}
-      where ${ofAsked} and kind = ${param("kind")} and actor = ${param("actor")}) as isActive,
-    coalesce((select case ${param("kind")} when 'like' then likes else bookmarks end
-      from ${resourceCounts} where ${ofAsked}), 0) as count
-    from json_each(${param("ids")}) as asked order by asked.key`),
+  statement((q) =>
+    q
+      .select({
+        id: sql<string>`${asked}`,
+        isShown: isShown(kind, { id: asked }).mapWith(Boolean),
+        hasRoom: hasRoom(kind, { id: asked }).mapWith(Boolean),
+        hasActor: hasActor.mapWith(Boolean),
+        isActive: sql`exists (select 1 from ${reactions}
+          where ${ofAsked} and kind = ${param("kind")} and actor = ${param("actor")})`.mapWith(Boolean),
+        count: sql<number>`coalesce((select case ${param("kind")} when 'like' then likes else bookmarks end
+          from ${resourceCounts} where ${ofAsked}), 0)`,
+      })
+      .from(sql`json_each(${param("ids")}) as asked`)
+      .orderBy(sql`asked.key`),
+  ),
 );
 // The statement that writes also checks the resource, the user and the maximum.
 const addReaction = forEachKind((kind) =>
@@ -83,8 +90,8 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
     bind(addReaction[resource.kind], { ...values, now: toTimestamp(ctx.now()) }),
     bind(selectStates[resource.kind], values),
   ]);
-  const state = selected?.rows[0] as unknown as State;
-  if (!state.isShown) throw noSuchResource(resource);
+  const [state] = rowsOf(selectStates[resource.kind], selected);
+  if (!state?.isShown) throw noSuchResource(resource);
   if (!state.hasActor) throw notFound("user");
   if (!state.hasRoom) throw wrongState(`The store has too many resources of the type ${resource.type}.`);
   if (!state.isActive) throw wrongState(`You have ${maxOfActor} ${kind}s, the maximum.`);
@@ -106,8 +113,8 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
     bind(removeReaction, values),
     bind(selectStates[resource.kind], values),
   ]);
-  const state = selected?.rows[0] as unknown as State;
-  if (!state.isShown && removed?.rowsAffected === 0) throw noSuchResource(resource);
+  const [state] = rowsOf(selectStates[resource.kind], selected);
+  if (!state || (!state.isShown && removed?.rowsAffected === 0)) throw noSuchResource(resource);
   return toReply(state);
 }
 
@@ -153,8 +160,8 @@ function valuesOf({ tenant, actor }: Ctx, kind: ReactionKind, resource: Resource
   return { tenantId: tenant.id, kind, ...of, actor: id, isUser };
 }
 
-function toReply({ isActive, count }: State): ReactionState {
-  return { active: isActive === 1, count };
+function toReply({ isActive: active, count }: { isActive: boolean; count: number }): ReactionState {
+  return { active, count };
 }
 
 // A batch takes a few milliseconds, because triggers update the counts; other writes are done between batches.

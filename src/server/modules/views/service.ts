@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import type { Database, Executor, Session } from "../../db/session.ts";
-import { all, bind, get, param, run, statement } from "../../db/statement.ts";
+import { all, bind, get, param, rowsOf, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
@@ -24,11 +24,18 @@ import { viewDays, viewDedupKeys } from "./table.ts";
 
 const maxCached = 1000;
 
+const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
+  and resource_id = ${param("resourceId")}`;
+
 const select = forEachKind((kind) =>
-  statement<{ views: number }>(sql`
-    select coalesce((select views from ${resourceCounts} where tenant_id = ${param("tenantId")}
-      and resource_type = ${param("type")} and resource_id = ${param("resourceId")}), 0) as views
-    where ${isShown(kind)}`),
+  statement((q) =>
+    q
+      .select({
+        views: sql<number>`coalesce((select views from ${resourceCounts} where ${ofResource}), 0)`,
+      })
+      .from(sql`(select 1)`)
+      .where(isShown(kind)),
+  ),
 );
 
 /** Reads the views of a resource, undefined for a hidden one. Those of a file are cached until anyone commits. */
@@ -78,7 +85,12 @@ const keyColumns = sql`day, tenant_id, resource_type, resource_id, dedup_key`;
 const removeOld = statement(sql`
   delete from ${viewDedupKeys} where (${keyColumns}) in (
     select ${keyColumns} from ${viewDedupKeys} where day < ${param("before")} limit 1000)`);
-const selectHidden = statement(sql`select place from ${rows} where views = 0 and not ${isRowShown("r")}`);
+const selectHidden = statement((q) =>
+  q
+    .select({ place: sql<number>`place` })
+    .from(rows)
+    .where(sql`views = 0 and not ${isRowShown("r")}`),
+);
 
 export interface ViewGroup {
   tenantId: string;
@@ -109,7 +121,7 @@ export function writeViews(db: Session, groups: readonly ViewGroup[]): Promise<V
     ]);
     const values = { groups: JSON.stringify(added) };
     const results = await tx.batch([addDays, addCounts, selectHidden].map((stmt) => bind(stmt, values)));
-    const hidden = new Set((results[2]?.rows ?? []).map(({ place }) => place));
+    const hidden = new Set(rowsOf(selectHidden, results[2]).map(({ place }) => place));
     return groups.filter((_, place) => hidden.has(place));
   });
 }
@@ -125,11 +137,12 @@ export function purgeViewDedupKeys(ctx: WorkCtx): Promise<number> {
 
 const dayMs = 86_400_000;
 
-const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
-  and resource_id = ${param("resourceId")}`;
-const selectDays = statement(sql`
-  select day, views from ${viewDays}
-  where ${ofResource} and day between ${param("first")} and ${param("last")}`);
+const selectDays = statement((q) =>
+  q
+    .select({ day: viewDays.day, views: viewDays.views })
+    .from(viewDays)
+    .where(sql`${ofResource} and day between ${param("first")} and ${param("last")}`),
+);
 
 /** The resource and the viewer of a call, and the `user_id` that an app key sent, which is refused. */
 type ViewRequest = Static<typeof ViewInput> & { subject?: string | undefined };
@@ -161,14 +174,21 @@ export async function noteView(ctx: Ctx, input: ViewRequest): Promise<ViewState>
 
 const asked = sql.raw("asked.value ->> 0");
 const ofAsked = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")} and resource_id = ${asked}`;
-type State = { id: string } & Record<"views" | "isCounted", number>;
+type State = { views: number; isCounted: boolean };
 /** The resources in the JSON array `asked` of pairs: the id, and the caller's dedup key. */
 const selectStates = forEachKind((kind) =>
-  statement<State>(sql`
-    select ${asked} as id, coalesce((select views from ${resourceCounts} where ${ofAsked}), 0) as views,
-      exists (select 1 from ${viewDedupKeys}
-        where day = ${param("day")} and ${ofAsked} and dedup_key = asked.value ->> 1) as isCounted
-    from json_each(${param("asked")}) as asked where ${isShown(kind, { id: asked })} order by asked.key`),
+  statement((q) =>
+    q
+      .select({
+        id: sql<string>`${asked}`,
+        views: sql<number>`coalesce((select views from ${resourceCounts} where ${ofAsked}), 0)`,
+        isCounted: sql`exists (select 1 from ${viewDedupKeys}
+          where day = ${param("day")} and ${ofAsked} and dedup_key = asked.value ->> 1)`.mapWith(Boolean),
+      })
+      .from(sql`json_each(${param("asked")}) as asked`)
+      .where(isShown(kind, { id: asked }))
+      .orderBy(sql`asked.key`),
+  ),
 );
 
 /** The views of several resources, without those that are not public, and whether the caller's count today. */
@@ -187,7 +207,7 @@ export async function getManyViews(ctx: Ctx, { resource_type, ids, subject, visi
 
 function toReply(ctx: Ctx, { views, isCounted }: State, key: string | null | undefined): ViewState {
   const isKnown = key !== null && key !== undefined && ctx.memory?.views.isKnown(key) === true;
-  return { active: isCounted === 1 || isKnown, count: views };
+  return { active: isCounted || isKnown, count: views };
 }
 
 /**
@@ -207,9 +227,9 @@ export async function getViews(ctx: Ctx, input: ViewRequest & { days?: number | 
   const asked = JSON.stringify([[resourceId, dedupKey]]);
   const statements = [bind(selectStates[kind], { ...values, asked }), bind(selectDays, values)];
   const [states, series] = await ctx.db.batch(statements, "read");
-  const state = states?.rows[0] as unknown as State | undefined;
+  const [state] = rowsOf(selectStates[kind], states);
   if (!state) throw noSuchResource(resource);
-  const byDay = new Map((series?.rows ?? []).map(({ day, views }) => [day, Number(views)]));
+  const byDay = new Map(rowsOf(selectDays, series).map(({ day, views }) => [day, views]));
   return {
     ...toReply(ctx, state, dedupKey),
     days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })),

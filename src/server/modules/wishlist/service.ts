@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { keysetList } from "../../db/keyset-list.ts";
-import { bind, type CompiledStatement, get, param, statement } from "../../db/statement.ts";
+import { bind, type CompiledStatement, get, param, rowsOf, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { isId, newId } from "../../values/ids.ts";
@@ -9,7 +9,6 @@ import { moneyJson } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { notForSale } from "../products/product-errors.ts";
-import type { Rendered } from "../products/rendering.ts";
 import { findProductId } from "../products/resolve.ts";
 import { products, productVariants } from "../products/table.ts";
 import { languageChain, servedTitle } from "../products/translation.ts";
@@ -19,7 +18,7 @@ import { maxNote, WishlistItem, type WishlistQuery, type WishlistReplacement } f
 import { wishlistItems } from "./table.ts";
 
 /** Products that are not published appear as deleted on the list. */
-const itemTables = sql`from ${wishlistItems} w
+const itemTables = sql`${wishlistItems} w
   left join ${products} p on p.id = w.product_id and p.tenant_id = w.tenant_id and p.deleted_at is null
     and p.status = 'published'
   left join ${productVariants} v on v.id = w.variant_id and v.product_id = p.id and v.deleted_at is null`;
@@ -51,7 +50,7 @@ const readPage = keysetList({
   fields: itemFields,
   json: itemJson,
   from: sql`from ${wishlistItems} w`,
-  joined: itemTables,
+  joined: sql`from ${itemTables}`,
   base: sql`w.tenant_id = ${param("tenantId")}`,
   conditions: { userId: sql`w.user_id = ${param("userId")}` },
   sorts: { created_at: sql`w.created_at` },
@@ -68,9 +67,10 @@ export async function listWishlist(ctx: Ctx, query: WishlistQuery, subject?: str
 const maxItems = 1000;
 
 const ofList = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
-const item = sql`from ${wishlistItems} where ${ofList} and product_id = ${param("productId")}`;
-const hasItem = sql`exists (select 1 ${item})`;
-const isVariantKept = sql`exists (select 1 ${item} and variant_id is ${param("variantId")})`;
+const ofItem = sql`${ofList} and product_id = ${param("productId")}`;
+const hasItem = sql`exists (select 1 from ${wishlistItems} where ${ofItem})`;
+const isVariantKept = sql`exists (select 1 from ${wishlistItems}
+  where ${ofItem} and variant_id is ${param("variantId")})`;
 const hasRoom = sql`(select count(*) from ${wishlistItems} where ${ofList}) < ${sql.raw(String(maxItems))}`;
 const isOnSale = sql`(p.deleted_at is null and p.status = 'published')`;
 const isVariantOfIt = sql`(${param("variantId")} is null or v.id is not null)`;
@@ -84,28 +84,42 @@ const insert = sql`insert into ${wishlistItems} (id, tenant_id, user_id, product
     p.currency, p.currency_digits, ${param("note")}, ${param("now")}, ${param("now")} ${candidate}`;
 const onConflict = sql`on conflict (tenant_id, user_id, product_id)`;
 
-type Written = { id: string; version: number };
-const addItem = statement<Written>(sql`${insert} and ${isOnSale} and ${isVariantOfIt} and ${hasRoom}
-  ${onConflict} do nothing returning id, version`);
+const addItem = statement(sql`${insert} and ${isOnSale} and ${isVariantOfIt} and ${hasRoom} ${onConflict} do nothing`);
 // The note of a product that is no longer sold can still be changed, with the same variant.
-const putItem = statement<Written>(sql`${insert} and ((${isOnSale} and ${isVariantOfIt}) or ${isVariantKept})
+const putItem = statement(sql`${insert} and ((${isOnSale} and ${isVariantOfIt}) or ${isVariantKept})
     and (${hasItem} or (${param("ifMatch")} is null and ${hasRoom}))
   ${onConflict} do update set variant_id = excluded.variant_id, note = excluded.note,
     price_at_add_minor = case when variant_id is excluded.variant_id then price_at_add_minor
       else excluded.price_at_add_minor end,
     version = version + 1, updated_at = excluded.updated_at
-  where version = coalesce(${param("ifMatch")}, version) returning id, version`);
-const removeItem = statement<{ id: string }>(sql`
-  delete ${item} and version = coalesce(${param("ifMatch")}, version) returning id`);
-const selectItem = statement<Rendered>(sql`select ${itemJson} as json, w.version ${itemTables}
-  where w.tenant_id = ${param("tenantId")} and w.user_id = ${param("userId")} and w.product_id = ${param("productId")}`);
+  where version = coalesce(${param("ifMatch")}, version)`);
+const removeItem = statement((q) =>
+  q
+    .delete(wishlistItems)
+    .where(sql`${ofItem} and version = coalesce(${param("ifMatch")}, version)`)
+    .returning({ id: wishlistItems.id }),
+);
+const selectItem = statement((q) =>
+  q
+    .select({ json: sql<string>`${itemJson}`, version: sql<number>`w.version` })
+    .from(itemTables)
+    .where(
+      sql`w.tenant_id = ${param("tenantId")} and w.user_id = ${param("userId")} and w.product_id = ${param("productId")}`,
+    ),
+);
 
-/** The reasons why an item was not written: those that are 0. */
-type Obstacles = Record<"hasUser" | "isOnSale" | "hasVariant", number>;
-const selectObstacles = statement<Obstacles>(sql`select
-  exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}) as hasUser,
-  exists (select 1 ${candidate} and ${isOnSale}) as isOnSale,
-  exists (select 1 ${candidate} and ${isVariantOfIt}) as hasVariant`);
+/** The reasons why an item was not written: those that are false. */
+const selectObstacles = statement((q) =>
+  q
+    .select({
+      hasUser: sql`exists (select 1 from ${users} where tenant_id = ${param("tenantId")}
+        and id = ${param("userId")})`.mapWith(Boolean),
+      isOnSale: sql`exists (select 1 ${candidate} and ${isOnSale})`.mapWith(Boolean),
+      hasVariant: sql`exists (select 1 ${candidate} and ${isVariantOfIt})`.mapWith(Boolean),
+    })
+    .from(sql`(select 1)`),
+);
+type Obstacles = NonNullable<(typeof selectObstacles)["row"]>;
 
 /** An item on the list of `customer_id`, or of the `user_id` that an app key sends. `product` is an id or slug. */
 export interface ItemKey {
@@ -129,8 +143,8 @@ export async function addToWishlist(
   const notSold = invalidField("product_id", notForSale.product);
   const userId = await requireSubject(ctx, owner.customerId, owner.subject);
   if (!isId("prod", productId)) throw invalidField("product_id", notForSale.productId);
-  const { saved, found, obstacles } = await write(ctx, addItem, { userId, productId, choice, ifMatch: null });
-  if (found) return { ...found, isNew: saved !== undefined };
+  const { isSaved, found, obstacles } = await write(ctx, addItem, { userId, productId, choice, ifMatch: null });
+  if (found) return { ...found, isNew: isSaved };
   throw cannotSave(obstacles, notSold);
 }
 
@@ -146,10 +160,13 @@ export async function putOnWishlist(
 ) {
   const userId = await requireSubject(ctx, customerId, subject);
   const productId = await findProductId(ctx, product);
-  const { saved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
-  if (saved && found) return { ...found, isNew: saved.version === 1 };
+  const { isSaved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
+  if (isSaved && found) return { ...found, isNew: found.version === 1 };
   if (ifMatch !== null && (found ? found.version !== ifMatch : obstacles.isOnSale)) throw preconditionFailed();
-  throw cannotSave(found ? { ...obstacles, isOnSale: 1, hasVariant: 0 } : obstacles, notFound("product", product));
+  throw cannotSave(
+    found ? { ...obstacles, isOnSale: true, hasVariant: false } : obstacles,
+    notFound("product", product),
+  );
 }
 
 /** An item of a user's list, with its title in the requested language if possible. Errors: notFound. */
@@ -168,7 +185,7 @@ export async function removeFromWishlist(ctx: Ctx, { product, customerId, subjec
   const productId = await findProductId(ctx, product);
   const values = { tenantId: ctx.tenant.id, userId, productId, ifMatch, languages: "[]" };
   const [removed, found] = await ctx.db.batch([bind(removeItem, values), bind(selectItem, values)]);
-  const row = removed?.rows[0] as unknown as { id: string } | undefined;
+  const [row] = rowsOf(removeItem, removed);
   if (row) return { id: row.id, product_id: productId };
   throw found?.rows[0] ? preconditionFailed() : noSuchItem(product);
 }
@@ -176,7 +193,7 @@ export async function removeFromWishlist(ctx: Ctx, { product, customerId, subjec
 /** Writes an item, then reads it and what prevented the write, in one batch. */
 async function write(
   ctx: Ctx,
-  save: CompiledStatement<Written>,
+  save: CompiledStatement<unknown>,
   item: { userId: string; productId: string; choice: WishlistChoice; ifMatch: number | null },
 ) {
   const { choice, ...key } = item;
@@ -191,12 +208,12 @@ async function write(
     now: toTimestamp(ctx.now()),
     languages: languageChain(lang, ctx.tenant.language),
   };
-  const results = await ctx.db.batch([bind(save, values), bind(selectItem, values), bind(selectObstacles, values)]);
-  const [saved, found, obstacles] = results.map(({ rows }) => rows[0] as unknown);
+  const statements = [bind(save, values), bind(selectItem, values), bind(selectObstacles, values)];
+  const [saved, found, obstacles] = await ctx.db.batch(statements);
   return {
-    saved: saved as Written | undefined,
-    found: found as Rendered | undefined,
-    obstacles: obstacles as Obstacles,
+    isSaved: saved?.rowsAffected === 1,
+    found: rowsOf(selectItem, found)[0],
+    obstacles: rowsOf(selectObstacles, obstacles)[0] as Obstacles,
   };
 }
 
