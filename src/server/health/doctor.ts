@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { type Config, readConfig } from "../config/config.ts";
 import { standbyFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
-import { type CommandLine, locateFailure, nameDatabase } from "../db/failure.ts";
+import { locateFailure, nameDatabase } from "../db/failure.ts";
 import { commandLockDeadlineMs, openConfiguredDatabase } from "../db/open.ts";
 import type { Database, Session } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
@@ -18,7 +18,7 @@ import { publicUrl } from "./environment/public-url.ts";
 import { secretKey } from "./environment/secret-key.ts";
 import { clock, durability, server, settings, tls } from "./environment/server.ts";
 import { accounts, outbox, push, stores, webhooks } from "./environment/stores.ts";
-import { type CheckSubject, type EnvironmentCheck, type Finding, finding, reasonOf } from "./finding.ts";
+import { type CheckSubject, type EnvironmentCheck, finding, reasonOf } from "./finding.ts";
 import { recordChecks } from "./records/checks.ts";
 import { type Report, Run, type RunOptions } from "./run.ts";
 
@@ -44,9 +44,7 @@ export const checkMeanings: Readonly<Record<string, string>> = {
 /** The checks that can be left out: others need a directory and a database that can be opened. */
 export const optionalChecks = Object.keys(checkMeanings).filter((id) => !/^(?:directory|file|schema)$/.test(id));
 
-export interface DoctorOptions extends RunOptions {
-  deps: DoctorDeps;
-}
+export type DoctorOptions = RunOptions & { deps: DoctorDeps };
 
 export interface DoctorDeps extends Pick<CheckSubject, "now" | "env" | "version" | "uid" | "timeoutMs" | "command"> {
   makeContext(db: Database, config: Config, options: { leaveModes: boolean }): Promise<SystemCtx>;
@@ -80,13 +78,8 @@ export async function runDatabaseCheck(config: Config, options: RunOptions & { d
   const { now, command } = options.deps;
   const run = new Run(options);
   const onUsable = (db: Session) => {
-    const ctx: SystemCtx = {
-      db,
-      actor: { kind: "server" },
-      vault: closedVault(unavailable()),
-      requestId: randomUUID(),
-      now,
-    };
+    const vault = closedVault(unavailable());
+    const ctx: SystemCtx = { db, actor: { kind: "server" }, vault, requestId: randomUUID(), now };
     return run.runRecords({ ctx, tenant: null, now, command });
   };
   const { size } = await checkDatabase(config, { ...options.deps, isQuick: false, step: run.databaseStep, onUsable });
@@ -118,14 +111,12 @@ async function openChecked(run: Run, config: Config, { namespace, deps }: Doctor
     await db?.close().catch(() => {});
     // The check of the directory reports a missing one.
     if (config.databaseUrl !== undefined || existsSync(config.dataDir)) {
-      await run.databaseStep("database", async () => describeFailure(config, error, deps.command));
+      const located = locateFailure(error, config, deps.command);
+      const remedy = (located as Partial<AppError>).remedy ?? "Check that this account can read the data directory.";
+      await run.databaseStep("database", async () => [
+        finding("error", nameDatabase(config), reasonOf(located), remedy),
+      ]);
     }
     return { size, db: null, ctx: null };
   }
-}
-
-function describeFailure(config: Config, error: unknown, command: CommandLine): Finding[] {
-  const located = locateFailure(error, config, command);
-  const remedy = (located as Partial<AppError>).remedy ?? "Check that this account can read the data directory.";
-  return [finding("error", nameDatabase(config), reasonOf(located), remedy)];
 }

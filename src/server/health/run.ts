@@ -39,17 +39,12 @@ const maxTimeouts = 3;
 
 const maxFixes = 100;
 
-interface Fix {
-  reported: ReportedFinding;
-  fix(): Promise<void>;
-}
-
 export class Run {
   readonly #options: RunOptions;
   readonly #running = new Set<string>();
   readonly #checked = new Map<string, Group>();
   readonly #findings: ReportedFinding[] = [];
-  readonly #fixes: Fix[] = [];
+  readonly #fixes = new Map<ReportedFinding, () => Promise<void>>();
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -63,7 +58,7 @@ export class Run {
     for (const { fix, namespace = null, ...rest } of await work()) {
       const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
       this.#findings.push(reported);
-      if (fix !== undefined) this.#fixes.push({ reported, fix });
+      if (fix !== undefined) this.#fixes.set(reported, fix);
     }
     this.#running.delete(check);
     this.#options.onProgress?.([...this.#running]);
@@ -107,21 +102,17 @@ export class Run {
 
   /** Fixes what was found since the last call, if that was requested, and records it. Many share a commit. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
-    const fixes = this.#options.fix ? this.#fixes.splice(0) : [];
-    while (fixes.length > 0) await Promise.all(fixes.splice(0, maxFixes).map((one) => this.#applyFix(ctx, one)));
-  }
-
-  async #applyFix(ctx: SystemCtx | null, { reported, fix }: Fix): Promise<void> {
-    try {
-      await fix();
-      reported.fixed = true;
-    } catch (error) {
-      reported.message += ` The fix failed: ${reasonOf(error)}.`;
-      return;
-    }
-    const { check, subject, namespace } = reported;
-    const of = { namespace: namespace ?? undefined, subject };
-    if (ctx !== null) await recordAudit(ctx, { event: "doctor.fixed", ...of, details: { check, fixed: 1 } });
+    const fixes = this.#options.fix ? [...this.#fixes] : [];
+    this.#fixes.clear();
+    const apply = async ([reported, fix]: (typeof fixes)[number]) => {
+      const failure = await fix().catch(reasonOf);
+      if (failure !== undefined) reported.message += ` The fix failed: ${failure}.`;
+      reported.fixed = failure === undefined;
+      const { check, subject, namespace, fixed } = reported;
+      const of = { namespace: namespace ?? undefined, subject };
+      if (ctx && fixed) await recordAudit(ctx, { event: "doctor.fixed", ...of, details: { check, fixed: 1 } });
+    };
+    while (fixes.length > 0) await Promise.all(fixes.splice(0, maxFixes).map(apply));
   }
 
   /** @param database null where it cannot be opened. */

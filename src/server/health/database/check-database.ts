@@ -10,7 +10,7 @@ import { notFound } from "../../errors.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { countOf, type Finding, finding } from "../finding.ts";
 import { describeDamage, findFileFault } from "./file.ts";
-import { type DatabaseReader, openFileReader, openServerReader } from "./reader.ts";
+import { type DatabaseReader, openFileReader, openServerReader, unknownSize } from "./reader.ts";
 import { checkSchema } from "./schema.ts";
 
 const maxFaults = 100;
@@ -40,8 +40,7 @@ export async function checkDatabase(config: Config, options: DatabaseCheckOption
     if (kind === "server") await withTimeout(session.execute("SELECT 1"), options.timeoutMs);
     const isUsable = await checkContents(reader, nameDatabase(config), options);
     if (isUsable) await options.onUsable?.(session);
-    const unknown = { bytes: null, wal_bytes: null, unused_bytes: null };
-    return { size: { kind, ...(await reader.readSize().catch(() => unknown)) }, isUsable };
+    return { size: { kind, ...unknownSize, ...(await reader.readSize().catch(() => null)) }, isUsable };
   } finally {
     await reader.close();
   }
@@ -93,9 +92,12 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
         return findings;
       });
     }
-    await check("integrity", async () =>
-      (await readIntegrityFaults(reader)).map((fault) => damaged(`The database is damaged: ${fault}.`)),
-    );
+    await check("integrity", async () => {
+      const { rows } = await reader.query(`PRAGMA integrity_check(${maxFaults})`);
+      const texts = rows.map((row) => String(row[0]).replace(/^\*\*\* in database main \*\*\*\s*/, ""));
+      const faults = texts.filter((text) => text !== "ok");
+      return faults.map((fault) => damaged(`The database is damaged: ${fault.replaceAll("\n", "; ")}.`));
+    });
     await check("references", () => checkReferences(reader, command));
   };
   if (!isQuick) await reader.holdSnapshot(checkAll);
@@ -107,12 +109,6 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
     return result.findings;
   });
   return isUsable;
-}
-
-async function readIntegrityFaults({ query }: DatabaseReader): Promise<string[]> {
-  const { rows } = await query(`PRAGMA integrity_check(${maxFaults})`);
-  const texts = rows.map((row) => String(row[0])).filter((text) => text !== "ok");
-  return texts.map((text) => text.replace(/^\*\*\* in database main \*\*\*\s*/, "").replaceAll("\n", "; "));
 }
 
 async function checkReferences({ query }: DatabaseReader, command: CommandLine): Promise<Finding[]> {

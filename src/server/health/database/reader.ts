@@ -15,13 +15,10 @@ const deadlineMs = 5000;
 const cacheKiB = 32 * 1024;
 const lockRetryMs = 10;
 
-/** The size of a database in bytes; null where there is no file. */
-export interface DatabaseSize {
-  bytes: number | null;
-  wal_bytes: number | null;
-  /** Free pages, which later rows will use. */
-  unused_bytes: number | null;
-}
+/** The size of a database in bytes, of which free pages are unused; null where there is no file. */
+export type DatabaseSize = Record<"bytes" | "wal_bytes" | "unused_bytes", number | null>;
+
+export const unknownSize: DatabaseSize = { bytes: null, wal_bytes: null, unused_bytes: null };
 
 export interface DatabaseReader {
   kind: "file" | "server";
@@ -91,7 +88,7 @@ export async function openServerReader(config: Config): Promise<DatabaseReader> 
       }
     },
     holdSnapshot: (work) => work(),
-    readSize: async () => ({ bytes: null, wal_bytes: null, unused_bytes: null }),
+    readSize: async () => unknownSize,
     close: () => db.close(),
   };
 }

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
-import { sql } from "drizzle-orm";
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { readLast } from "../../backup/last.ts";
 import { backupsFolder, rehearsedPlace } from "../../backup/location.ts";
 import { replicaDamage } from "../../backup/manifest.ts";
@@ -27,10 +27,12 @@ const trialName = "doctor-trial";
 const maxRehearsalAgeMs = 3 * day;
 
 // A libSQL database has one audit log, and a directory of backups on each machine that made some.
-const selectLast = statement<{ at: string; place: string | null }>(sql`
-  select at, json_extract(details, '$.backup') as place from ${auditLog}
-  where event = 'database.backed_up' and code is null order by seq desc limit 1`);
-const selectFirst = statement<{ at: string }>(sql`select at from ${auditLog} order by seq limit 1`);
+const place = sql<string | null>`json_extract(details, '$.backup')`;
+const isBackedUp = and(eq(auditLog.event, "database.backed_up"), isNull(auditLog.code));
+const selectLast = statement((q) =>
+  q.select({ at: auditLog.at, place }).from(auditLog).where(isBackedUp).orderBy(desc(auditLog.seq)).limit(1),
+);
+const selectFirst = statement((q) => q.select({ at: auditLog.at }).from(auditLog).orderBy(auditLog.seq).limit(1));
 
 export const backups = {
   id: "backups",
@@ -86,6 +88,7 @@ async function tryWriting(address: string, config: Config, timeoutMs: number): P
   }
 }
 
+/** Whether a file is missing or empty. Object storage is not read. */
 function isGone(place: string): boolean {
   if (!isAbsolute(place)) return false;
   try {

@@ -1,11 +1,13 @@
-import { sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
-const selectStore = statement<{ namespace: string }>(sql`
-  select namespace from ${tenants} where status = 'active' order by namespace limit 1`);
+const { namespace, status } = tenants;
+const selectStore = statement((q) =>
+  q.select({ namespace }).from(tenants).where(eq(status, "active")).orderBy(namespace).limit(1),
+);
 
 export const mail = {
   id: "mail",

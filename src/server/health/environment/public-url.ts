@@ -119,23 +119,20 @@ function isPrivate(hostname: string): boolean {
 }
 
 async function checkExpiry(url: string, { now, timeoutMs }: CheckSubject): Promise<Finding | null> {
-  const until = await readExpiry(new URL(url), timeoutMs);
-  if (until === null || until - now() >= expiryWarningDays * dayMs) return null;
-  const message = `The certificate at ${url} expires in ${formatDuration(until - now())}, on ${toTimestamp(until)}.`;
-  return finding("warning", url, message, "Renew it, and check why it was not renewed automatically.");
-}
-
-function readExpiry({ hostname, port }: URL, timeoutMs: number): Promise<number | null> {
-  const { promise, resolve } = Promise.withResolvers<number | null>();
+  const { hostname, port } = new URL(url);
+  const { promise, resolve } = Promise.withResolvers<number>();
   const host = hostname.replace(/^\[|\]$/g, "");
   const name = isIP(host) === 0 ? { servername: host } : {};
-  const socket = connect({ host, port: Number(port || 443), ...name }, () => {
-    const until = Date.parse(socket.getPeerCertificate().valid_to);
-    resolve(Number.isNaN(until) ? null : until);
-  });
-  socket.on("error", () => resolve(null));
-  socket.setTimeout(timeoutMs, () => resolve(null));
-  return promise.finally(() => socket.destroy());
+  const socket = connect({ host, port: Number(port || 443), ...name }, () =>
+    resolve(Date.parse(socket.getPeerCertificate().valid_to)),
+  );
+  const giveUp = () => resolve(Number.NaN);
+  socket.on("error", giveUp);
+  socket.setTimeout(timeoutMs, giveUp);
+  const until = await promise.finally(() => socket.destroy());
+  if (!(until - now() < expiryWarningDays * dayMs)) return null;
+  const message = `The certificate at ${url} expires in ${formatDuration(until - now())}, on ${toTimestamp(until)}.`;
+  return finding("warning", url, message, "Renew it, and check why it was not renewed automatically.");
 }
 
 function describeProxy(url: string, { arrival, reply, requestId }: PublicCall, { config }: CheckSubject): Finding[] {
@@ -158,7 +155,11 @@ export function checkArrival(trustedProxies: readonly string[], url: string, arr
   const isSameHost = host === null || host === new URL(url).host;
   const isSameProtocol = !url.startsWith("https:") || protocol === "https";
   if (hops === forgedHop && Object.keys(others).length === 0 && isSameHost && isSameProtocol) {
-    return client === forgedHop ? [describeTrustedClient(peer)] : []; // There is no proxy.
+    // There is no proxy.
+    if (client !== forgedHop) return [];
+    const message = `Requests arrive from ${peer} without a proxy, but the address is trusted as a proxy: clients can forge their IP address.`;
+    const remedy = "Remove addresses that are not proxies from --trusted-proxy (BODEGA_TRUSTED_PROXY).";
+    return [finding("error", peer, message, remedy)];
   }
   // The last hop is the one that the proxy wrote.
   const lastHop = hops?.split(",").at(-1)?.trim();
@@ -187,12 +188,6 @@ function describeHops(peer: string, hops: string | undefined, isTrusted: boolean
   const remedy =
     "Let the proxy add the client's address. nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; (see docs/PROXIES.md)";
   return finding(isTrusted ? "error" : "warning", peer, `The proxy at ${peer} ${fault}.`, remedy);
-}
-
-function describeTrustedClient(peer: string): Finding {
-  const message = `Requests arrive from ${peer} without a proxy, but the address is trusted as a proxy: clients can forge their IP address.`;
-  const remedy = "Remove addresses that are not proxies from --trusted-proxy (BODEGA_TRUSTED_PROXY).";
-  return finding("error", peer, message, remedy);
 }
 
 /** Sockets for both families report IPv4 as `::ffff:192.0.2.7`. */

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { get } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, attempt } from "../../errors.ts";
 import { selectFingerprint } from "../../security/secret-key.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
@@ -14,13 +14,7 @@ export const secretKey = {
     const { config, command } = subject;
     const path = join(config.dataDir, "secret.key");
     const source = config.secret === undefined ? path : "BODEGA_SECRET";
-    const key =
-      config.secret ??
-      (
-        await Bun.file(path)
-          .text()
-          .catch(() => undefined)
-      )?.trim();
+    const key = config.secret ?? attempt(() => readFileSync(path, "utf8"))?.trim();
     const found = await checkFit(subject, source, path);
     if (key !== undefined && new Set(key).size < minVariety) {
       const message = `${source} is not random: it has only ${new Set(key).size} different characters and can be guessed.`;
