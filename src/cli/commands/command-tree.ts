@@ -88,13 +88,10 @@ export const commandTree: CommandTree = {
   db: {
     description: "Migrate, back up, restore and check the database",
     commands: {
-      migrate: () => import("./db/migrate.ts"),
-      status: () => import("./db/status.ts"),
+      ...fromModule(() => import("./db/commands.ts"), "migrate status"),
       backup: () => import("./db/backup.ts"),
       restore: () => import("./db/restore.ts"),
-      rehearse: () => import("./db/rehearse.ts"),
-      check: () => import("./db/check.ts"),
-      rekey: () => import("./db/rekey.ts"),
+      ...fromModule(() => import("./db/commands.ts"), "rehearse check rekey"),
     },
   },
   upgrade: () => import("./upgrade/upgrade.ts"),

@@ -1,0 +1,171 @@
+import { setPriority } from "node:os";
+import type { rekeyDatabase } from "../../../server/admin/rekey.ts";
+import { wrongState } from "../../../server/errors.ts";
+import { requireDatabase, updateSchema, withContext, withDatabase } from "../../context/context.ts";
+import { readCliConfig } from "../../context/read-config.ts";
+import { defineCommand } from "../../framework/command.ts";
+import type { Console } from "../../terminal/console.ts";
+import { formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
+import { withProgress } from "../../terminal/progress.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { runAndPrint } from "../doctor/print.ts";
+
+const migrate = defineCommand({
+  description: "Update the database schema",
+  args: {},
+  examples: ["bodega db migrate", "bodega db migrate --data-dir /var/lib/bodega --json"],
+  notes: ["bodega serve also does this when it starts."],
+  async run(args, console) {
+    const { applied } = await withDatabase(args, console, updateSchema);
+    if (console.json) return printJson(console, { applied });
+    if (applied.length > 0)
+      await console.write(applied.map((name) => (console.quiet ? `${name}\n` : `applied ${name}\n`)).join(""));
+    else if (!console.quiet) await console.write("The schema is up to date.\n");
+  },
+});
+
+const status = defineCommand({
+  description: "List migrations and whether they are applied",
+  args: {},
+  examples: ["bodega db status", "bodega db status --json"],
+  notes: [
+    "The exit code is 0 when the schema is up to date, and 1 when migrations are pending or another build of Bodega made the schema.",
+  ],
+  async run(args, console) {
+    const { migrationStatus } = await import("../../../server/db/migrate.ts");
+    requireDatabase(args, console);
+    const status = await withDatabase(args, console, (db) => migrationStatus(db));
+    const migrations = status.map(({ name, appliedAt, isKnown }) => ({ name, applied_at: appliedAt, known: isKnown }));
+    const pending = migrations.filter(({ applied_at }) => applied_at === null).length;
+    const unknown = status.find(({ isKnown }) => !isKnown);
+    const isUpToDate = pending === 0 && !unknown;
+    if (console.json) await printJson(console, { up_to_date: isUpToDate, migrations });
+    else {
+      await printList(console, migrations, {
+        empty: "No migrations found.",
+        columns: [
+          { header: "MIGRATION", value: (migration) => migration.name },
+          { header: "APPLIED", value: (migration) => migration.applied_at ?? "pending" },
+        ],
+      });
+      if (unknown) await info(console, `Another build of Bodega applied ${unknown.name}. Run that build.`);
+      else if (pending > 0) await info(console, "Update the schema: bodega db migrate");
+    }
+    return isUpToDate ? 0 : 1;
+  },
+});
+
+const timeoutMs = 5000;
+
+const check = defineCommand({
+  description: "Check the whole database for damage, without changing anything",
+  args: {},
+  examples: ["bodega db check", "bodega db check --data-dir /var/lib/bodega --json"],
+  notes: [
+    "Checks the file with all of its pages and rows, the references between rows, the tables, indexes and triggers, and " +
+      "the stored totals, balances and counts. It reads the whole database, which can take minutes. A server may be running.",
+    "The exit code is 0 when no error is found, and 1 otherwise. bodega doctor also checks the environment of the server, " +
+      "and fixes what can be fixed.",
+  ],
+  async run(args, console) {
+    const config = readCliConfig(args, console);
+    const { runDatabaseCheck } = await import("../../../server/health/doctor.ts");
+    // Reading blocks the process, which could not handle ctrl-C. The check writes nothing, so it may be killed at any time.
+    console.releaseSignals();
+    const { command } = console;
+    return runAndPrint(console, { fixCommand: command("doctor --fix") }, (onProgress) =>
+      runDatabaseCheck(config, { onProgress, deps: { now: Date.now, command, timeoutMs } }),
+    );
+  },
+});
+
+const lowestPriority = 19;
+
+const rehearse = defineCommand({
+  description: "Prove that the replica or the newest backup can be restored; a server may be running",
+  done: "The restored database is intact.",
+  args: {
+    place: {
+      type: "positional",
+      required: false,
+      description:
+        "Place of a replica, backup, or directory or s3:// address of backups (default: as the settings say)",
+      completes: "file",
+    },
+  },
+  examples: ["bodega db rehearse bodega-data/backups", "bodega db rehearse s3://my-bucket/shop --json"],
+  notes: [
+    "Restores the newest state to a temporary directory, checks it as `bodega db check` does, and removes it. The disk " +
+      "needs space for a copy of the database. The default place is BODEGA_REPLICATE_TO, else BODEGA_BACKUP_TO, " +
+      "else backups in the data directory. If the server has its place from a flag, name it here.",
+    "A server does this once a day; `bodega doctor` and the metrics say when it last succeeded, or why it failed.",
+  ],
+  async run(args, console) {
+    const config = readCliConfig(args, console);
+    const { backupsFolder, rehearsedPlace } = await import("../../../server/backup/location.ts");
+    const { backupDestination } = await import("../../../server/config/backup-config.ts");
+    const { rehearse } = await import("../../../server/health/rehearse.ts");
+    const given = backupDestination({ value: args.place, source: "<place>" });
+    const place = given ?? rehearsedPlace(config) ?? backupsFolder(config.dataDir);
+    setPriority(lowestPriority);
+    // The server that started it has ended.
+    process.once("disconnect", () => process.exit(1));
+    const result = await withProgress(console, undefined, (show) => {
+      show(0, "restoring and checking");
+      return rehearse(config, place);
+    });
+    await printRecord(console, result, "place");
+  },
+});
+
+const maxNamed = 20;
+
+const rekey = defineCommand({
+  description: "Start using a new secret key after the old one was lost",
+  args: {},
+  examples: ["bodega db rekey", "bodega db rekey --yes --json"],
+  notes: [
+    "Stop all servers of the database first. Queued mail and reset codes are dropped, because only the old key decrypts " +
+      "them. Users with two-factor sign-in cannot sign in until it is reset: bodega user reset-two-factor. Webhooks send " +
+      "nothing until they have a new secret: bodega webhook rotate. Browsers and devices must register again for push " +
+      "notifications. Visitors count as new ones and cannot undo earlier likes and bookmarks. Passwords, user tokens and app keys " +
+      "do not depend on the key.",
+  ],
+  async run(args, console) {
+    const { isServerRunning } = await import("../../../server/db/local/file-lock.ts");
+    const { dataDir } = readCliConfig(args, console);
+    if (await isServerRunning(dataDir)) {
+      throw wrongState(`A server is running on ${dataDir} with the old key. Stop it first.`);
+    }
+    await confirmAction(
+      console,
+      "Replace the secret key? Queued mail, reset codes, second factors, webhook secrets and push registrations are lost.",
+    );
+    const { rekeyDatabase } = await import("../../../server/admin/rekey.ts");
+    await printRekeyed(console, await withContext(args, console, rekeyDatabase));
+  },
+});
+
+async function printRekeyed(console: Console, report: Awaited<ReturnType<typeof rekeyDatabase>>): Promise<void> {
+  const { two_factor_users: users, webhooks, ...shown } = report;
+  if (console.json) return printJson(console, report);
+  if (!report.rekeyed) return info(console, "The database already uses this key. Nothing was changed.");
+  if (!console.quiet)
+    await printRecord(console, { ...shown, two_factor_users: users.length, webhooks: webhooks.length }, "rekeyed");
+  const rotate = webhooks.map(
+    (one) => `webhook rotate -n ${one.namespace} ${one.webhook_id}  # ${formatValue(one.url)}`,
+  );
+  const reset = users.map(
+    (one) => `user reset-two-factor -n ${one.namespace} ${one.user_id}  # ${formatValue(one.email)}`,
+  );
+  for (const [text, commands] of [
+    ["These webhooks send nothing until they have a new secret:", rotate],
+    ["These users cannot sign in until their second factor is reset:", reset],
+  ] as const) {
+    if (commands.length > 0) await warn(console, text);
+    for (const words of commands.slice(0, maxNamed)) await console.writeError(`  bodega ${words}\n`);
+    if (commands.length > maxNamed) await info(console, `and ${commands.length - maxNamed} more. List all: --json`);
+  }
+}
+
+export default { migrate, status, check, rehearse, rekey };
