@@ -5,6 +5,8 @@ import { withDatabase } from "../context/context.ts";
 import { type DatabaseFlags, readDatabaseFlags } from "../context/read-config.ts";
 import { type Arg, type CommandArgs, flagsOf, formatFlag, leadingArgs, positionalsOf } from "../framework/args.ts";
 import { type CommandTree, commandsOf, loadCommand, nextWords } from "../framework/command-tree.ts";
+import { scanWords } from "../framework/find-command.ts";
+import { tokenize } from "../framework/parse-args.ts";
 import { type Console, createConsole } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -27,6 +29,7 @@ export async function printCompletions(tree: CommandTree, [current = "", ...word
     const find: FindByPrefix = (kind, prefix) =>
       findNames(kind, { namespace, "database-url": url, "data-dir": dataDir }, console, prefix);
     const found = await complete(line, tree, current, find);
+    const oneLine = (text: string) => text.replaceAll(/\p{Cc}+/gu, " ");
     await console.write(found.map(({ value, description }) => `${oneLine(value)}\t${oneLine(description)}\n`).join(""));
   };
   await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
@@ -47,60 +50,48 @@ export async function findNames(
   });
 }
 
-interface Line {
-  path: string[];
-  isHelp: boolean;
-  /** Of the command, or of every command while none is known. */
-  args: CommandArgs;
-  isCommand: boolean;
-  given: number;
-  values: Record<string, string>;
-  open?: [name: string, arg: Arg] | undefined;
+type Line = Awaited<ReturnType<typeof readLine>>;
+
+/** Reads a command line up to the word that is being typed. `open` is the flag whose value is that word. */
+async function readLine(tree: CommandTree, typed: string[]) {
+  const { words, places } = scanWords(tree, typed);
+  const isHelp = words[0] === "help";
+  const path = isHelp ? words.slice(1) : words;
+  const command = await loadCommand(tree, path);
+  const args: CommandArgs = command?.args ?? leadingArgs;
+  const rest = typed.filter((_, index) => !places.includes(index));
+  const { tokens, typed: names } = tokenize(rest, args);
+  const given = tokens.filter(({ kind }) => kind === "positional").length;
+  const values: Record<string, string> = {};
+  for (const token of tokens) {
+    if (token.kind === "option" && token.value !== undefined) values[names.get(token.name) ?? ""] = token.value;
+  }
+  const last = tokens.at(-1);
+  const open = last?.kind === "option" && last.value === undefined ? args[names.get(last.name) ?? ""] : undefined;
+  return { path, isHelp, args, isCommand: command !== undefined, given, values, open };
 }
 
 async function complete(line: Line, tree: CommandTree, current: string, find: FindByPrefix): Promise<OfferedName[]> {
+  const { args, open, given } = line;
+  const startsLike = ({ value }: OfferedName) => value.startsWith(current);
   const [, flag, begun = ""] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
   if (flag !== undefined) {
-    const values = await offerValues(findValueFlag(line.args, flag)?.[1], begun, find);
+    const values = await offerValues(args[flag.slice(2)], begun, find);
     return values.map((one) => (one.value.startsWith(":") ? one : { ...one, value: `${flag}=${one.value}` }));
   }
-  if (line.open !== undefined) return offerValues(line.open[1], current, find);
+  if (open && open.type !== "boolean") return offerValues(open, current, find);
   if (!current.startsWith("-")) {
-    if (!line.isCommand) return startingWith(await listWords(tree, line), current);
-    const places = positionalsOf(line.args).map(([, arg]) => arg);
-    const arg = line.isHelp ? undefined : (places[line.given] ?? places.findLast(({ variadic }) => variadic));
+    if (!line.isCommand) return (await listWords(tree, line)).filter(startsLike);
+    const places = positionalsOf(args).map(([, arg]) => arg);
+    const arg = line.isHelp ? undefined : (places[given] ?? places.findLast(({ variadic }) => variadic));
     const offered = await offerValues(arg, current, find);
     if (offered.length > 0) return offered;
   }
-  return startingWith(listFlags(line.args), current);
-}
-
-async function readLine(tree: CommandTree, words: string[]): Promise<Line> {
-  const line: Line = { path: [], isHelp: false, args: leadingArgs, isCommand: false, given: 0, values: {} };
-  for (const word of words) {
-    const [, joined = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
-    if (line.open !== undefined) {
-      line.values[line.open[0]] = word;
-      line.open = undefined;
-    } else if (word.startsWith("-")) {
-      const flag = findValueFlag(line.args, joined);
-      if (value === undefined) line.open = flag;
-      else if (flag) line.values[flag[0]] = value;
-    } else if (line.isCommand) line.given++;
-    else if (word === "help" && line.path.length === 0) line.isHelp = true;
-    else {
-      line.path.push(word);
-      const command = await loadCommand(tree, line.path);
-      if (command !== undefined) Object.assign(line, { isCommand: true, args: command.args });
-    }
-  }
-  return line;
-}
-
-/** The flag that takes a value: the next word, unless it is joined. */
-function findValueFlag(args: CommandArgs, word: string): [string, Arg] | undefined {
-  const takes = flagsOf(args).filter(([, arg]) => arg.type !== "boolean");
-  return takes.find(([name, arg]) => word === `--${name}` || word === `-${arg.alias}`);
+  const flags = flagsOf(args).flatMap(([name, arg]) => {
+    const forms = [formatFlag(name, arg), arg.negatable && `--no-${name}`, arg.alias && `-${arg.alias}`];
+    return forms.filter((form) => form).map((value) => ({ value: String(value), description: arg.description }));
+  });
+  return flags.filter(startsLike);
 }
 
 async function listWords(tree: CommandTree, { path, isHelp }: Line): Promise<OfferedName[]> {
@@ -117,26 +108,9 @@ async function listWords(tree: CommandTree, { path, isHelp }: Line): Promise<Off
   return path.length === 0 && !isHelp ? [...words, help] : words;
 }
 
-function listFlags(args: CommandArgs): OfferedName[] {
-  return flagsOf(args).flatMap(([name, arg]) => {
-    const forms = [formatFlag(name, arg)];
-    if (arg.negatable) forms.push(`--no-${name}`);
-    if (arg.alias !== undefined) forms.push(`-${arg.alias}`);
-    return forms.map((value) => ({ value, description: arg.description }));
-  });
-}
-
 async function offerValues(arg: Arg | undefined, prefix: string, find: FindByPrefix): Promise<OfferedName[]> {
   const { options, completes: kind } = arg ?? {};
   if (options) return options.filter((value) => value.startsWith(prefix)).map((value) => ({ value, description: "" }));
   if (kind === undefined) return [];
   return kind === "file" || kind === "directory" ? [{ value: `:${kind}`, description: "" }] : find(kind, prefix);
-}
-
-function startingWith(candidates: OfferedName[], prefix: string): OfferedName[] {
-  return candidates.filter(({ value }) => value.startsWith(prefix));
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, " ");
 }

@@ -30,8 +30,7 @@ export function findCommand(
   return { kind: isFound ? "run" : "help", path, rest };
 }
 
-/** The leading words and their positions; scanning ends at the word that completes a command. */
-function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places: number[]; help: boolean } {
+export function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places: number[]; help: boolean } {
   const { tokens, typed } = tokenize(argv, leadingArgs);
   const words: string[] = [];
   const places: number[] = [];

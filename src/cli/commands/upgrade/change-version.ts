@@ -15,7 +15,6 @@ const everyMs = 200;
 
 interface Change {
   installed: string;
-  /** Names of its version and the next one, for messages. */
   from: string;
   to: string;
   /** The copy of the database that the next version needs; null keeps the database. */
@@ -27,9 +26,7 @@ interface Change {
 }
 
 /** Where the version is kept that the last change replaced. */
-export function previousOf(installed: string): string {
-  return `${installed}.previous`;
-}
+export const previousOf = (installed: string) => `${installed}.previous`;
 
 /** Copies an executable beside the installed one, with its owner and mode; returns its path. Errors: unavailable. */
 export function placeBeside(file: string, installed: string): string {
@@ -48,7 +45,7 @@ export function placeBeside(file: string, installed: string): string {
 }
 
 /** Puts an executable in the place of the installed one, which exists at any moment, and keeps that as the previous. */
-function exchange(installed: string, next: string): void {
+function swapExecutable(installed: string, next: string): void {
   const aside = `${installed}.replaced`;
   rmSync(aside, { force: true });
   linkSync(installed, aside);
@@ -71,7 +68,7 @@ export async function changeVersion(change: Change, next: string): Promise<strin
     if (copy) kept = (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
     if (unit !== null) await startServer(unit, change);
   };
-  exchange(installed, next);
+  swapExecutable(installed, next);
   try {
     if (unit !== null) runSystemctl("stop", unit);
     await run(change.restores);
@@ -79,7 +76,7 @@ export async function changeVersion(change: Change, next: string): Promise<strin
   } catch (error) {
     const options = { exit: 1, cause: error, remedy: unit ? `See its log: journalctl -u ${unit}` : undefined } as const;
     try {
-      exchange(installed, previousOf(installed));
+      swapExecutable(installed, previousOf(installed));
       if (next !== previousOf(installed)) rmSync(previousOf(installed));
       if (unit !== null) attempt(() => runSystemctl("stop", unit));
       const { unknown } = await inspectVersion(installed, config);
@@ -93,9 +90,7 @@ export async function changeVersion(change: Change, next: string): Promise<strin
   }
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof AppError ? error.message : findReason(error);
-}
+const reasonOf = (error: unknown) => (error instanceof AppError ? error.message : findReason(error));
 
 /** Starts the unit and waits until its server is ready. Errors: unavailable when it ends or takes too long. */
 async function startServer(unit: string, { config, timeoutMs }: Change): Promise<void> {

@@ -9,18 +9,15 @@ import { buildInfo } from "../../terminal/build-info.ts";
 /** An executable prints its version at once; another program may wait forever. */
 const versionMs = 20_000;
 
-/**
- * Runs a command of an executable and returns what it prints. Errors: unavailable with its message.
- * @param timeout in milliseconds, after which it is killed.
- */
+/** Runs a command of an executable and returns what it prints. Errors: unavailable with its message. */
 export async function runProgram<T>(
   program: string,
   words: string[],
   config?: DatabaseConfig,
   timeout?: number,
 ): Promise<T> {
-  const url = config?.databaseUrl === undefined ? [] : ["--database-url", config.databaseUrl];
-  const flags = config === undefined ? [] : ["--data-dir", config.dataDir, ...url];
+  const url = config?.databaseUrl ? ["--database-url", config.databaseUrl] : [];
+  const flags = config ? ["--data-dir", config.dataDir, ...url] : [];
   // Detached, because Ctrl-C must not end a restore.
   const child = Bun.spawn([program, ...words, ...flags, "--json"], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -45,9 +42,8 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   const { version, commit, platform } = await asked.catch((): Partial<typeof buildInfo> => ({}));
   if (version === undefined || platform !== buildInfo.platform) {
     const remedy = `Allow its execution with chmod +x, or see what it is: file ${quoteWord(program)}`;
-    throw validationFailed(`${program} is not a Bodega executable for this machine (${buildInfo.platform}).`, {
-      remedy,
-    });
+    const message = `${program} is not a Bodega executable for this machine (${buildInfo.platform}).`;
+    throw validationFailed(message, { remedy });
   }
   type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
   const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
@@ -69,9 +65,7 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
 export async function verifyChecksum(file: string, given: string | undefined): Promise<void> {
   if (!attempt(() => statSync(file).isFile())) throw notFound("file", file, { remedy: "Check the path." });
   const expected = given?.toLowerCase() ?? readChecksum(file);
-  const hash = new Bun.CryptoHasher("sha256");
-  for await (const chunk of Bun.file(file).stream()) hash.update(chunk);
-  if (hash.digest("hex") === expected) return;
+  if (Bun.SHA256.hash(await Bun.file(file).bytes(), "hex") === expected) return;
   const remedy = `Get the file again, then compare its checksum: sha256sum ${quoteWord(file)}`;
   throw validationFailed(`The checksum of ${file} is not ${expected}.`, { remedy });
 }
@@ -85,7 +79,6 @@ function readChecksum(file: string): string {
   throw notFound("checksum", basename(file), { in: sums, remedy });
 }
 
-/** The newest copy of a database from before a migration. Errors: wrongState without one. */
 export function findCopyBefore(migration: string, { dataDir }: DatabaseConfig): string {
   const folder = backupsFolder(dataDir);
   const names = attempt(() => readdirSync(folder).sort()) ?? [];
