@@ -84,7 +84,6 @@ export function planSecretFile(given: string, flag = "--save-secret-to") {
     throw internalError(`The secret could not be written to ${path} (${cause.code}).`, { cause });
   };
   return {
-    /** Absolute. */
     path,
     async save(secret: string): Promise<void> {
       const file = await open(path, "wx", 0o600).catch(notWritten);

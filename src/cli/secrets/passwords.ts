@@ -16,7 +16,6 @@ export const passwordNote =
   "A password needs at least 16 characters with a lowercase letter, an uppercase letter, a digit and a special character, " +
   "and must not be a common one. At a terminal it is hidden, and one is generated if you type none.";
 
-/** The flags for a new password; a terminal asks for it when none is given. */
 export const passwordFlags = {
   "password-stdin": {
     type: "boolean",
@@ -37,11 +36,6 @@ export const passwordGroups = [
 
 type PasswordChoice = ArgValues<typeof passwordFlags>;
 
-function wantsPassword(args: Pick<PasswordChoice, "random-password" | "save-password-to">): boolean {
-  return args["random-password"] || args["save-password-to"] !== undefined;
-}
-
-/** A new password, and whether it was generated, so that it must be shown. */
 export interface NewPassword {
   password: string;
   isRandom: boolean;
@@ -53,17 +47,27 @@ export async function takePassword(
   console: Console,
   others: readonly string[] = [],
 ): Promise<NewPassword> {
-  if (wantsPassword(args)) return { password: makePassword(), isRandom: true };
-  const file = args["password-file"];
-  if (file !== undefined) return { password: readSecretFile(file, "--password-file"), isRandom: false };
-  if (args["password-stdin"]) {
-    return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
-  }
-  if (console.canAsk) return askStrongPassword();
+  const given = await readPassword(args, console);
+  if (given !== undefined || console.canAsk) return given ?? askStrongPassword();
   const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
   throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
     details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],
   });
+}
+
+/** The password that flags give or have generated; undefined where they do neither. `prefix` begins their names. */
+export async function readPassword(
+  args: PasswordChoice,
+  console: Console,
+  prefix: "" | "owner-" = "",
+): Promise<NewPassword | undefined> {
+  if (args["random-password"] || args["save-password-to"] !== undefined) {
+    return { password: makePassword(), isRandom: true };
+  }
+  const file = args["password-file"];
+  if (file !== undefined) return { password: readSecretFile(file, `--${prefix}password-file`), isRandom: false };
+  if (!args["password-stdin"]) return undefined;
+  return { password: await readSecretLine(console, `--${prefix}password-stdin`), isRandom: false };
 }
 
 /** One line of standard input, without its line break and never shown; typed at a terminal it is hidden. */
@@ -97,7 +101,6 @@ function withoutBreak(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
-/** Asks for a new password, and again until it satisfies the policy, or generates one. */
 export async function askStrongPassword(): Promise<NewPassword> {
   const { passwordNeeds, requireStrongPassword } = await import("../../server/modules/passwords/password-policy.ts");
   const { askNewPassword } = await import("../terminal/prompt.ts");
@@ -106,7 +109,7 @@ export async function askStrongPassword(): Promise<NewPassword> {
 }
 
 /** A password that satisfies the policy (specification, section 8): 145 random bits, in groups that can be read. */
-export function makePassword(): string {
+function makePassword(): string {
   for (;;) {
     const makeGroup = () => Array.from({ length: groupLength }, () => letters[randomInt(letters.length)]).join("");
     const password = Array.from({ length: groups }, makeGroup).join("-");

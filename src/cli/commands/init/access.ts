@@ -1,22 +1,18 @@
 import { resolve } from "node:path";
 import type { ShopPlan } from "../../../server/admin/create-shop.ts";
 import { type Config, readConfig } from "../../../server/config/config.ts";
+import { compareEnvFile } from "../../../server/config/env-file.ts";
 import { attempt } from "../../../server/errors.ts";
 import { slugFrom } from "../../../server/modules/products/slug.ts";
+import { parseFromAddress } from "../../../server/values/email.ts";
 import { planSecretFile } from "../../secrets/deliver.ts";
-import {
-  askStrongPassword,
-  makePassword,
-  type NewPassword,
-  readSecretFile,
-  readSecretLine,
-} from "../../secrets/passwords.ts";
+import { askStrongPassword, readPassword, readSecretFile } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
+import { info, warn } from "../../terminal/output.ts";
 import { askChoice, askText, askYesNo, introduce } from "../../terminal/prompt.ts";
 import { askOrigins } from "../key/args.ts";
-import { checks, type InitArgs, wantsRandomPassword } from "./flags.ts";
+import { checks, type InitArgs, readSender } from "./flags.ts";
 
-/** The owner's account. `before` is suggested. Errors: validationFailed for a weak password. */
 export async function takeOwner(args: InitArgs, console: Console, before: { email?: string; name?: string } = {}) {
   const { "owner-email": givenEmail, "owner-name": givenName } = args;
   if (givenEmail === undefined) {
@@ -26,19 +22,16 @@ export async function takeOwner(args: InitArgs, console: Console, before: { emai
     givenEmail ?? (await askText("Owner email", { suggestion: before.email, check: checks["owner-email"] }));
   const question = { suggestion: before.name, optional: true, check: checks["owner-name"] };
   const name = givenName ?? (console.canAsk ? await askText("Owner name (optional)", question) : "");
-  const { password, isRandom } = await takePassword(args, console);
+  const flags = {
+    "password-stdin": args["owner-password-stdin"],
+    "password-file": args["owner-password-file"],
+    "random-password": args["owner-random-password"],
+    "save-password-to": args["save-password-to"],
+  };
+  const { password, isRandom } = (await readPassword(flags, console, "owner-")) ?? (await askStrongPassword());
   const { requireStrongPassword } = await import("../../../server/modules/passwords/password-policy.ts");
   requireStrongPassword("password", password);
   return { email, name, password, isRandom };
-}
-
-async function takePassword(args: InitArgs, console: Console): Promise<NewPassword> {
-  if (args["owner-password-stdin"]) {
-    return { password: await readSecretLine(console, "--owner-password-stdin"), isRandom: false };
-  }
-  const file = args["owner-password-file"];
-  if (file !== undefined) return { password: readSecretFile(file, "--owner-password-file"), isRandom: false };
-  return wantsRandomPassword(args) ? { password: makePassword(), isRandom: true } : askStrongPassword();
 }
 
 const keyIntroduction =
@@ -77,4 +70,38 @@ export async function takePublicUrl(args: InitArgs, console: Console, { host, pu
   const check = (text: string) => readConfig({ "data-dir": "/dev/null", "public-url": text }, {});
   const question = { suggestion: before, optional: true, check };
   return (await askText("Public URL, such as https://shop.example.com (optional)", question)) || undefined;
+}
+
+type TestMail = Record<"dataDir" | "title" | "language", string> & { to: string | undefined };
+
+/**
+ * The mail server that the flags name, after a test mail; null without --smtp-url-file. One that bodega.env has already
+ * is not tested again.
+ * @throws UsageError, validationFailed, and the errors of the test mail.
+ */
+export async function takeMail(args: InitArgs, console: Console, mail: TestMail) {
+  const path = args["smtp-url-file"];
+  if (path === undefined) return null;
+  const mailFrom = readSender(args, console) as string;
+  const given = readSecretFile(path, "--smtp-url-file").trim();
+  readConfig({ "data-dir": "/dev/null" }, { BODEGA_SMTP_URL: given, BODEGA_MAIL_FROM: mailFrom });
+  // A quote would end the quoted value in bodega.env.
+  const smtpUrl = given.replaceAll("'", "%27");
+  const isNew = compareEnvFile(mail.dataDir, { BODEGA_SMTP_URL: smtpUrl }).missing.length > 0;
+  const isTested = isNew && args["mail-test"];
+  if (isTested) await sendTestMail({ smtpUrl, mailFrom }, mail, console);
+  return { smtpUrl, mailFrom, isTested };
+}
+
+async function sendTestMail(server: { smtpUrl: string; mailFrom: string }, mail: TestMail, console: Console) {
+  const { smtpUrl, mailFrom } = server;
+  const { title, language, to = parseFromAddress(mailFrom)?.address ?? mailFrom } = mail;
+  await info(console, `Sending a test mail to ${to} through ${new URL(smtpUrl).host} …`);
+  // Imported when needed, so that the help of init loads no mail library.
+  const { sendTestMail: send } = await import("../../../server/modules/mail/test-mail.ts");
+  const store = { title, language, domain: null, url: null, logo: null };
+  const sent = await send({ to, mailFrom, smtp: { url: smtpUrl }, store, now: Date.now });
+  if (sent.encrypted || console.json) return;
+  const credentials = sent.authenticated ? ", and so did user and password" : "";
+  await warn(console, `The test mail went to ${sent.host} unencrypted${credentials}: the server offers no encryption.`);
 }

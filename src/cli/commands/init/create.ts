@@ -6,7 +6,7 @@ import { beginContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { commandLine, quoteWords } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
-import { givesPassword, type InitArgs, readSettings, wantsRandomPassword } from "./flags.ts";
+import { type InitArgs, passwordSource, readSettings } from "./flags.ts";
 import type { Plan } from "./plan.ts";
 import { startService, writeUnit } from "./unit.ts";
 
@@ -31,7 +31,6 @@ export async function createShop(console: Console, plan: Plan) {
       key: setup.made.key && setup.key !== null && "app_secret" in setup.key ? setup.key.app_secret : undefined,
       password: setup.made.owner && owner?.isRandom ? owner.password : undefined,
     },
-    /** Paths of the files that new secrets were written to. */
     files: {} as { key?: string; password?: string },
     isMailTested: answers.mail?.isTested ?? false,
     settings: { path: envFilePath(config.dataDir), written: [], kept: [] } as EnvFileChange,
@@ -69,7 +68,6 @@ export function secretsLost({ setup, secrets, config }: Outcome, reason: string,
   return internalError(`Store ${store.namespace} was created. ${reason}`, { remedy, cause });
 }
 
-/** Writes bodega.env and the unit, and starts the service. Each step is noted in the outcome. */
 export async function finishSetup(console: Console, plan: Plan, outcome: Outcome): Promise<void> {
   const { args, answers, config } = plan;
   const { dataDir, port } = config;
@@ -87,7 +85,6 @@ export async function finishSetup(console: Console, plan: Plan, outcome: Outcome
   unit.started = true;
 }
 
-/** One sentence for each flag whose value differs from the existing one, with the command that changes it. */
 function listKept(args: InitArgs, { setup, settings }: Outcome, command: (words: string) => string): string[] {
   const { store, owner, key, made } = setup;
   const { namespace } = store;
@@ -107,10 +104,19 @@ function listKept(args: InitArgs, { setup, settings }: Outcome, command: (words:
     const email = args["owner-email"]?.toLowerCase();
     const create = ["user", "create", "-n", namespace, "--role", "owner", "--email", email ?? ""];
     compare("The owner", owner.email.toLowerCase(), email, ...create);
-    const isTyped = givesPassword(args);
-    const password = isTyped || wantsRandomPassword(args) ? "new" : undefined;
-    const way = isTyped ? "--password-stdin" : "--random-password";
-    compare("The owner's password", "as it is", password, "user", "set-password", "-n", namespace, owner.id, way);
+    const source = passwordSource(args);
+    const way = source === "given" ? "--password-stdin" : "--random-password";
+    compare(
+      "The owner's password",
+      "as it is",
+      source && "new",
+      "user",
+      "set-password",
+      "-n",
+      namespace,
+      owner.id,
+      way,
+    );
   }
   if (!made.key && key !== null) {
     const { app_id: id, name, origins } = key;

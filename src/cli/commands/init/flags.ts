@@ -101,13 +101,10 @@ export function checkFlags(args: InitArgs): void {
   if (args["unit-dir"] !== undefined && !args.systemd) throw new UsageError("--unit-dir requires --systemd.");
 }
 
-export function givesPassword(args: InitArgs): boolean {
-  return args["owner-password-stdin"] || args["owner-password-file"] !== undefined;
-}
-
-/** A password is generated when a flag asks for that, or names a file for it. */
-export function wantsRandomPassword(args: InitArgs): boolean {
-  return args["owner-random-password"] || args["save-password-to"] !== undefined;
+/** Whether flags give the owner's password, or have it generated, as a file for it does. */
+export function passwordSource(args: InitArgs): "given" | "random" | undefined {
+  if (args["owner-random-password"] || args["save-password-to"] !== undefined) return "random";
+  return args["owner-password-stdin"] || args["owner-password-file"] !== undefined ? "given" : undefined;
 }
 
 export function readSender(args: InitArgs, console: Console): string | undefined {
@@ -130,11 +127,10 @@ export function requireFlags(args: InitArgs, console: Console, namespace: string
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;
   const needsOwner = shop.owner === null && args.owner;
-  const hasPassword = givesPassword(args) || wantsRandomPassword(args);
   const missing = [
     isUnnamed && (hasTitle ? "namespace" : "title"),
     needsOwner && args["owner-email"] === undefined && "owner-email",
-    needsOwner && !hasPassword && "owner-password-stdin",
+    needsOwner && passwordSource(args) === undefined && "owner-password-stdin",
     args["smtp-url-file"] !== undefined && readSender(args, console) === undefined && "mail-from",
   ].filter((name) => name !== false);
   if (missing.length === 0) return;

@@ -9,10 +9,9 @@ import { wrapWords } from "../../terminal/wrap.ts";
 import type { Outcome } from "./create.ts";
 import { startCommands } from "./unit.ts";
 
-/** The store's data and the next steps, with commands that work when pasted into a shell. */
 export function formatGuide(outcome: Outcome, url: string, columns: number | undefined): string {
   const store = renderFields(listFields(outcome, url), { width: columns, color: false }).trimEnd();
-  const steps = listSteps(outcome, url).map(([title, ...lines]) => {
+  const steps = listSteps(outcome, url).map(([title = "", ...lines]) => {
     const heading = wrapWords(title, (columns ?? Number.POSITIVE_INFINITY) - 2).map((line) => `# ${line}`);
     // Commands stay on one line, which a terminal copies in one piece even if it wraps it.
     return [...heading, ...lines].join("\n");
@@ -20,7 +19,6 @@ export function formatGuide(outcome: Outcome, url: string, columns: number | und
   return `\n${[store, ...steps].join("\n\n")}\n\n`;
 }
 
-/** The mail server without its credentials; undefined for none. */
 export function mailHost({ smtpUrl }: Outcome["config"]): string | undefined {
   return smtpUrl && new URL(smtpUrl).host;
 }
@@ -44,10 +42,7 @@ function listFields({ setup, config, files, settings, secrets }: Outcome, url: s
   return rows.flatMap(([label, value]): [string, string][] => (value ? [[label, escapeControls(value)]] : []));
 }
 
-/** A title and its command lines. */
-type Step = [title: string, ...lines: string[]];
-
-function listSteps(outcome: Outcome, url: string): Step[] {
+function listSteps(outcome: Outcome, url: string): string[][] {
   const { setup, run, config, unit, runningUrl, settings } = outcome;
   const isStopped = run === "none" && runningUrl === undefined;
   const { key } = setup;
@@ -58,7 +53,7 @@ function listSteps(outcome: Outcome, url: string): Step[] {
   const price = currencyDigits(setup.store.currency) === 0 ? 1250 : 12.5;
   const product = `--title "Enamel mug" --price ${price} --stock 40`;
   const add = (flags: string) => bodega(`init -n ${setup.store.namespace}${setup.owner ? "" : " --no-owner"} ${flags}`);
-  const steps: (Step | false)[] = [
+  const steps: (string[] | false)[] = [
     unit !== null &&
       !unit.started && ["Start the server now and at every boot", ...startCommands.map((words) => words.join(" "))],
     runningUrl !== undefined && [

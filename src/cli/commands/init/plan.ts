@@ -19,13 +19,11 @@ import { info, warn } from "../../terminal/output.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import { renderFields } from "../../terminal/table.ts";
 import { CancelledError } from "../../terminal/usage-error.ts";
-import { takeKey, takeOwner, takePublicUrl } from "./access.ts";
+import { takeKey, takeMail, takeOwner, takePublicUrl } from "./access.ts";
 import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
-import { takeMail } from "./mail.ts";
 import { askNamespace, findNamespace, takeStore } from "./store.ts";
 import { askRunMode, describeUnit, hasSystemd, readRunMode, runModes } from "./unit.ts";
 
-/** Everything that is decided before `init` writes anything. */
 export type Plan = Awaited<ReturnType<typeof planShop>>;
 
 // A service of the machine has its data here unless another directory is named.
@@ -84,7 +82,12 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const runningUrl = config.databaseUrl === undefined ? (await readServerStatus(config.dataDir))?.url : undefined;
   const willServe = console.canAsk && args.serve !== false && runningUrl === undefined;
   if (willServe) await reservePort(config).catch(({ message }: Error) => warn(console, message));
-  if (console.canAsk) await greet(console, config, isNew);
+  if (console.canAsk) {
+    const existing = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
+    await info(console, isNew ? `This creates a store in ${config.dataDir}.` : existing);
+    await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.");
+    await info(console, "");
+  }
   const found = findNamespace(args, existing);
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
   let named = console.canAsk ? await askNamespace(args, existing) : { namespace: found as string, title: args.title };
@@ -116,7 +119,6 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   }
 }
 
-/** Shows what will be created, and asks whether to. Returns the part to ask for again, or `yes`. */
 async function confirmAnswers(
   console: Console,
   { namespace, store, owner, key, mail, publicUrl, run, replica }: Awaited<ReturnType<typeof gatherAnswers>>,
@@ -141,13 +143,6 @@ async function confirmAnswers(
   ]);
   if (next === "no") throw new CancelledError();
   return next;
-}
-
-async function greet(console: Console, config: Config, isNew: boolean): Promise<void> {
-  const existing = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
-  await info(console, isNew ? `This creates a store in ${config.dataDir}.` : existing);
-  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.");
-  await info(console, "");
 }
 
 /** The configuration that the flags ask for. A service of root has its data below /var/lib. */

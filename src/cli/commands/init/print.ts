@@ -36,7 +36,6 @@ async function printGuide(console: Console, outcome: Outcome): Promise<void> {
   }
 }
 
-/** The key's id and the owner's, each with its new secret. */
 function formatIds({ setup, secrets }: Outcome): string {
   const id = setup.key?.app_id ?? setup.store.namespace;
   const lines = [secrets.key === undefined ? id : `${id}:${secrets.key}`];
@@ -44,7 +43,6 @@ function formatIds({ setup, secrets }: Outcome): string {
   return lines.map((line) => `${escapeControls(line)}\n`).join("");
 }
 
-/** Prints the unit of a data directory, and creates nothing. */
 export async function printUnit(args: InitArgs, console: Console): Promise<void> {
   checkFlags(args);
   const config = readInitConfig(args, console, true);

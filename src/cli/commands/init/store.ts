@@ -14,7 +14,6 @@ export function findNamespace({ namespace, title }: InitArgs, existing: readonly
 
 type Named = { namespace: string; title: string | undefined };
 
-/** Asks which store to set up, unless the flags say so. `before` is suggested. */
 export async function askNamespace(args: InitArgs, existing: readonly string[], before?: Named) {
   if (args.namespace !== undefined) return { namespace: args.namespace, title: args.title };
   if (args.title === undefined && existing.length > 0) {

@@ -18,7 +18,6 @@ type RunMode = keyof typeof runModes;
 
 const systemUnits = "/etc/systemd/system";
 
-/** The commands that start the service now and at every boot. */
 export const startCommands = [
   ["systemctl", "daemon-reload"],
   ["systemctl", "enable", "--now", unitName],
@@ -79,7 +78,6 @@ export function writeUnit({ path, text, existing }: Unit): boolean {
   }
 }
 
-/** Starts the service now and at every boot. Errors: unavailable. */
 export function startService(): void {
   for (const [, ...words] of startCommands) runSystemctl(...words);
 }
@@ -93,7 +91,6 @@ function chooseAccount(dataDir: string): Account {
   return { kind: "static", user: String(uid), group: String(gid) };
 }
 
-/** The directories of the replica and the backups, unless they are in the data directory. */
 function foldersOutside({ dataDir, replicateTo, backupTo }: Config): string[] {
   const folders = [replicateTo ?? "", backupTo ?? ""].filter((path) => path.startsWith("/"));
   return folders.filter((path) => !`${path}/`.startsWith(`${dataDir}/`));
