@@ -76,7 +76,6 @@ export default defineCommand({
 /** The words that call this program in a shell; those of a checkout need no installation. */
 const ownName = () => (isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts");
 
-/** Opens a page in the browser of this screen, if there is one. */
 function openBrowser(url: string, env: Console["env"]): void {
   const program = process.platform === "darwin" ? "open" : (env.DISPLAY || env.WAYLAND_DISPLAY) && "xdg-open";
   const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
@@ -84,7 +83,6 @@ function openBrowser(url: string, env: Console["env"]): void {
   if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();
 }
 
-/** Requests on the demo store that work when pasted into a shell. */
 function formatGuide(store: DemoStore, url: string, mail: string): string {
   const { namespace, appId, appSecret, productId: product_id, email, password } = store;
   const curl = `curl -H 'Authorization: Bearer ${appId}:${appSecret}'`;

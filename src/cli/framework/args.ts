@@ -25,19 +25,16 @@ export interface FlagArg extends AnyArg {
   default?: string | boolean;
   /** A switch with three values: `--name`, `--no-<name>`, and neither. */
   negatable?: boolean;
-  /** If missing, a terminal asks for it; elsewhere it is exit code 2. */
   required?: boolean;
   /** Can be given several times; the value is then a list. */
   multiple?: boolean;
   /** Accepts the empty value of `--name=`, which is null: it clears a field. */
   allowEmpty?: boolean;
-  /** Environment variable used when the flag is missing. */
   env?: string;
   /** Environment variable that the configuration reads itself; help names it. */
   configEnv?: string;
 }
 
-/** A value that is identified by its position. */
 export interface PositionalArg extends AnyArg {
   type: "positional";
   /** Its name in help, where that is not the definition's name because a flag has that one. */
@@ -133,12 +130,10 @@ export const namespaceArg = {
 /** Flags that can be given before the command: the shared ones and the namespace. */
 export const leadingArgs: Record<string, FlagArg> = { ...sharedArgs, namespace: namespaceArg };
 
-/** The flag as it is typed: `--json`, `--no-input`. */
 export function formatFlag(name: string, arg: FlagArg): string {
   return arg.type === "boolean" && arg.default === true ? `--no-${name}` : `--${name}`;
 }
 
-/** The argument as it is typed: `--name`, `<app_id>`, `<origin...>`. */
 export function formatArg(name: string, arg: Arg): string {
   if (arg.type !== "positional") return formatFlag(name, arg);
   return `<${arg.label ?? name}${arg.variadic ? "..." : ""}>`;

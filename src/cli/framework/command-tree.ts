@@ -8,7 +8,6 @@ export interface CommandGroup {
   commands: Record<string, Load>;
 }
 
-/** All commands by name; a function is a command of one word. */
 export type CommandTree = Record<string, Load | CommandGroup>;
 
 /** The subcommands of a group by name; undefined when the word is a plain command or unknown. */
@@ -25,7 +24,6 @@ export async function loadCommand(tree: CommandTree, path: readonly string[]): P
   return load && (await load()).default;
 }
 
-/** The words that can follow some words of a group's subcommand. */
 export function nextWords(commands: Record<string, Load>, words: readonly string[]): string[] {
   const fitting = Object.keys(commands).map((name) => name.split(" "));
   const following = fitting.filter((name) => words.every((word, index) => word === name[index]));

@@ -37,7 +37,6 @@ interface CommandDefinition<T extends CommandArgs> {
   run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
 }
 
-/** Makes the citty command of one definition; the shared flags are added to its own. */
 export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>): Command {
   const { description, examples, notes = [], longRunning = false, done, oneOf } = definition;
   const meta = { description };

@@ -90,7 +90,6 @@ function describeArgs(args: [string, Arg][]): Entry[] {
   });
 }
 
-/** Lines of texts beside their labels, or below them in a narrow terminal. */
 function layOutEntries(entries: Entry[], width: number): string[] {
   const labelWidth = Math.max(...entries.map(([label]) => label.length)) + 2;
   const beside = width - labelWidth;

@@ -67,7 +67,6 @@ export function parseCommandArgs(argv: string[], args: CommandArgs, env: Record<
   return values;
 }
 
-/** The required arguments that have no value yet, in the order of the definition. */
 export function findMissing(args: CommandArgs, values: GivenValues): [string, Arg][] {
   return Object.entries(args).filter(([name, arg]) => arg.required === true && values[name] === undefined);
 }

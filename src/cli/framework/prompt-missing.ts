@@ -9,7 +9,6 @@ import type { Command } from "./command.ts";
 import { findMissing, type GivenValues } from "./parse-args.ts";
 import { isGiven } from "./parse-values.ts";
 
-/** Lists at most this many names before prompting for one. */
 const maxListed = 10;
 
 type FindNames = (

@@ -27,7 +27,6 @@ const maxCharacters = 1000;
 // The general remedies of these kinds do not help at a terminal.
 const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
-/** Prints an error on standard error, as text or as one JSON object. Returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
   const { exit, kind, message: whole, remedy, details } = describeProblem(error, failure);
   // Typed text in a message can be very long.

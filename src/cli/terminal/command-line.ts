@@ -27,7 +27,6 @@ export function completeCommand(text: string, complete: (words: string) => strin
   return prose + (command ?? "");
 }
 
-/** Words as arguments of a printed command line, quoted for a shell. */
 export function quoteWords(...words: readonly string[]): string {
   return words.map(quoteWord).join(" ");
 }

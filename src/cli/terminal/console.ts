@@ -14,7 +14,6 @@ export function createConsole(terminal: Terminal, flags: Readonly<Record<string,
     quiet: flags.quiet === true,
     color: terminal.stdoutIsTerminal && !env.NO_COLOR && env.TERM !== "dumb",
     canAsk: terminal.stdinIsTerminal && terminal.stderrIsTerminal && flags.input !== false,
-    /** `--yes`: confirmation questions are answered with yes. */
     assumeYes: flags.yes === true,
     command: commandLine(flags),
     /** The sentence above the command's record: see `done` of a command's definition. */

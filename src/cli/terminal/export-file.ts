@@ -37,7 +37,6 @@ interface Export<T> {
   mode?: number;
   /** Written before the first page; empty for none. */
   header: string;
-  /** Plural noun of the exported records, which ends with s. */
   noun: string;
   total?: number | undefined;
   pages: AsyncIterable<readonly T[]>;

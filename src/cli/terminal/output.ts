@@ -11,7 +11,6 @@ interface ListView<Row> {
   columns: readonly ((keyof Row & string) | Column<Row>)[];
   /** The text that `-q` prints of each row, if not that of the first column. */
   id?(row: Row): string;
-  /** Printed on standard error when there are no rows: `No orders found.` */
   empty: string;
 }
 
@@ -76,7 +75,6 @@ function fillIn(sentence: string, record: object): string {
   });
 }
 
-/** Wraps lines to the terminal. Continued lines keep the indent. */
 export function fitLines({ columns }: Pick<Console, "columns">, text: string): string {
   if (columns === undefined) return text;
   const lines = text.split("\n").flatMap((line) => {
@@ -102,7 +100,6 @@ export function fitSentence({ columns, command: complete }: Reader, text: string
   return `${above}\n${inset}${wrapCommand(escapeControls(command), columns - inset.length, `${inset}  `)}`;
 }
 
-/** As `fitSentence`, for standard error. */
 export function onScreen({ screen, command }: Pick<Console, "screen" | "command">): Reader {
   return { columns: screen?.columns, command };
 }

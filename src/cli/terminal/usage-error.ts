@@ -31,7 +31,6 @@ export class CancelledError extends Error {
   }
 }
 
-/** The error for one wrong argument: `--limit must be a whole number of at least 1.` */
 export function invalidFlag(flag: string, message: string, hint?: string): UsageError {
   return new UsageError(`${flag} ${message}.`, { hint, details: [{ field: flag, message }] });
 }

@@ -23,7 +23,6 @@ import { recordChecks } from "./records/checks.ts";
 import { type Report, Run, type RunOptions } from "./run.ts";
 
 const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
-/** All checks of the environment after those. They run concurrently. */
 const serverChecks: readonly EnvironmentCheck[] = [
   ...[settings, server, durability, secretKey, clock, backups, replication, rehearsal, mail, tls, publicUrl],
   ...[stores, accounts, keys, outbox, push, webhooks],

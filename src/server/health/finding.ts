@@ -13,7 +13,6 @@ export interface Finding {
   severity: Severity;
   /** A path, an id, an address or the name of an option. */
   subject: string;
-  /** The store that it concerns; none for the whole server. */
   namespace?: string | undefined;
   /** One or two sentences that name the subject; never a secret. */
   message: string;
@@ -41,7 +40,6 @@ export interface CheckSubject {
   env: Environment;
   /** Null where the database cannot be opened, or its schema is not the one of this program. */
   ctx: SystemCtx | null;
-  /** The only store to check; null for all. */
   tenant: Tenant | null;
   now(): number;
   version: string;

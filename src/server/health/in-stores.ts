@@ -1,4 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { all, type CompiledStatement, param } from "../db/statement.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 import type { Finding, RecordSubject } from "./finding.ts";
@@ -7,9 +8,10 @@ const recentMs = 7 * 86_400_000;
 const overdueMs = 3_600_000;
 const lateMailMs = 15 * 60_000;
 
-/** SQL for the rows of an alias to check. Its parameter is `tenantId`, null for all stores. */
-export function inScope(alias: string): SQL {
-  return sql`(${param("tenantId")} is null or ${sql.raw(alias)}.tenant_id = ${param("tenantId")})`;
+/** Whether a row, by its alias or the column of its store, is to be checked. The parameter `tenantId` is null for all stores. */
+export function inScope(of: string | SQLiteColumn): SQL {
+  const column = typeof of === "string" ? sql.raw(`${of}.tenant_id`) : of;
+  return sql`(${param("tenantId")} is null or ${column} = ${param("tenantId")})`;
 }
 
 /** The rows of a statement as findings about their stores. Its parameters are `tenantId` and times. */

@@ -24,12 +24,10 @@ export type Report = ReturnType<Run["report"]>;
 
 export interface RunOptions {
   namespace?: string | undefined;
-  /** Fixes what can be fixed, and records it in the audit log. */
   fix?: boolean;
   skip?: string[];
   /** Counts warnings as failures. */
   strict?: boolean;
-  /** Called as checks begin and end. */
   onProgress?: ((running: readonly string[]) => void) | undefined;
   deps: { timeoutMs: number; command: CommandLine };
 }
@@ -50,7 +48,6 @@ export class Run {
     this.#options = options;
   }
 
-  /** Runs one check and adds its findings. Errors of the check are thrown. */
   async add(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
     this.#checked.set(check, group);
     this.#running.add(check);

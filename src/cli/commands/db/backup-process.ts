@@ -9,7 +9,6 @@ const progressMs = 100;
 /** How long removing an upload may take once the parent has gone. */
 const cleanUpMs = 5000;
 
-/** Makes a backup in a child process, and sends progress, and the report or the error, to the parent. */
 export async function runBackupJob(job: BackupJob, config: Config): Promise<number> {
   const { makeBackup } = await import("../../../server/backup/make-backup.ts");
   const { removeUnfinished } = await import("../../../server/backup/run-backup.ts");

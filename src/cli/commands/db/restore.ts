@@ -193,7 +193,6 @@ function renderComparison({ columns, color }: Console, { fetched, present }: Res
   return layOutTable(rows, table, { width: columns, color }).text;
 }
 
-/** The result that `--json` prints, before anything is done. */
 function summarize(from: string, { fetched, present, key, warnings }: RestorePlan) {
   const { manifest, inspection, missing } = fetched;
   return {

@@ -22,7 +22,6 @@ interface View {
   meanings?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Runs a check with a progress bar and prints its report. Returns the exit code. */
 export async function runAndPrint(
   console: Console,
   view: View,

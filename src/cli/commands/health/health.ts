@@ -9,7 +9,6 @@ import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 
-/** Lines of `top` above its tables. */
 const summaryRows = 8;
 
 export default defineCommand({

@@ -91,7 +91,6 @@ async function takePurpose(given: Purpose | undefined, console: Console): Promis
   ]);
 }
 
-/** The origins of a storefront key. Errors: UsageError without any, where it cannot ask. */
 async function takeOrigins(given: string[], console: Console): Promise<string[]> {
   if (given.length > 0) return given;
   if (console.canAsk) return askOrigins("Sites whose pages may use the key, such as shop.example.com");

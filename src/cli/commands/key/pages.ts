@@ -6,7 +6,6 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import type { AppKeyDetails } from "./print.ts";
 
-/** A key that pages are to use, as `key` in texts. */
 interface PageKey {
   name: string;
   scopes: readonly string[];

@@ -20,7 +20,6 @@ export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
   return console.json ? printJson(console, key) : printRecord(console, toFields(key), "app_id");
 }
 
-/** A key as people read it, with its new secret if it has one. */
 function toFields(key: AppKeyDetails & { app_secret?: string }): object {
   const { app_id, app_secret, namespace, name, scopes, origins, enforce_origins, allow_no_origin } = key;
   return {
@@ -61,7 +60,6 @@ function describeSecret(secret: Secret, key: AppKeyDetails, now: number): string
   return lines;
 }
 
-/** Whether an old secret can be retired now, and why. */
 function assessSecret(secret: Secret, key: AppKeyDetails, now: number): string {
   const newest = key.secrets[0] as Secret;
   const retire = `bodega key retire ${key.app_id}`;
@@ -103,7 +101,6 @@ function findWarnings(key: AppKeyDetails, now: number): string[] {
   return warnings;
 }
 
-/** `"web" (app_…) of demo`, for questions. */
 export function describeKey({ name, app_id, namespace }: AppKeyDetails): string {
   return `${JSON.stringify(name)} (${app_id}) of ${namespace}`;
 }

@@ -22,7 +22,6 @@ export async function printMessage(console: Console, message: Message): Promise<
   return printRecord(console, Object.fromEntries(shown), "message_id");
 }
 
-/** The recipients of a message: `topic sale, de`, a user's id, or `everyone`. */
 export function formatRecipients({ topic, user_id: userId, lang }: Omit<MessageWithDeliveries, "id">): string {
   const whom = topic !== null ? `topic ${topic}` : userId !== null ? userId : "everyone";
   return lang === null ? whom : `${whom}, ${lang}`;
@@ -34,7 +33,6 @@ export function formatCounts(counts: Readonly<Record<string, number>>): string {
   return parts.length === 0 ? "none" : parts.map(([name, count]) => `${count} ${name}`).join(", ");
 }
 
-/** Warns of devices that cannot be reached with the settings of this command. The server may have others. */
 export async function warnOfUndeliverable(console: Console, { undeliverable, recipients }: AcceptedMessage) {
   if (console.json) return;
   for (const { platform, message } of undeliverable) {

@@ -88,7 +88,6 @@ const list = defineCommand({
   },
 });
 
-/** Lists who reserves stock with unpaid orders. */
 async function printBuyers(args: SharedValues & { namespace: string; limit: number }, console: Console): Promise<void> {
   const { listBuyers } = await import("../../../server/modules/orders/buyers.ts");
   const buyers = await withTenant(args, console, (ctx) => listBuyers(ctx, args.limit));

@@ -13,12 +13,10 @@ export function formatAmount(minor: number, { order, digits }: OrderView): strin
   return `${formatMinor(minor, digits)} ${order.currency}`;
 }
 
-/** The customer's email, the id of a deleted user, or `guest`. */
 export function formatCustomer({ order, customerEmail }: OrderView): string {
   return customerEmail ?? order.user_id ?? "guest";
 }
 
-/** Prints an order as JSON, as its id, or as its fields with tables of its lines and refunds. */
 export async function printOrder(console: Console, view: OrderView): Promise<void> {
   const record = toOrderRecord(view);
   if (console.json) return printJson(console, record);

@@ -47,7 +47,6 @@ async function printOrigins(console: Console, key: AppKeyDetails): Promise<void>
   await console.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));
 }
 
-/** A rejected origin; `(none)` for a request without an Origin header. */
 function formatOrigin({ origin }: { origin: string }): string {
   return origin === "" ? "(none)" : origin;
 }
@@ -71,7 +70,6 @@ async function printVerdict(console: Console, verdict: OriginExplanation, now: n
   await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
 }
 
-/** A command that changes some origins of a key's allowlist with the service function of the same name. */
 function defineChange(name: "add" | "remove", description: string, note: string) {
   return defineCommand({
     description,

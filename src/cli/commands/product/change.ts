@@ -200,7 +200,6 @@ async function findWhole(ctx: Ctx, name: string): Promise<string> {
   throw invalidFlag("<product>", `is one variant of a product (${name})`, hint);
 }
 
-/** `+5`, `-2` or `=10`. Errors: UsageError. */
 function parseChange(flag: string, text: string) {
   const [, sign, digits] = /^([+=-])(\d{1,13})$/.exec(text) ?? [];
   if (sign === undefined) throw invalidFlag(flag, "must be such as +5, -2 or =10");

@@ -22,7 +22,6 @@ export function formatStock({ stock, available }: Pick<ProductDocument, "stock" 
   return available === stock ? String(stock) : `${available} of ${stock}`;
 }
 
-/** Prints a product as JSON, as its id, or as its fields and a table of its variants. */
 export async function printProduct(console: Console, product: ProductDocument): Promise<void> {
   const record = toProductRecord(product);
   if (console.json || console.quiet) return printRecord(console, record, "product_id");
@@ -96,7 +95,6 @@ export async function printImport(console: Console, result: Imported, isDryRun: 
   return code;
 }
 
-/** Prints what the export of another shop system is, and what of it is not imported. */
 async function printLeftOut(console: Console, source: string, { columns, rows }: Imported["left_out"]) {
   const said = [`The file is a product export of ${source === "shopify" ? "Shopify" : "WooCommerce"}.`];
   if (columns.length > 0) said.push(`left out, because products have no such field: ${columns.join(", ")}`);

@@ -1,7 +1,6 @@
 import { type ArgValues, type CommandArgs, valueArg } from "../../framework/args.ts";
 import { invalidFlag } from "../../terminal/usage-error.ts";
 
-/** The flags of texts in other languages than the store's, of products and categories. */
 export const translationArgs = {
   "title-in": {
     ...valueArg("lang=text", "Title in another language, such as de=Tasse; de= removes it"),

@@ -84,7 +84,6 @@ export function percentileOf({ bounds_ms, counts }: LatencyHistogram, share: num
   return bounds_ms.at(-1) ?? null;
 }
 
-/** The responses between two samples of a histogram. */
 export function subtractLatency(after: LatencyHistogram, before: LatencyHistogram | undefined): LatencyHistogram {
   if (before === undefined) return after;
   return {

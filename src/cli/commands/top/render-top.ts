@@ -9,14 +9,12 @@ interface Canvas {
   columns: number;
   rows: number | undefined;
   color: boolean;
-  /** Replaces the first line. */
   note?: string | undefined;
 }
 
 const signInResults = ["succeeded", "failed", "limited", "two_factor"] as const;
 const labelWidth = 11;
 const maxLines = 4;
-/** Rows of one table where there is no limit. */
 const maxRows = 20;
 const minProcesses = 2;
 /** In narrower terminals only the first columns of processes are shown. */
@@ -54,7 +52,6 @@ function describeServer({ version, url, uptime_seconds, workers }: ServerActivit
   return [`Bodega ${version}`, `up ${formatDuration(uptime_seconds * 1000)}`, processes, url].map(escapeControls);
 }
 
-/** Lines of a label and its values; in a low terminal the last ones are cut. */
 function summarize(activity: ServerActivity): [label: string, parts: string[]][] {
   const { requests, latency_ms, statuses, errors, sign_ins, queues } = activity;
   const { p50, p95, p99 } = latency_ms;
@@ -145,7 +142,6 @@ function formatRate(count: number): string {
   return count >= 9.95 || count === 0 ? String(Math.round(count)) : count.toFixed(1);
 }
 
-/** Joins short texts to as few lines of a width as possible. */
 function wrapParts(parts: readonly string[], width: number): string[] {
   const lines = breakWords(parts, width, "  ").slice(0, maxLines);
   return lines.map((line) => truncateText(line, width));

@@ -26,7 +26,7 @@ async function showSecret(console: Console, { secret, otpauth_uri: uri }: { secr
   await console.writeError(`In the authenticator, scan this or type ${secret.replace(/.{4}(?=.)/g, "$& ")}\n${code}`);
 }
 
-/** A slip that cannot be a code is not counted as a wrong one. Errors: UsageError. */
+/** A slip that cannot be a code is not counted as a wrong one. */
 function requireDigits(text: string): void {
   if (!/^(?:\d ?){6}$/.test(text)) throw invalidFlag("--code", "must be six digits");
 }

@@ -21,7 +21,6 @@ interface DatabaseCheckOptions {
   isQuick: boolean;
   /** Time limit for the first answer of a database server in milliseconds. */
   timeoutMs: number;
-  /** Runs one step and reports its findings. */
   step(check: string, run: () => Promise<Finding[]>): Promise<void>;
   /** Continues in the session that is open for reading, if this program can work with the schema. */
   onUsable?(session: Session): Promise<void>;

@@ -146,7 +146,6 @@ export const disk = {
   },
 } satisfies EnvironmentCheck;
 
-/** Checks the result of `statfs` for a folder. `bytes` is the size of the database with its WAL. */
 export function checkDisk(
   dir: string,
   { type, bsize, blocks, bavail }: Pick<StatsFs, "type" | "bsize" | "blocks" | "bavail">,

@@ -38,7 +38,6 @@ interface PublicCall {
   reply: { status: number; target: string | null; requestId: string | null } | null;
   /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
   fault: string | null;
-  /** How the request arrived at the server of this data directory; null if it did not. */
   arrival: RecentRequest | null;
   isRunning: boolean;
 }

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, count, eq, ne, sql } from "drizzle-orm";
 import { pushOptions } from "../../config/push-config.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
@@ -11,10 +11,11 @@ import { formatDuration } from "../../values/duration.ts";
 import { countOf, type EnvironmentCheck, finding } from "../finding.ts";
 import { findInStores, inScope } from "../in-stores.ts";
 
-const storesInScope = sql`(select *, id as tenant_id from ${tenants}) t where ${inScope("t")}`;
-const selectAny = statement(sql`select 1 from ${storesInScope} limit 1`);
-const selectSuspended = statement<{ namespace: string }>(sql`
-  select t.namespace from ${storesInScope} and t.status = 'suspended' order by t.namespace`);
+const { namespace, status } = tenants;
+const isChecked = inScope(tenants.id);
+const selectAny = statement((q) => q.select({ namespace }).from(tenants).where(isChecked).limit(1));
+const isSuspended = and(isChecked, eq(status, "suspended"));
+const selectSuspended = statement((q) => q.select({ namespace }).from(tenants).where(isSuspended).orderBy(namespace));
 
 export const stores = {
   id: "stores",
@@ -39,10 +40,15 @@ const selectWithoutTwoFactor = statement<Record<"user_id" | "email" | "role" | "
   where u.role in ('staff', 'owner') and +u.status = 'active' and t.status = 'active' and ${inScope("u")}
     and not exists (select 1 from ${twoFactor} f where f.user_id = u.id and f.confirmed_at is not null)
   order by t.namespace, u.role, u.id`);
-const selectOwnerless = statement<{ namespace: string }>(sql`
-  select t.namespace from ${storesInScope} and t.status = 'active'
-    and not exists (select 1 from ${users} u where u.tenant_id = t.id and u.role = 'owner' and u.status = 'active')
-  order by t.namespace`);
+const isOwnerless = sql`not exists (
+  select 1 from ${users} u where u.tenant_id = ${tenants.id} and u.role = 'owner' and u.status = 'active')`;
+const selectOwnerless = statement((q) =>
+  q
+    .select({ namespace })
+    .from(tenants)
+    .where(and(isChecked, eq(status, "active"), isOwnerless))
+    .orderBy(namespace),
+);
 
 export const accounts = {
   id: "accounts",
@@ -67,9 +73,11 @@ const variables = {
   android: "BODEGA_FCM_CREDENTIALS",
 } as const;
 
-const selectDevices = statement<{ platform: keyof typeof variables; devices: number }>(sql`
-  select platform, count(*) as devices from ${pushRegistrations} r where platform <> 'web' and ${inScope("r")}
-  group by platform order by platform`);
+const { platform, tenantId } = pushRegistrations;
+const isNative = and(ne(platform, "web"), inScope(tenantId));
+const selectDevices = statement((q) =>
+  q.select({ platform, devices: count() }).from(pushRegistrations).where(isNative).groupBy(platform).orderBy(platform),
+);
 
 export const push = {
   id: "push",
@@ -78,13 +86,12 @@ export const push = {
   async run({ ctx, tenant, config }) {
     const { platforms } = pushOptions(config);
     const found = await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null });
-    return found
-      .filter(({ platform }) => !platforms.includes(platform))
-      .map(({ platform, devices }) => {
-        const message = `No ${platform === "ios" ? "iOS" : "Android"} credentials are configured: ${countOf(devices, "registered device")} cannot get notifications.`;
-        const remedy = `Set ${variables[platform]}, for example in ${config.dataDir}/bodega.env.`;
-        return finding("warning", platform, message, remedy);
-      });
+    return found.flatMap(({ platform, devices }) => {
+      if (platform === "web" || platforms.includes(platform)) return [];
+      const message = `No ${platform === "ios" ? "iOS" : "Android"} credentials are configured: ${countOf(devices, "registered device")} cannot get notifications.`;
+      const remedy = `Set ${variables[platform]}, for example in ${config.dataDir}/bodega.env.`;
+      return [finding("warning", platform, message, remedy)];
+    });
   },
 } satisfies EnvironmentCheck;
 

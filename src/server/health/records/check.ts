@@ -32,7 +32,6 @@ interface Comparison {
 const dayMs = 86_400_000;
 const foreign = "Another program has changed the database. Compare the record with a backup.";
 
-/** A check that compares stored values with those that one statement computes. */
 export function recordCheck({ id, about, remedy = foreign, select, fix = setValue }: Comparison): RecordCheck {
   const rows = statement<Inconsistency>(sql`
     select w.*, t.namespace from (${select}) w left join ${tenants} t on t.id = w.tenant_id
