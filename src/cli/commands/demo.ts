@@ -43,7 +43,9 @@ export default defineCommand({
     const demo = await import("../../server/admin/demo.ts");
     const { openDemoShop } = await import("../../server/runtime/demo-shop.ts");
     const self = describeServerProcess(console);
-    const mail = `${ownName()} mail list -n ${demo.demoNamespace} --data-dir ${quoteWord(config.dataDir)}`;
+    // A checkout needs no installation.
+    const program = isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts";
+    const mail = `${program} mail list -n ${demo.demoNamespace} --data-dir ${quoteWord(config.dataDir)}`;
     const shop = openDemoShop(config, args["shop-port"]);
     let store: DemoStore;
     const onReady = async (url: string) => {
@@ -72,9 +74,6 @@ export default defineCommand({
     }
   },
 });
-
-/** The words that call this program in a shell; those of a checkout need no installation. */
-const ownName = () => (isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts");
 
 function openBrowser(url: string, env: Console["env"]): void {
   const program = process.platform === "darwin" ? "open" : (env.DISPLAY || env.WAYLAND_DISPLAY) && "xdg-open";

@@ -1,3 +1,4 @@
+import type { OfferedName } from "../../server/admin/complete-names.ts";
 import { invalidField } from "../../server/errors.ts";
 import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
@@ -11,18 +12,12 @@ import { isGiven } from "./parse-values.ts";
 
 const maxListed = 10;
 
-type FindNames = (
-  kind: string,
-  values: GivenValues,
-  console: Console,
-) => Promise<{ value: string; description: string }[]>;
-
 /** Asks for missing arguments at a terminal. Elsewhere, throws a UsageError that names all of them. */
 export async function promptMissing(
   { args, oneOf }: Pick<Command, "args" | "oneOf">,
   values: GivenValues,
   console: Console,
-  findNames: FindNames,
+  findNames: (kind: string, values: GivenValues, console: Console) => Promise<OfferedName[]>,
 ): Promise<void> {
   const missing = findMissing(args, values);
   if (missing.length > 0 && !console.canAsk) {
@@ -88,7 +83,7 @@ async function askForArg(name: string, arg: Arg, check: (text: string) => unknow
   return isList ? split(text) : text;
 }
 
-async function listNames(console: Console, names: { value: string; description: string }[]): Promise<void> {
+async function listNames(console: Console, names: OfferedName[]): Promise<void> {
   if (names.length === 0 || names.length > maxListed) return;
   const width = Math.max(...names.map(({ value }) => Bun.stringWidth(value)));
   const lines = names.map(({ value, description }) => {

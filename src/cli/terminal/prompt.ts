@@ -4,8 +4,6 @@ import { escapeControls } from "./escape.ts";
 import { fitLines, info } from "./output.ts";
 import { CancelledError, UsageError } from "./usage-error.ts";
 
-type Streams = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream };
-
 const showCursor = "\u001b[?25h";
 
 /** Asks before a dangerous command acts. `--yes` answers it. `signal` ends the question. Errors: UsageError naming `--yes`. */
@@ -60,12 +58,7 @@ export async function askText(message: string, question: TextQuestion = {}): Pro
   return (await ask(({ input }, streams) => input({ message: fit(message), validate, ...preset }, streams))).trim();
 }
 
-interface Choice<T> {
-  value: T;
-  name: string;
-}
-
-export function askChoice<T>(message: string, choices: Choice<T>[]): Promise<T> {
+export function askChoice<T>(message: string, choices: { value: T; name: string }[]): Promise<T> {
   return ask(({ select }, streams) => select({ message: fit(message), choices }, streams)) as Promise<T>;
 }
 
@@ -124,7 +117,10 @@ function needsFlag(flag: string, question: string): UsageError {
 
 /** Asks one question. Errors: CancelledError for ctrl-C, ctrl-D and an aborted signal. */
 async function ask<T>(
-  prompt: (prompts: typeof import("@inquirer/prompts"), streams: Streams) => Promise<T>,
+  prompt: (
+    prompts: typeof import("@inquirer/prompts"),
+    streams: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream },
+  ) => Promise<T>,
 ): Promise<T> {
   // ctrl-D closes the input without an answer, and the process would end with exit code 0.
   const { promise: abandoned, reject } = Promise.withResolvers<never>();

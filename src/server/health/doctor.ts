@@ -19,8 +19,7 @@ import { secretKey } from "./environment/secret-key.ts";
 import { clock, durability, server, settings, tls } from "./environment/server.ts";
 import { accounts, outbox, push, stores, webhooks } from "./environment/stores.ts";
 import { type CheckSubject, type EnvironmentCheck, finding, reasonOf } from "./finding.ts";
-import { recordChecks } from "./records/checks.ts";
-import { type Report, Run, type RunOptions } from "./run.ts";
+import { type Report, Run, type RunOptions, recordChecks } from "./run.ts";
 
 const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
 const serverChecks: readonly EnvironmentCheck[] = [

@@ -10,6 +10,7 @@ import {
   type Finding,
   finding,
   type Group,
+  type RecordCheck,
   type RecordSubject,
   type ReportedFinding,
   reasonOf,
@@ -17,7 +18,16 @@ import {
   type StoreSubject,
   severities,
 } from "./finding.ts";
-import { recordChecks } from "./records/checks.ts";
+import { dayCounts, pictureUses, productCounts, reactionCounts, viewCounts } from "./records/counts.ts";
+import { dueOrders, numbers, orderPoints, orderStates, orderTotals, refunds } from "./records/orders.ts";
+import { reservedStock, searchIndex, storedReplies, variantSums } from "./records/products.ts";
+import { rewards } from "./records/rewards.ts";
+
+/** In the order in which they run: values that others are computed from come first. */
+export const recordChecks: readonly RecordCheck[] = [
+  ...[orderStates, reservedStock, variantSums, storedReplies, orderTotals, refunds, numbers, rewards],
+  ...[orderPoints, reactionCounts, dayCounts, viewCounts, productCounts, pictureUses, searchIndex, dueOrders],
+];
 
 /** `findings` has the worst first, `passed` the checks without findings, `worst` the worst severity that remains. */
 export type Report = ReturnType<Run["report"]>;

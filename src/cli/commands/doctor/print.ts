@@ -15,12 +15,8 @@ const redrawMs = 200;
 const maxWidth = 100;
 const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
-interface View {
-  /** The command that fixes findings; null where this run has done so. */
-  fixCommand: string | null;
-  /** The statement that is true when a check has no findings, by its id; without it only the ids are printed. */
-  meanings?: Readonly<Record<string, string>> | undefined;
-}
+/** `fixCommand` fixes findings, null where this run has; `meanings` say what is well, without them only ids are printed. */
+type View = { fixCommand: string | null; meanings?: Readonly<Record<string, string>> | undefined };
 
 export async function runAndPrint(
   console: Console,

@@ -9,8 +9,7 @@ import { formatValue, info, printList } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import { appIdArg, expectedNamespaceArg, saveSecretArg, scopeArg, withKey } from "./args.ts";
-import { confirmInUse, confirmPages } from "./pages.ts";
-import { deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
+import { confirmInUse, confirmPages, deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
 
 const keyArgs = { app_id: appIdArg, namespace: expectedNamespaceArg };
 

@@ -10,8 +10,7 @@ import { info } from "../../terminal/output.ts";
 import { askChoice } from "../../terminal/prompt.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { askOrigins, saveSecretArg, scopeArg } from "./args.ts";
-import { confirmPages } from "./pages.ts";
-import { deliverKey } from "./print.ts";
+import { confirmPages, deliverKey } from "./print.ts";
 
 const purposes = ["storefront", "backend", "import"] as const;
 

@@ -1,11 +1,13 @@
 import type { SystemCtx } from "../../../server/context.ts";
 import { keyState } from "../../../server/modules/app-keys/model.ts";
 import type { getKey, issueKey } from "../../../server/modules/app-keys/service.ts";
+import { listVisitorActs } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
 import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { fitSentence, printJson, printRecord, warn } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
 import { formatRelativeTime, formatTime } from "../../terminal/relative-time.ts";
 
 export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
@@ -128,4 +130,30 @@ export function deliverKey(
       return made;
     }),
   );
+}
+
+/**
+ * At a terminal, asks before a change stops or opens a key that has been used; `question` says what the change does.
+ * A script is not asked, so that it can stop a leaked key at once.
+ */
+export async function confirmInUse(console: Console, key: AppKeyDetails, question: string): Promise<void> {
+  const state = keyState(key, Date.now());
+  if (key.last_used_at === null || state !== "published" || !console.canAsk) return;
+  await confirmAction(console, `${question} Last used: ${formatRelativeTime(key.last_used_at, Date.now())}.`);
+}
+
+/**
+ * Says what visitors of a page could do with its key, where that is more than a storefront key allows, and asks before the
+ * page gets it. Without a terminal it only warns.
+ */
+export async function confirmPages(
+  console: Console,
+  { name, scopes }: Pick<AppKeyDetails, "name" | "scopes">,
+  origins: readonly string[],
+) {
+  const acts = listVisitorActs(scopes);
+  if (acts.length === 0 || origins.length === 0 || console.assumeYes) return;
+  const risk = `Every visitor of ${origins.join(", ")} can read key ${JSON.stringify(name)} and then ${acts.join(", ")}.`;
+  if (console.canAsk || !(console.quiet || console.json)) await warn(console, `${risk} Give pages a storefront key.`);
+  if (console.canAsk) await confirmAction(console, "Let these sites use the key?");
 }

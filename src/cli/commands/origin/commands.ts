@@ -9,8 +9,7 @@ import { fitSentence, info, printJson, printList } from "../../terminal/output.t
 import { formatTime } from "../../terminal/relative-time.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
-import { confirmInUse, confirmPages } from "../key/pages.ts";
-import { type AppKeyDetails, describeKey, printKey } from "../key/print.ts";
+import { type AppKeyDetails, confirmInUse, confirmPages, describeKey, printKey } from "../key/print.ts";
 
 const originsArg = {
   type: "positional",
@@ -33,13 +32,6 @@ async function confirmOrigins(
   await confirmPages(console, key, added);
   if (!args.any) return;
   await confirmInUse(console, key, `Let every website use key ${describeKey(key)}? Its list of origins is emptied.`);
-}
-
-async function confirmRemoval(args: Parameters<typeof withKey>[0] & { origin: string[] }, console: Console) {
-  const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-  const key = await withKey(args, console, getKey);
-  const sites = args.origin.join(", ");
-  await confirmInUse(console, key, `Refuse key ${describeKey(key)} to ${sites}? Requests of its pages will fail.`);
 }
 
 async function printOrigins(console: Console, key: AppKeyDetails): Promise<void> {
@@ -79,7 +71,13 @@ function defineChange(name: "add" | "remove", description: string, note: string)
     done: name === "add" ? "Added origins to key {name}." : "Removed origins from key {name}.",
     async run(args, console) {
       const change = (await import("../../../server/modules/app-keys/origins.ts"))[`${name}Origins` as const];
-      await (name === "add" ? confirmOrigins : confirmRemoval)(args, console);
+      if (name === "add") await confirmOrigins(args, console);
+      else {
+        const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+        const key = await withKey(args, console, getKey);
+        const question = `Refuse key ${describeKey(key)} to ${args.origin.join(", ")}? Requests of its pages will fail.`;
+        await confirmInUse(console, key, question);
+      }
       const key = await withKey(args, console, (ctx, appId) => change(ctx, { appId, origins: args.origin }));
       await printOrigins(console, key);
     },

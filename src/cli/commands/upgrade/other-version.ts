@@ -49,12 +49,6 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
   const pending = migrations.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
   const unknown = migrations.filter(({ known }) => !known).map(({ name }) => name);
-  if (pending.length + unknown.length === 0) {
-    // Applies nothing. The status of earlier builds does not tell that a migration was altered.
-    await runProgram(program, ["db", "migrate"], config).catch(({ message }: Error) => {
-      throw wrongState(`Version ${version} (commit ${commit}) cannot use the database: ${message}`);
-    });
-  }
   return { version, commit, pending, unknown };
 }
 
