@@ -8,7 +8,7 @@ import { cancelOrder } from "./service.ts";
 import { orderLines, orders } from "./table.ts";
 
 const isUnpaid = and(ofStore(orders), eq(orders.status, "pending"));
-/** The id of a customer, the keyed hash of a guest's address, or `staff` for guests' orders that staff or a backend made. */
+/** The id of a customer, the keyed hash of a guest's address, or `staff` for orders that staff made for guests. */
 const buyer = sql<string>`coalesce(${orders.buyer}, ${orders.userId}, 'staff')`;
 const selectBuyers = statement((q) =>
   q
@@ -46,7 +46,6 @@ export function listUnpaid(ctx: Ctx, buyer: string) {
   return all(ctx.db, selectOfBuyer, { tenantId: ctx.tenant.id, buyer });
 }
 
-/** Returns the numbers of the cancelled orders. */
 export function cancelUnpaid(ctx: Ctx, buyer: string): Promise<number[]> {
   return inTransaction(ctx, async (tx) => {
     const unpaid = await listUnpaid(tx, buyer);

@@ -14,11 +14,7 @@ import { isCustomer } from "./ownership.ts";
 /** A validated order; amounts in minor units of the store's currency. */
 export type CheckedOrder = ReturnType<typeof checkOrder>;
 
-const maxItems = 100;
-const maxQuantity = 1_000_000;
-const maxNote = 2000;
-
-/** Validates what a schema cannot. Errors: validationFailed, forbidden for a customer who sets what only the store may. */
+/** Errors: validationFailed; forbidden for a customer who sets what only the store may. */
 export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undefined }) {
   const { shipping, tax, guest_ip: guestIp } = input;
   if (isCustomer(ctx) && [shipping, tax, guestIp].some((value) => value !== undefined)) {
@@ -29,13 +25,13 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
   }
   if (guestIp !== undefined && !ipaddr.isValid(guestIp)) throw invalidField("guest_ip", "must be an IP address");
   const count = input.items.length;
-  if (count < 1 || count > maxItems) throw invalidField("items", `must contain 1 to ${maxItems} items`);
+  if (count < 1 || count > 100) throw invalidField("items", "must contain 1 to 100 items");
   const digits = currencyDigits(ctx.tenant.currency);
   const address = input.shipping_address ?? null;
   return {
     lines: input.items.map(wantedLine),
     shippingAddress: address && JSON.stringify(postalAddress("shipping_address", address)),
-    note: checkNote("note", input.note ?? null, maxNote),
+    note: checkNote("note", input.note ?? null, 2000),
     usePoints: requireWhole("use_points", input.use_points ?? 0, 0, Number.MAX_SAFE_INTEGER),
     shipping: parseMoney("shipping", shipping ?? 0, digits),
     tax: parseMoney("tax", tax ?? 0, digits),
@@ -53,5 +49,5 @@ function wantedLine(item: OrderInput["items"][number], index: number) {
   }
   if (productId !== null && !isId("prod", productId)) throw invalidField(`${field}.product_id`, notForSale.productId);
   if (variantId !== null && !isId("var", variantId)) throw invalidField(`${field}.variant_id`, notForSale.variant);
-  return { productId, variantId, quantity: requireWhole(`${field}.quantity`, item.quantity, 1, maxQuantity) };
+  return { productId, variantId, quantity: requireWhole(`${field}.quantity`, item.quantity, 1, 1_000_000) };
 }

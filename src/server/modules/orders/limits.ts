@@ -9,9 +9,6 @@ import { addressSubject, requireHit } from "../rate-limits/service.ts";
 import { isCustomer } from "./ownership.ts";
 import { orderLines, orders } from "./table.ts";
 
-/** The pieces of an item that one buyer may always reserve. */
-const fewPieces = 10;
-
 const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));
 const selectPending = statement((q) =>
   q
@@ -19,7 +16,7 @@ const selectPending = statement((q) =>
     .from(orders)
     .where(ofBuyer),
 );
-// Of the whole stock: shares of what is left would let seven buyers reserve all but a hundredth. Parameters are real
+// One buyer may reserve ten pieces in any case, and a share of the whole stock: shares of what is left would let seven buyers reserve all but a hundredth. Parameters are real
 // numbers, so the share is rounded here.
 const selectExcess = statement<{ position: number; most: number }>(sql`
   with held as (
@@ -29,7 +26,7 @@ const selectExcess = statement<{ position: number; most: number }>(sql`
     group by l.product_id, l.variant_id),
   limited as (
     select h.position, h.quantity,
-      max(${sql.raw(String(fewPieces))}, cast(coalesce(v.stock, p.stock) * ${param("share")} / 100 as integer)) as most
+      max(10, cast(coalesce(v.stock, p.stock) * ${param("share")} / 100 as integer)) as most
     from held h join ${products} p on p.id = h.product_id left join ${productVariants} v on v.id = h.variant_id
     where h.position is not null and not p.allow_backorder)
   select position, most from limited where quantity > most limit 1`);

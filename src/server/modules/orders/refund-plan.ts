@@ -28,7 +28,6 @@ export function planRefund(
     amount,
     lines: planned,
     isFull: amount === left && lines.every((line) => after(line) === line.quantity),
-    /** Price before discounts of all items refunded so far. */
     refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotalMinor, after(line), line.quantity), 0),
   };
 }

@@ -10,13 +10,7 @@ import { orders } from "./table.ts";
 
 const selectOthers = statement((q) =>
   q
-    .select({
-      id: orders.id,
-      earned: orders.pointsEarned,
-      reversed: orders.pointsReversed,
-      refunded: orders.refundedMinor,
-      total: orders.totalMinor,
-    })
+    .select()
     .from(orders)
     .where(sql`${ofStore(orders)} and user_id = ${param("userId")} and id <> ${param("orderId")}
       and refunded_minor > 0 and points_reversed < points_earned`)
@@ -30,10 +24,8 @@ const addReversed = statement((q) =>
 );
 
 /**
- * Returns points that an order spent. Up to as many are then reversed for refunds of the customer's other orders, which
- * could not reverse them while this order had them.
- * @param returning `cause` is the id of what returns them: of a refund, or of an order that ends unpaid.
- * @param earlier how many of them were returned before.
+ * Returns points that an order spent, `earlier` after so many others. Up to as many are then reversed for refunds of the
+ * customer's other orders, which could not reverse them before. `cause` is the id of a refund, or of an unpaid order.
  */
 export async function returnSpentPoints(
   tx: OrderCtx,
@@ -43,12 +35,8 @@ export async function returnSpentPoints(
   let left = await returnPoints(tx, returning, earlier);
   const { userId, orderId, cause } = returning;
   const values = { tenantId: tx.tenant.id, now: toTimestamp(tx.now()), type: "order.refunded" };
-  for (const { id, earned, reversed: before, refunded, total } of await all(tx.db, selectOthers, {
-    ...values,
-    userId,
-    orderId,
-  })) {
-    const owed = shareOf(earned, refunded, total) - before;
+  for (const { id, ...other } of await all(tx.db, selectOthers, { ...values, userId, orderId })) {
+    const owed = shareOf(other.pointsEarned, other.refundedMinor, other.totalMinor) - other.pointsReversed;
     const points = Math.min(owed, left);
     if (points <= 0) continue;
     const source = `order:${id}:refund:${cause}:reverse`;

@@ -28,9 +28,7 @@ export const orders = sqliteTable(
     fulfillmentStatus: text("fulfillment_status", { enum: ["unfulfilled", "fulfilled"] }).notNull(),
     currency: text("currency").notNull(),
     currencyDigits: integer("currency_digits").notNull(),
-    /** Sum of the lines before any discount. */
     subtotalMinor: amount("subtotal_minor"),
-    /** The value of `use_points`, split over the lines. */
     discountMinor: amount("discount_minor"),
     shippingMinor: amount("shipping_minor"),
     taxMinor: amount("tax_minor"),
@@ -90,13 +88,11 @@ export const orderLines = sqliteTable(
     orderId: ownerColumn("order_id", () => orders.id),
     position: integer("position").notNull(),
     productId: text("product_id").notNull(),
-    /** Null for a product without variants. */
     variantId: text("variant_id"),
     title: text("title").notNull(),
     variantTitle: text("variant_title"),
     sku: text("sku"),
     options: text("options").notNull().default("{}"),
-    /** URL of the product's first picture. */
     image: text("image"),
     priceMinor: integer("price_minor").notNull(),
     quantity: integer("quantity").notNull(),
@@ -128,7 +124,6 @@ export const orderLines = sqliteTable(
   ],
 );
 
-/** Refunds of orders. Rows are never changed. */
 export const orderRefunds = sqliteTable(
   "order_refunds",
   {

@@ -66,7 +66,6 @@ export async function getOrderView(ctx: Ctx, id: string): Promise<OrderView> {
   return view;
 }
 
-/** The newest matching orders, at most `limit`, and whether there are more. */
 export async function listOrderViews(ctx: Ctx, filter: OrderFilter, limit: number) {
   const pages = readOrderPages(ctx, filter, limit);
   const views: OrderView[] = [];

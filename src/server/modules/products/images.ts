@@ -23,7 +23,7 @@ export function imagesText(ctx: Ctx, images: readonly ImageInput[], field: strin
   return JSON.stringify(inOrder.map(({ image }, position) => ({ ...image, position })));
 }
 
-/** SQL for the stored JSON of pictures, with the sizes of uploaded ones. `images` is SQL for the text of `imagesText`. */
+/** SQL for the stored JSON of pictures with the sizes of uploaded ones; `images` is the text of `imagesText`. */
 export function withSizes(images: SQL | Placeholder): SQL {
   return sql`case when instr(${images}, '"media_id"') then (
     select json_group_array(json_patch(i.value, coalesce((select json_object('width', width, 'height', height)

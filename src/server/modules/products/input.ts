@@ -16,18 +16,8 @@ export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
 export const translationsTooLarge = "would be larger than 512 KiB once merged";
 
-type Row = typeof products.$inferSelect;
-
-export type ProductColumns = Partial<
-  Pick<
-    Row,
-    "title" | "slug" | "description" | "status" | "sku" | "stock" | "images" | "tags" | "categoryIds" | "metadata"
-  > &
-    Pick<Row, "priceMinor" | "currency" | "currencyDigits" | "compareAtMinor" | "translations"> & {
-      /** 0 or 1, because libsql cannot bind a boolean. */
-      allowBackorder: 0 | 1;
-    }
->;
+/** Booleans are 0 or 1, because libsql cannot bind others. */
+export type ProductColumns = Partial<Omit<typeof products.$inferSelect, "allowBackorder"> & { allowBackorder: 0 | 1 }>;
 
 /** Validates what a schema cannot, and converts fields to columns. Errors: validationFailed naming the field. */
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
@@ -55,7 +45,6 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   return columns;
 }
 
-/** The names of the columns that a write sets, in the order in which they were added. */
 export function columnsOf<Columns extends object>(columns: Columns): (keyof Columns & string)[] {
   return (Object.keys(columns) as (keyof Columns & string)[]).filter((name) => columns[name] !== undefined);
 }

@@ -13,7 +13,15 @@ import {
   timestamp,
 } from "../../values/schema.ts";
 import { Image, ImageInput } from "./image-model.ts";
-import { availableText, notShown, stock, Variant, VariantInput, versionText } from "./variants/variant-model.ts";
+import {
+  availableText,
+  notShown,
+  stock,
+  stockCount,
+  Variant,
+  VariantInput,
+  versionText,
+} from "./variants/variant-model.ts";
 
 export const productStatus = oneOf(["draft", "published", "archived"], {
   description: "Customers and storefront keys see published products only.",
@@ -43,10 +51,7 @@ const fields = {
   stock,
   allow_backorder: Type.Boolean({ description: "Whether more than the stock can be ordered." }),
   images: Type.Array(ImageInput, { maxItems: 50 }),
-  tags: Type.Array(line(100), {
-    maxItems: 100,
-    description: "No tag may be repeated.",
-  }),
+  tags: Type.Array(line(100), { maxItems: 100, description: "No tag may be repeated." }),
   category_ids: Type.Array(text(120), {
     maxItems: maxCategories,
     description: "Categories of the product, by their ids; a write also accepts slugs.",
@@ -56,7 +61,6 @@ const fields = {
   }),
 };
 
-/** The parts of a product that other records have, too. */
 export const productTexts = { title, slug: fields.slug, description };
 
 const { title: _title, price: _price, ...others } = fields;
@@ -66,26 +70,17 @@ export const translations = Type.Record(languageTag, texts, {
   description: "Texts in languages other than `lang`, by language code; at most 50 languages.",
   form,
 });
-const optionalFields = Type.Partial(Type.Object({ ...others, translations }));
+const optionalFields = Type.Partial(Type.Object({ ...others, translations })).properties;
 
-export const ProductReplacement = Type.Composite([Type.Object({ title, price }), optionalFields], {
-  $id: "ProductReplacement",
-  additionalProperties: false,
-});
+export const ProductReplacement = input("ProductReplacement", { title, price, ...optionalFields });
 export type ProductReplacement = Static<typeof ProductReplacement>;
 
-export const ProductInput = Type.Composite(
-  [
-    Type.Object({ title, price }),
-    optionalFields,
-    Type.Object({
-      variants: Type.Optional(
-        Type.Array(VariantInput, { maxItems: 100, description: "Forms in which the product is sold, such as sizes." }),
-      ),
-    }),
-  ],
-  { $id: "ProductInput", additionalProperties: false },
-);
+export const ProductInput = input("ProductInput", {
+  ...ProductReplacement.properties,
+  variants: Type.Optional(
+    Type.Array(VariantInput, { maxItems: 100, description: "Forms in which the product is sold, such as sizes." }),
+  ),
+});
 export type ProductInput = Static<typeof ProductInput>;
 
 const changedTexts = input("TranslationPatch", {
@@ -103,7 +98,6 @@ export const ProductPatch = patch("ProductPatch", {
 export type ProductPatch = Static<typeof ProductPatch>;
 
 const count = Type.Integer({ minimum: 0 });
-const stockCount = (description: string) => nullable(Type.Integer({ description }));
 
 export const Product = output("Product", {
   id: Type.String({ description: "`prod_…`; sorts by creation time." }),

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { basename, extname, join, relative, resolve } from "node:path";
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -30,7 +30,7 @@ function changePictures(ctx: Ctx, item: StockItem, change: (images: Image[]) => 
   });
 }
 
-/** Stores files as pictures, and adds those to a product or variant that it does not have. Errors: those of files and uploads. */
+/** Stores files, and adds those pictures that the item does not have. Errors: those of files and uploads. */
 export async function addPictures(ctx: Ctx, item: StockItem, paths: readonly string[], alt = ""): Promise<Image[]> {
   const stored: Media[] = [];
   for (const path of paths) stored.push(await addPicture(ctx, await readPictureFile(path)));
@@ -40,7 +40,7 @@ export async function addPictures(ctx: Ctx, item: StockItem, paths: readonly str
   });
 }
 
-/** Removes pictures from a product or variant, by id or address. Errors: notFound. */
+/** Names are ids or addresses. Errors: notFound. */
 export function removePictures(ctx: Ctx, item: StockItem, names: readonly string[]): Promise<Image[]> {
   return changePictures(ctx, item, (images) => {
     const isNamed = (image: Image, name: string) => image.media_id === name || image.url === name;
@@ -59,18 +59,12 @@ export async function readPictureFile(path: string): Promise<Uint8Array> {
   });
 }
 
-export interface FolderImport {
-  products: number;
-  files: number;
-  errors: { file: string; message: string }[];
-}
-
 const types = [".jpg", ".jpeg", ".png", ".webp", ".gif"];
 
 /** Adds `MUG-1.jpg`, `MUG-1_2.jpg` and `MUG-1/any.jpg` to the item with the SKU MUG-1. Errors: validationFailed. */
 export async function importPictures(ctx: Ctx, folder: string, onFile: (done: number, total: number) => void) {
-  const paths = listFiles(folder);
-  const result: FolderImport = { products: 0, files: 0, errors: [] };
+  const paths = await listFiles(folder);
+  const errors: { file: string; message: string }[] = [];
   const items = new Map<string, StockItem>();
   for (const [index, path] of paths.entries()) {
     onFile(index, paths.length);
@@ -78,23 +72,19 @@ export async function importPictures(ctx: Ctx, folder: string, onFile: (done: nu
       const item = await findItem(ctx, folder, path);
       await addPictures(ctx, item, [path]);
       items.set(item.variantId ?? item.productId, item);
-      result.files++;
     } catch (error) {
       if (!(error instanceof AppError) || error.kind === "unavailable") throw error;
       const message = error.details?.[0] ? `The picture ${error.details[0].message}.` : error.message;
-      result.errors.push({ file: relative(folder, path), message });
+      errors.push({ file: relative(folder, path), message });
     }
   }
-  return { ...result, products: items.size };
+  return { products: items.size, files: paths.length - errors.length, errors };
 }
 
-function listFiles(folder: string): string[] {
-  let entries: Dirent[];
-  try {
-    entries = readdirSync(folder, { withFileTypes: true, recursive: true });
-  } catch (cause) {
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch((cause) => {
     throw validationFailed(`${folder} cannot be read (${errnoOf(cause)}).`, { cause });
-  }
+  });
   const { compare } = new Intl.Collator("en", { numeric: true });
   return entries
     .filter((entry) => entry.isFile() && types.includes(extname(entry.name).toLowerCase()))

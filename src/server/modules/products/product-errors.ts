@@ -12,7 +12,6 @@ import { products, productVariants } from "./table.ts";
 
 export const unknownCategory = "is not a category of this store";
 
-/** The faults of a product or variant that cannot be ordered, or put on a wishlist. */
 export const notForSale = {
   productId: "must be the id of a product, prod_…; only paths take slugs, too",
   product: "is not a published product of this store",

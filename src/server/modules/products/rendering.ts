@@ -6,7 +6,6 @@ import { moneyJson } from "../../values/money.ts";
 /** Catalogue readers see at most this much stock, so that nobody can follow what a store sells. */
 export const maxShownStock = 10;
 
-/** SQL for the stock that can be ordered; null when it is not counted. */
 const ofRow = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ofRow} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
@@ -41,7 +40,6 @@ export const productJson = sql.raw(`json_object(
 /** SQL for the bytes of a product's stored JSON that every caller sees. No other key contains an underscore there. */
 export const catalogBytes = sql.raw(`instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1`);
 
-/** SQL for a variant as JSON text, in the order of the API. */
 export const variantJson = sql.raw(`json_object(
   'id', id, 'title', title, 'sku', sku, 'options', json(options),
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
@@ -98,7 +96,6 @@ export interface Rendered {
   version: number;
 }
 
-/** A product as JSON text; `language` is that of its title. */
 export interface RenderedProduct extends Rendered {
   language: string;
   /** One of `productStates`; of a read only. */

@@ -96,7 +96,7 @@ export async function resolveCategories<Columns extends ProductColumns>(ctx: Ctx
   return { ...columns, categoryIds: JSON.stringify(ids) };
 }
 
-/** The ids of categories named by ids or slugs, without repetitions. Errors: validationFailed naming the place in `field`. */
+/** The ids without repetitions. Errors: validationFailed naming the place in `field`. */
 export async function findCategoryIds(ctx: Ctx, field: string, names: readonly string[]): Promise<string[]> {
   const asked = JSON.stringify(names.map((name) => name.normalize("NFC")));
   const rows = await all(ctx.db, selectIds, { tenantId: ctx.tenant.id, names: asked });

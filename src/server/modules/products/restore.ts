@@ -41,7 +41,7 @@ const selectDeleted = (condition: SQL, max: number) =>
 const selectNamed = selectDeleted(sql`(id = ${name} or slug = ${name} or lower(sku) = lower(${name}))`, 1);
 const selectLast = selectDeleted(sql`true`, 10);
 
-/** The product with this id, slug or SKU that was deleted last. Errors: notFound. */
+/** Errors: notFound. */
 export async function findDeleted(ctx: Ctx, named: string) {
   const values = { tenantId: ctx.tenant.id, name: named };
   const found = await get(ctx.db, selectNamed, values);

@@ -27,7 +27,7 @@ import { defaultSlug } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
-import { ownLanguageError, type ProductChange, updateProduct, variantFieldError } from "./update.ts";
+import { ownLanguageError, type ProductChange, selectCurrent, updateProduct, variantFieldError } from "./update.ts";
 import { summarizedOnce } from "./variants/summaries.ts";
 import { insertVariants, variantRows } from "./variants/variant-input.ts";
 import { deletion, priceColumns, productPrice } from "./variants/variants.ts";
@@ -48,9 +48,6 @@ const servedSelects = forEachView((view) => {
   const columns = { json: servedJson(productViews[view]), ...stateOf(view), language: servedLanguage };
   return statement((q) => q.select(columns).from(products).where(seen[view]));
 });
-const selectStock = statement((q) =>
-  q.select({ stock: products.stock, hasVariants: products.hasVariants }).from(products).where(notDeleted(products)),
-);
 // The end of the id is random and makes slugs from equal titles unique.
 const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${products}
     where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null)
@@ -130,7 +127,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   });
 }
 
-/** One product by id or slug, with its texts in `lang`. Catalogue readers get published products only. Errors: notFound. */
+/** Catalogue readers get published products only. Errors: notFound. */
 export async function getProduct(ctx: Ctx, named: string, lang?: string): Promise<RenderedProduct> {
   const id = isId("prod", named) ? named : await findProductId(ctx, named);
   const values = { tenantId: ctx.tenant.id, id, languages: languageChain(lang, ctx.tenant.language) };
@@ -156,20 +153,19 @@ export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, op
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, ...options }, Object.keys(patch));
 }
 
-/** Marks a product and its variants as deleted, for the orders that have them. Returns its id. Errors: notFound, preconditionFailed. */
+/** The rows remain, because orders refer to them. Returns the id. Errors: notFound, preconditionFailed. */
 export async function deleteProduct(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   const id = await findProductId(ctx, named);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
     const deleted = await get(tx.db, deleteProductRow, values);
-    if (!deleted) throw (await get(tx.db, selectStock, values)) ? preconditionFailed() : notFound("product", id);
+    if (!deleted) throw (await get(tx.db, selectCurrent, values)) ? preconditionFailed() : notFound("product", id);
     if (deleted.hasVariants) await tx.db.batch(summarizedOnce([bind(deleteVariants, values)]));
     await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: deleted.version } });
     return id;
   });
 }
 
-/** Columns that the search index covers. */
 const searched = "title description tags sku translations categoryIds status compareAtMinor".split(" ");
 
 type WriteOptions = Pick<ProductChange, "ifMatch" | "lang">;
@@ -181,7 +177,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id };
     const now = toTimestamp(tx.now());
-    const before = stock === undefined ? undefined : await get(tx.db, selectStock, values);
+    const before = stock === undefined ? undefined : await get(tx.db, selectCurrent, values);
     const updated = await updateProduct(tx, id, change, now);
     let product: RenderedProduct = updated;
     const data = { version: product.version, fields };

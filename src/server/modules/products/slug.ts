@@ -1,12 +1,9 @@
-const maxLength = 80;
-/** Characters of a title that are folded, which can make eighteen of one. */
-const maxRead = 300;
-
 const germanSpelling: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", ß: "ss" };
 
 /** `Crème brûlée` → `creme-brulee`, in German `Drücke` → `druecke`. Empty without letters and digits. */
 export function slugFrom(title: string, lang = "en"): string {
-  const read = title.slice(0, maxRead).normalize("NFC").toLowerCase();
+  // Folding can make eighteen characters of one.
+  const read = title.slice(0, 300).normalize("NFC").toLowerCase();
   const spelt = /^de(?:-|$)/.test(lang) ? read.replace(/[äöüß]/g, (letter) => germanSpelling[letter] ?? letter) : read;
   const folded = spelt
     .normalize("NFKD")
@@ -14,7 +11,7 @@ export function slugFrom(title: string, lang = "en"): string {
     .normalize("NFC")
     .toLowerCase();
   const words = folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return [...words.join("-")].slice(0, maxLength).join("").replace(/-+$/, "");
+  return [...words.join("-")].slice(0, 80).join("").replace(/-+$/, "");
 }
 
 export function defaultSlug(title: string, lang: string): string {
@@ -23,7 +20,6 @@ export function defaultSlug(title: string, lang: string): string {
 
 const valid = /^[\p{L}\p{M}\p{N}]+(?:[-_][\p{L}\p{M}\p{N}]+)*$/u;
 
-/** Whether a text can be a slug: letters and digits in lowercase, single hyphens or underscores between them. */
 export function isSlug(text: string): boolean {
   return text.length <= 120 && valid.test(text) && text === text.toLowerCase();
 }

@@ -1,11 +1,21 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  type SQLiteColumn,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { catalogBytes, productJson, variantJson } from "./rendering.ts";
 
 const living = sql`deleted_at is null`;
+const isExact = (column: SQLiteColumn) => sql`${column} between 0 and 9007199254740991`;
 
-/** Products, with texts in the language of creation (`lang`). Deleted rows are kept; their slug and SKU can be used again. */
+/** Texts are in the language of creation (`lang`). Deleted rows are kept; their slug and SKU can be used again. */
 export const products = sqliteTable(
   "products",
   {
@@ -25,7 +35,6 @@ export const products = sqliteTable(
     sku: text("sku"),
     /** Stock on hand; null if not counted, negative if sold on backorder. */
     stock: integer("stock"),
-    /** Stock that unpaid orders reserve. */
     reserved: integer("reserved").notNull().default(0),
     allowBackorder: integer("allow_backorder", { mode: "boolean" }).notNull().default(false),
     images: text("images").notNull().default("[]"),
@@ -47,13 +56,11 @@ export const products = sqliteTable(
     /** Views, and ten for each like. */
     popularity: integer("popularity").generatedAlwaysAs(sql`views_count + 10 * likes_count`, { mode: "virtual" }),
     lang: text("lang").notNull(),
-    /** Whether the search index is up to date with this row. */
     isIndexed: integer("is_indexed", { mode: "boolean" }).notNull().default(false),
     version: integer("version").notNull().default(1),
     /** Catalogue readers see `version` without these: sales that leave the shown stock as it is. */
     hiddenVersions: integer("hidden_versions").notNull().default(0),
     createdAt: text("created_at").notNull(),
-    /** Does not change with hidden versions. */
     updatedAt: text("updated_at").notNull(),
     publishedAt: text("published_at"),
     deletedAt: text("deleted_at"),
@@ -73,13 +80,10 @@ export const products = sqliteTable(
     index("products_by_popularity").on(t.tenantId, t.popularity, t.id).where(living),
     index("products_not_indexed").on(t.rowNumber).where(sql`is_indexed = 0`),
     check("products_status", sql`${t.status} in ('draft', 'published', 'archived')`),
-    check("products_price", sql`${t.priceMinor} between 0 and 9007199254740991`),
-    check(
-      "products_compare_at",
-      sql`${t.compareAtMinor} is null or ${t.compareAtMinor} between 0 and 9007199254740991`,
-    ),
+    check("products_price", isExact(t.priceMinor)),
+    check("products_compare_at", sql`${t.compareAtMinor} is null or ${isExact(t.compareAtMinor)}`),
     check("products_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
-    check("products_reserved", sql`${t.reserved} between 0 and 9007199254740991`),
+    check("products_reserved", isExact(t.reserved)),
     check("products_metadata_size", sql`length(cast(${t.metadata} as blob)) <= 16384`),
     check("products_translations_size", sql`length(cast(${t.translations} as blob)) <= 524288`),
     check(
@@ -134,13 +138,10 @@ export const productVariants = sqliteTable(
     uniqueIndex("product_variants_sku").on(t.tenantId, t.sku).where(sql`sku is not null and deleted_at is null`),
     uniqueIndex("product_variants_options").on(t.productId, t.optionsKey).where(living),
     index("product_variants_by_product").on(t.productId, t.position, t.id).where(living),
-    check("product_variants_price", sql`${t.priceMinor} between 0 and 9007199254740991`),
-    check(
-      "product_variants_compare_at",
-      sql`${t.compareAtMinor} is null or ${t.compareAtMinor} between 0 and 9007199254740991`,
-    ),
+    check("product_variants_price", isExact(t.priceMinor)),
+    check("product_variants_compare_at", sql`${t.compareAtMinor} is null or ${isExact(t.compareAtMinor)}`),
     check("product_variants_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
-    check("product_variants_reserved", sql`${t.reserved} between 0 and 9007199254740991`),
+    check("product_variants_reserved", isExact(t.reserved)),
     check("product_variants_json", sql`json_valid(${t.options}) and json_valid(${t.images})`),
   ],
 );

@@ -17,12 +17,10 @@ export function languageChain(lang: string | undefined, tenantLanguage: string):
   return JSON.stringify(chain);
 }
 
-/** SQL for the JSON path of a language, or of one of its texts, in `translations`. */
 export function pathOf(tag: SQL, text?: "title" | "description"): SQL {
   return sql`'$."' || ${tag} || ${sql.raw(text ? `'".${text}'` : `'"'`)}`;
 }
 
-/** SQL for a text in the first language of `chain` that has it. */
 function served(text: "title" | "description"): SQL {
   const column = sql.raw(text);
   return sql`coalesce((select case when value = lang then ${column}

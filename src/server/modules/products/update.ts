@@ -18,7 +18,6 @@ export interface ProductChange {
   ifMatch: number | null;
 }
 
-/** A product after its update, and what that may have changed beyond its row. */
 type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "mayBeOnSale" | "isShown", number>;
 
 /** All guards are in the one statement. Errors: notFound, preconditionFailed, conflict, validationFailed. */
@@ -59,8 +58,10 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
   return updateStatement<UpdatedProduct>(names, form);
 }
 
-const current = { version: products.version, lang: products.lang, hasVariants: products.hasVariants };
-const selectCurrent = statement((q) => q.select(current).from(products).where(notDeleted(products)));
+const { version, lang, stock, hasVariants } = products;
+export const selectCurrent = statement((q) =>
+  q.select({ version, lang, stock, hasVariants }).from(products).where(notDeleted(products)),
+);
 
 async function failedUpdateError(ctx: Ctx, id: string, change: ProductChange, own: readonly string[]) {
   const current = await get(ctx.db, selectCurrent, { tenantId: ctx.tenant.id, id });
@@ -79,12 +80,7 @@ export function variantFieldError(field: string): AppError {
   return invalidField(field, "must be set on each variant, because this product has variants");
 }
 
-/** The parameters of `updateStatement`; `lang` is the language of the given texts, if the caller named one. */
-export function textValues(
-  ctx: Ctx,
-  columns: { title?: string; description?: string | null },
-  lang: string | undefined,
-) {
+export function textValues(ctx: Ctx, columns: Pick<ProductColumns, "title" | "description">, lang?: string) {
   const target = lang ?? ctx.tenant.language;
   return {
     titlePatch: JSON.stringify({ [target]: { title: columns.title } }),
@@ -100,13 +96,12 @@ interface TextUpdate {
   table: typeof products | typeof categories;
   json: SQL;
   merge: boolean;
-  /** How columns are changed that are not just replaced. */
   special?: Record<string, SQL>;
   guards?: SQL[];
   more?: SQL;
 }
 
-/** An update of these columns of a record with texts: title and description in the language `lang`, and `translations`. */
+/** An update of columns of a record with texts: title and description in `lang`, and `translations`. */
 export function updateStatement<Row = RenderedProduct>(
   names: readonly string[],
   update: TextUpdate,
@@ -140,7 +135,6 @@ export function updateStatement<Row = RenderedProduct>(
 const textsOf = (names: readonly string[]) =>
   (["title", "description"] as const).filter((name) => names.includes(name));
 
-/** The change of a text that a PATCH writes only if it is the record's own. */
 function ownText(text: "title" | "description"): SQL {
   const column = sql.raw(text);
   return sql`${column} = case when ${isOwnText(text)} then ${param(text)} else ${column} end`;
@@ -164,7 +158,6 @@ function mergedTranslations(names: readonly string[]): SQL | undefined {
   return merged;
 }
 
-/** The error of translations that include the record's own language; undefined if they do not. */
 export function ownLanguageError(translations: string | undefined, lang: string): AppError | undefined {
   // Most texts have no such name in any place, so that they need not be parsed.
   if (!translations?.includes(`"${lang}":`) || !Object.hasOwn(JSON.parse(translations), lang)) return undefined;

@@ -19,23 +19,16 @@ import {
 
 /** Rows that one statement scans. It takes milliseconds, and blocks other requests meanwhile. */
 export const scannedRows = 2000;
-/** Rows whose columns one statement returns. */
 export const returnedRows = 500;
 /** Rows that one statement scans in sort order: fewer, if it looks up the words of each in the search index. */
 export const rowsOf = (shape: ListShape) => (hasOrder(shape) || shape.filters.words === undefined ? scannedRows : 200);
 
 export interface BatchRow extends PageRow {
-  /** How many of its rows are on the page. */
   found: number;
   /** Position of the last row scanned, if neither the rows nor the page ended there. */
   cut: string | null;
   /** Position of the last scanned row that the caller may see, in the same case. */
   edge: string | null;
-}
-
-interface ScanRow extends Pick<BatchRow, "found" | "cut"> {
-  /** JSON array of what was asked for of each match, if anything was. */
-  matches: string | null;
 }
 
 export function measureStatement(column: FilterColumn, filters: ProductFilters): CompiledStatement<{ found: number }> {
@@ -46,7 +39,6 @@ export function measureStatement(column: FilterColumn, filters: ProductFilters):
   });
 }
 
-/** The matches among the next batch of rows in sort order, up to a page. */
 export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
   const { key, descending, filters, isContinued, isServed, isOpen } = shape;
   const name = `batch ${key} ${descending} ${Object.keys(filters)} ${isContinued} ${isServed} ${isOpen}`;
@@ -61,7 +53,6 @@ const returned = {
   facets: sql`json_array(json(tags), json(category_ids), price_minor, json(${options}))`,
 };
 
-/** Counts the matches among the next batch of rows of an index, or of the search index for a search, and returns parts. */
 export function scanStatement(
   column: FilterColumn,
   filters: ProductFilters,
@@ -71,7 +62,8 @@ export function scanStatement(
     const size = part === "facets" ? returnedRows : scannedRows;
     const { rows, others, cut } = indexRows({ column, filters, descending: true, isContinued, size });
     const matches = part ? sql`json_group_array(${returned[part]})` : sql`null`;
-    return statement<ScanRow>(sql`select count(*) as found, ${cut} as cut, ${matches} as matches
+    return statement<{ found: number; cut: string | null; matches: string | null }>(sql`
+      select count(*) as found, ${cut} as cut, ${matches} as matches
       from (${rows}) as near ${others.length > 0 || part === "facets" ? sql`${joinedProducts} where ${and(others)}` : sql``}`);
   });
 }

@@ -27,7 +27,7 @@ export async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, 
   return (await all(ctx.db, select, values)).map(({ place }) => place);
 }
 
-/** The words of a search. One that no visible product has is also searched as the known words that are one slip away. */
+/** The words of a search; unknown ones are also searched as the known words that are one slip away. */
 export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   const words = searchWords(ctx.tenant.id, q);
   const anywhere = words.map((word) => word.anywhere);

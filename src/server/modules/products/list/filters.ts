@@ -14,33 +14,18 @@ import type { ProductListQuery } from "./model.ts";
 import { optionKey, skuKey } from "./search.ts";
 import { type SearchWord, type TermKind, termToken } from "./search-words.ts";
 
-/** Filters of a list, as values of parameters. Ranges include both ends. Those with several values are JSON arrays. */
-export interface ProductFilters {
-  status?: string;
-  slug?: string;
-  ids?: string;
-  priceFrom?: number;
-  priceTo?: number;
-  createdFrom?: string;
-  createdTo?: string;
-  updatedFrom?: string;
-  updatedTo?: string;
-  available?: 1;
-  tags?: string;
-  /** Ids: a category and those below it. */
-  categories?: string;
-  options?: string;
-  onSale?: 1;
-  /** FTS5 expressions for the words of a search and a SKU, and for the words in titles. */
-  words?: string;
-  titles?: string;
-  /** Of a scan for facets: whether it reads options. */
-  hasOptions?: 0 | 1;
-  /** FTS5 expressions for what else the search index knows: tags, categories, options, sale and status. */
-  terms?: string;
-}
+type Texts = "status" | "slug" | "ids" | "tags" | "categories" | "options" | "words" | "titles" | "terms";
+type TimeEnd = "createdFrom" | "createdTo" | "updatedFrom" | "updatedTo";
+type PriceEnd = "priceFrom" | "priceTo";
+/**
+ * Filters of a list, as values of parameters. Ranges include both ends. Those with several values are JSON arrays.
+ * `words`, `titles` (words in titles) and `terms` (all other that the search index knows) are FTS5 expressions.
+ */
+export type ProductFilters = Partial<
+  Record<Texts | TimeEnd, string> & Record<PriceEnd, number> & Record<"available" | "onSale" | "hasOptions", 0 | 1>
+>;
 
-/** The filters of a query whose `q` has these words; null if nothing can match. Errors: validationFailed, also for an unknown category; forbidden for drafts that the caller may not see. */
+/** Null if nothing can match. Errors: validationFailed; forbidden for drafts that the caller may not see. */
 export async function readFilters(
   ctx: Ctx,
   query: ProductListQuery,
@@ -70,7 +55,6 @@ export async function readFilters(
   return filters;
 }
 
-/** The terms of the filters that the search index knows, which are added to `filters`. */
 async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilters): Promise<string[]> {
   const { tag: tags, category, option, on_sale: onSale } = query;
   const terms: string[] = [];
@@ -98,7 +82,7 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   return terms;
 }
 
-/** Checks the filters of an empty list. Errors: validationFailed for an option, or a tag with a comma, that no visible product has. */
+/** Errors: validationFailed for an option, or a tag with a comma, that no visible product has. */
 export async function requireKnownTerms(ctx: Ctx, { tag: tags = [], option = {} }: ProductListQuery): Promise<void> {
   const asked: [kind: TermKind, value: string, field: string, fault: string][] = [];
   for (const [index, tag] of tags.entries()) {
@@ -131,10 +115,8 @@ function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
   };
 }
 
-type RangeEnd = "priceFrom" | "priceTo" | "createdFrom" | "createdTo" | "updatedFrom" | "updatedTo";
-
 /** The intersection of all bounds. An exclusive bound becomes the next integer or millisecond. */
-function ends(bounds: RangeBound[], from: RangeEnd, to: RangeEnd): ProductFilters {
+function ends(bounds: RangeBound[], from: TimeEnd | PriceEnd, to: TimeEnd | PriceEnd): ProductFilters {
   const range: Record<string, string | number> = {};
   for (const { operator, value } of bounds) {
     const name = operator.startsWith(">") ? from : to;

@@ -29,11 +29,7 @@ export type ProductDocument = Static<typeof Product>;
 
 const searches = ["q", "sku", "tag", "category", "option", "on_sale"] as const;
 
-/**
- * One page of the store's products by keyset. Catalogue readers see published products only. Texts prefer `lang`; `language`
- * has the languages of the titles, separated by commas, and is undefined for an empty page.
- * @throws malformedRequest, validationFailed, forbidden for a catalogue reader who asks for products that are not published.
- */
+/** `language` has the languages of the titles. Errors: malformedRequest, validationFailed, forbidden for drafts. */
 export async function listProducts(
   ctx: Ctx,
   query: ProductListQuery,
@@ -42,14 +38,14 @@ export async function listProducts(
   const { q, cursor, limit = defaultLimit, include_total: isTotalAsked = false } = query;
   const fields = parseFields(query.fields, readableFields(ctx));
   const { key, descending, sort } = readSort(query);
-  const facets = query.facets === undefined ? undefined : parseFacets(query.facets);
+  const names = query.facets === undefined ? undefined : parseNames("facets", query.facets, Object.keys(facets));
   const isOpen = !isCatalogOnly(ctx);
   const asked = [ctx.tenant.id, "products", sort, isOpen, askedFilters(query)];
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
   // The page is never older than its state, and a search takes several statements.
   const isSearch = searches.some((name) => query[name] !== undefined);
   // Beside the other requests of the store, which are short.
-  if (isSearch || facets !== undefined) await freeTurn(ctx.tenant.id, ctx);
+  if (isSearch || names !== undefined) await freeTurn(ctx.tenant.id, ctx);
   const early = isSearch ? await readCatalogueState(ctx) : undefined;
   const words = q === undefined ? undefined : await correctWords(ctx, q);
   const filters = await readFilters(ctx, query, words);
@@ -71,8 +67,8 @@ export async function listProducts(
   const counted = isTotalAsked && row?.total == null ? await countMatches(ctx, filters) : undefined;
   const list = toListPage(row, { asked, limit, fields });
   if (counted) list.page[counted.isWhole ? "total" : "total_is_at_least"] = counted.found;
-  if (facets !== undefined) await freeTurn(ctx.tenant.id, ctx);
-  if (facets !== undefined) list.page.facets = await countFacets(ctx, facets, { query, words, lang });
+  if (names !== undefined) await freeTurn(ctx.tenant.id, ctx);
+  if (names !== undefined) list.page.facets = await countFacets(ctx, names as Facet[], { query, words, lang });
   return {
     ...list,
     state: early?.state ?? row?.state ?? "",
@@ -93,17 +89,15 @@ function askedFilters(query: ProductListQuery): unknown[] {
   return Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The languages of a page. Most pages have one; only others are parsed. */
 function languagesOf({ json, first_language: first, last_language: last }: PageRow, ofStore: string): string {
   if (first === last) return first ?? ofStore;
   const documents = JSON.parse(`[${json}]`) as { lang: string }[];
   return [...new Set(documents.map(({ lang }) => lang))].join(", ");
 }
 
-/** Values of one facet, those of most products. */
 const maxValues = 100;
 
-/** The columns of a match: tags, category ids, price in minor units, and options of its variants as JSON if they are counted. */
+/** Tags, category ids, price in minor units, and the options of variants as JSON. */
 type Match = [tags: string[], categoryIds: string[], price: number, variants: string[]];
 type Counted = { query: ProductListQuery; words: SearchWord[] | undefined; lang: string | undefined };
 type Count = (ctx: Ctx, matches: readonly Match[], list: Counted) => Promise<object[]> | object[];
@@ -116,16 +110,12 @@ const facets = {
 } satisfies Record<string, { own: (name: string) => boolean; count: Count }>;
 type Facet = keyof typeof facets;
 
-function parseFacets(text: string): Facet[] {
-  return [...new Set(parseNames("facets", text, Object.keys(facets)))] as Facet[];
-}
-
 /** How many products have each value of a facet, among those that the filters other than its own leave. */
 async function countFacets(ctx: Ctx, names: Facet[], list: Counted): Promise<ProductFacets> {
   const hasOptions = names.includes("options") ? 1 : 0;
   const scans = new Map<string, { matches: unknown[]; isWhole: boolean }>();
   const result: Record<string, object> = {};
-  for (const name of names) {
+  for (const name of new Set(names)) {
     const { own, count } = facets[name];
     const rest = Object.fromEntries(Object.entries(list.query).filter(([filter]) => !own(filter))) as ProductListQuery;
     const key = JSON.stringify(rest);
@@ -153,7 +143,6 @@ const columns = { id: categories.id, slug: categories.slug, title: servedTitle, 
 const isListed = and(ofStore(categories), isVisible);
 const selectCategories = statement((q) => q.select(columns).from(categories).where(isListed));
 
-/** A product counts once for each of its categories, and for each above them. */
 async function countCategories(ctx: Ctx, matches: readonly Match[], { lang }: Counted): Promise<object[]> {
   const languages = languageChain(lang, ctx.tenant.language);
   const values = { tenantId: ctx.tenant.id, isOpen: isCatalogOnly(ctx) ? 0 : 1, languages };

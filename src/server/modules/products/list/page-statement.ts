@@ -12,7 +12,6 @@ export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status
 /** The rows of a page: an index in sort order (`walk`), one column's index, or a few named rows. */
 export type Source = "walk" | FilterColumn | "ids" | "slug" | "numbers";
 
-/** A list apart from the values of its parameters. */
 export interface ListShape {
   key: ProductSortKey;
   descending: boolean;
@@ -26,7 +25,6 @@ export interface ListShape {
   isServed: boolean;
 }
 
-/** The columns with ranges, and the names of their bounds. */
 export const ranges = [
   { column: "price_minor", from: "priceFrom", to: "priceTo" },
   { column: "created_at", from: "createdFrom", to: "createdTo" },
@@ -47,7 +45,6 @@ export const sortColumns: Record<ProductSortKey, string> = {
 /** More than any row number: an order by relevance adds it to those of products with all words in a title. */
 export const titleRank = 2 ** 50;
 
-/** The index that begins with a column, after the tenant. */
 export const indexes: Record<string, string> = {
   created_at: "products_by_created",
   updated_at: "products_by_updated",
@@ -59,7 +56,6 @@ export const indexes: Record<string, string> = {
   slug: "products_slug",
 };
 
-/** Whether the search index has the order of a list. */
 export function hasOrder({ key, filters }: Pick<ListShape, "key" | "filters">): boolean {
   return filters.terms !== undefined && sortColumns[key] === "created_at";
 }
@@ -87,7 +83,7 @@ export function passedEnd(descending: boolean, isContinued: boolean): "from" | "
   return isContinued ? (descending ? "to" : "from") : undefined;
 }
 
-/** The conditions on columns other than these, and those that no index of columns contains; `words` if rows have them already. */
+/** The conditions on columns other than these; with `words`, the rows have the words already. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
   const others = ["status", ...ranges.map(({ column }) => column)].filter((column) => !columns.includes(column));
   const conditions = others.flatMap((column) => rangeConditions(filters, column, "both"));
@@ -116,12 +112,11 @@ const rowConditions = {
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
 
 export interface PageRow extends CommonRow {
-  /** The first and last language by name; the same if the page has one language. Missing if rows are passed through as stored. */
+  /** The first and last language by name. Missing if rows are passed through as stored. */
   first_language?: string | null;
   last_language?: string | null;
   /** 1 if rows are passed through as stored, but some have translations or are in another language than the store's. */
   is_unserved: number | null;
-  /** The state of the catalogue in the same snapshot. */
   state?: string | null;
 }
 
@@ -163,7 +158,7 @@ export function joinedFound(shape: ListShape): SQL {
   );
 }
 
-/** The JSON of rows, joined by commas, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
+/** The JSON of rows, and what `PageRow` says of their languages: comparing them costs a tenth of a page. */
 function joinedRows({ isServed, isOpen }: ListShape, rows: SQL): SQL {
   const view = isOpen ? "whole" : "catalog";
   const document = productViews[view];
@@ -191,7 +186,6 @@ function sortColumn(shape: ListShape): SQL {
   return sql.raw(hasOrder(shape) ? "row_number" : sortColumns[shape.key]);
 }
 
-/** `from … where … order by …` of all rows after the cursor. */
 function orderedRows(shape: ListShape, source: Source): SQL {
   const direction = directionOf(shape.descending);
   const column = sortColumn(shape);
@@ -199,7 +193,6 @@ function orderedRows(shape: ListShape, source: Source): SQL {
   return sql`${matching(shape, source)}${sql.join(after)} order by ${column} ${direction}, id ${direction}`;
 }
 
-/** `from … where …` of all matches, by the index of the source. */
 function matching(shape: ListShape, source: Source): SQL {
   const { key, descending, filters, isContinued } = shape;
   const column = source === "walk" ? sortColumns[key] : source;

@@ -31,7 +31,6 @@ const fewMatches = 200;
 const maxSorted = 2000;
 /** Matches that are counted; of more, lists say that there are at least so many. */
 const maxCounted = 10_000;
-/** Batches in which they are looked for. */
 const maxScans = 20;
 
 /** Rows scanned for one page. After them the page ends short. */
@@ -130,7 +129,7 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   return { found: row?.products ?? 0, isWhole: true };
 }
 
-/** Counts the matches up to `maxCounted`, or among the first rows that so many batches scan, and returns parts of each. */
+/** Counts up to `maxCounted` matches, or those of the first `maxScans` batches, and returns parts of each. */
 export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "facets") {
   const columns = filteredColumns(filters, undefined);
   const few = filters.terms ? undefined : await rarestColumn(ctx, filters, columns, maxSorted);
@@ -175,7 +174,6 @@ function filteredColumns(filters: ProductFilters, sorted: string | undefined): F
   return columns;
 }
 
-/** The column whose filter has the fewest matches, if these are at most `max`. */
 async function rarestColumn(
   ctx: Ctx,
   filters: ProductFilters,

@@ -15,7 +15,6 @@ interface WindowOptions {
   isRanked?: boolean;
 }
 
-/** The part of the search index that one statement reads. */
 interface SearchWindow {
   match: string;
   /** Positions are row numbers plus this. */

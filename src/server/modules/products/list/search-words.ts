@@ -36,7 +36,7 @@ function tagOf(tenantId: string): string {
   return tenantId.slice(-6);
 }
 
-/** Kinds of tokens, named after the store's tag. The dot is no part of a word, so words and terms cannot be confused. */
+/** Kinds of tokens. The dot is no part of a word, so words and terms cannot be confused. */
 const kinds = {
   stem: "·w",
   title: "·h",
@@ -56,7 +56,6 @@ export function termToken(tenantId: string, kind: TermKind, value: string): stri
 }
 
 const blockBits = 12;
-/** SQL for the block of a row number, which follows `blockPrefix` in a token. */
 export const blockOf = (rowNumber: string) => `(${rowNumber} >> ${blockBits})`;
 
 export function blockPrefix(tenantId: string): string {
@@ -145,7 +144,6 @@ export interface SearchWord {
   word?: string;
   /** The FTS5 expression for products that have it as the beginning of a word, or in another form. */
   anywhere: string;
-  /** The FTS5 expression for products that have it in a title. */
   inTitle: string;
 }
 

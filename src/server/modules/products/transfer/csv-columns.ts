@@ -21,7 +21,6 @@ interface CellFormat {
   none?: unknown;
 }
 
-/** A column of product files, and the field of the product or variant in it. */
 export interface CsvColumn extends CellFormat {
   name: string;
   field: string;
@@ -105,7 +104,6 @@ export function readCell({ read, none }: CsvColumn, cell: string, decimalComma: 
   return none;
 }
 
-/** The cell of a value; empty if the row has no such field. */
 export function writeCell({ write, none }: CsvColumn, value: unknown): string {
   if (value === undefined) return "";
   if (none !== undefined && (value === "" || isSame(value, none))) return noValue;
@@ -184,7 +182,6 @@ function writeImages(value: unknown): string {
   return preferShort(all.map(({ media_id, url }) => media_id ?? url).join("|"), readImages, all);
 }
 
-/** `size=M|colour=red`, or a JSON object. */
 function readOptions(cell: string): unknown {
   if (cell.trimStart().startsWith("{")) return readObject(cell);
   const pairs = cell.split("|").map((pair) => {

@@ -13,24 +13,11 @@ const delimiters = [",", ";", "\t"] as const;
 /** More than any catalogue needs; columns are looked for in every row. */
 const maxColumns = 500;
 
-interface Table {
-  columns: CsvColumn[];
-  decimalComma: boolean;
-}
-
-class ParseError extends Error {
-  readonly line: number;
-
-  constructor(line: number, message: string) {
-    super(message);
-    this.line = line;
-  }
-}
+type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
 /**
- * The products of a CSV file. Consecutive rows with the same id, slug, SKU or title are one product, with a variant each.
- * The columns of an export of Shopify or WooCommerce are recognised, and what it leaves out is added to the report.
- * @throws validationFailed for a missing header, and for unknown or repeated columns.
+ * Consecutive rows with the same id, slug, SKU or title are one product, with a variant each. What an export of Shopify or
+ * WooCommerce leaves out is added to the report. Errors: validationFailed for a missing header and for bad columns.
  */
 export async function* readCsv(
   text: AsyncIterable<string>,
@@ -67,16 +54,15 @@ export async function* readCsv(
       }
     }
   } catch (error) {
-    if (!(error instanceof ParseError)) throw error;
+    if (!(error instanceof CsvError)) throw error;
     // The unreadable row may belong to a product with variants, which must not be written in part.
     if (current?.item.variants.length === 0) yield current.item;
-    return yield unreadableItem(error, true);
+    return yield unreadableItem({ line: Number(error.line), message: explainCsv(error) }, true);
   }
   if (!table) throw validationFailed("The file is empty. Its first line must name the columns.");
   if (current) yield current.item;
 }
 
-/** The first line, and the whole text including it. */
 async function peekHeader(text: AsyncIterable<string>): Promise<[string, AsyncGenerator<string>]> {
   const iterator = text[Symbol.asyncIterator]();
   let start = "";
@@ -98,7 +84,7 @@ function detectDelimiter(header: string): string {
   return delimiters[counts.indexOf(Math.max(...counts))] as string;
 }
 
-/** The rows with their line numbers. Errors: ParseError, after all rows before it. */
+/** The rows with their line numbers. Errors: CsvError with its line, after all rows before it. */
 async function* readRows(text: AsyncGenerator<string>, delimiter: string): AsyncGenerator<Row> {
   let records: string[][] = [];
   const parser = parse({
@@ -121,7 +107,7 @@ async function* readRows(text: AsyncGenerator<string>, delimiter: string): Async
       yield { line, cells };
       line += 1 + cells.reduce((sum, cell) => sum + countLineBreaks(cell), 0);
     }
-    if (failure) throw failure instanceof CsvError ? new ParseError(line, explainCsv(failure)) : failure;
+    if (failure) throw Object.assign(failure, { line });
   }
   try {
     for await (const piece of text) {
@@ -227,7 +213,7 @@ function isNameless(table: Table, cells: string[]): boolean {
   );
 }
 
-/** Whether a row adds a variant to the product before: the first of id, slug, SKU and title that both have is the same. */
+/** Whether a row adds a variant to the product before: the first key that both have is the same. */
 function continuesProduct(table: Table, first: string[], row: string[]): boolean {
   if (!hasVariant(table, row) || lacksTitle(table, first)) return false;
   for (const name of keyColumns) {

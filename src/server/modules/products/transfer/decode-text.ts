@@ -9,22 +9,18 @@ const invalidBytes = "\0\uFFFD";
 /** Decodes a file piece by piece. Invalid UTF-8 is marked in the text, so that `findBadText` can report its line. */
 export async function* decodeText(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let validator = newValidator();
+  let validator = new TextDecoder("utf-8", { fatal: true });
   for await (const chunk of input) {
     let text = decoder.decode(chunk, { stream: true });
     try {
       validator.decode(chunk, { stream: true });
     } catch {
       text = text.replaceAll("\uFFFD", invalidBytes);
-      validator = newValidator();
+      validator = new TextDecoder("utf-8", { fatal: true });
     }
     if (text !== "") yield text;
   }
   if (decoder.decode() !== "") yield invalidBytes;
-}
-
-function newValidator(): TextDecoder {
-  return new TextDecoder("utf-8", { fatal: true });
 }
 
 /** Finds the first invalid bytes, or else the first NUL, in the texts of a row that begins on that line. */
@@ -42,12 +38,10 @@ export function findBadText(texts: readonly string[], line: number): RowFault | 
   return undefined;
 }
 
-/** How many line breaks a text has: LF, CR or CRLF. */
 export function countLineBreaks(text: string): number {
   return text.match(/\r\n?|\n/g)?.length ?? 0;
 }
 
-/** The fault of a row with bad text, or with another number of cells than the header has columns. */
 export function checkRow({ line, cells }: Row, columns: number): RowFault | undefined {
   const bad = findBadText(cells, line);
   if (bad || cells.length === columns) return bad;

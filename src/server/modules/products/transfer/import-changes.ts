@@ -1,4 +1,6 @@
 import { invalidField } from "../../../errors.ts";
+import { parseLanguage } from "../../tenants/input.ts";
+import { normalizeSku } from "../input.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -38,7 +40,6 @@ export function isSame(a: unknown, b: unknown): boolean {
   return Bun.deepEquals(a, b, true);
 }
 
-/** Images by what a file can say of them: source, text and order. */
 function comparable(images: unknown): unknown {
   if (!Array.isArray(images)) return images;
   const placed = images.map((image, index) => {
@@ -50,4 +51,24 @@ function comparable(images: unknown): unknown {
 
 export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Fields of a product or variant in the form in which they are stored, so that equal ones are recognised. */
+export function normalize({ ...fields }: Fields): Fields {
+  const { sku, slug, translations, options } = fields;
+  const nfc = (text: unknown) => (typeof text === "string" ? text.normalize("NFC") : text);
+  if (typeof sku === "string") fields.sku = normalizeSku(sku);
+  if (slug !== undefined) fields.slug = nfc(slug);
+  if (isObject(options)) {
+    fields.options = Object.fromEntries(Object.entries(options).map(([name, value]) => [nfc(name), nfc(value)]));
+  }
+  if (isObject(translations)) {
+    const entries = Object.entries(translations);
+    const tags = new Set(entries.map(([name]) => parseLanguage(`translations.${name.slice(0, 64)}`, name)));
+    // If two names are the same language, validation reports it.
+    if (tags.size === entries.length) {
+      fields.translations = Object.fromEntries([...tags].map((tag, index) => [tag, entries[index]?.[1]]));
+    }
+  }
+  return fields;
 }

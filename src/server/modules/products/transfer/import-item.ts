@@ -4,7 +4,6 @@ export interface ImportItem {
   line: number;
   /** The given fields, named as in the API; validated when the product is written. */
   document: Record<string, unknown>;
-  /** Its variants; in CSV each has a line of its own. */
   variants: { line: number; document: Record<string, unknown> }[];
   /** Errors found while reading; an item with any is not written. */
   faults: RowFault[];
@@ -26,11 +25,9 @@ export interface RowFault {
   message: string;
 }
 
-/** The advice about rows that cannot be told to belong to one product. */
 export const rowsTogether =
   "Put the rows of a product together, the one with the title first, and repeat its title, id, slug or SKU in each";
 
-/** The last item of a file that cannot be read beyond this line. */
 export function unreadableItem({ line, message }: { line: number; message: string }, isCsv: boolean): ImportItem {
   return { line, document: {}, variants: [], faults: [{ line, field: null, message }], isCsv, isLast: true };
 }

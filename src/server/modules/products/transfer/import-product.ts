@@ -14,7 +14,7 @@ import { findCategoryIds } from "../resolve.ts";
 import { createProduct, patchProduct } from "../service.ts";
 import { defaultSlug } from "../slug.ts";
 import { products, productVariants } from "../table.ts";
-import { type Fields, findChanges, isObject } from "./import-changes.ts";
+import { type Fields, findChanges, normalize } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 import { type ExistingProduct, importVariants, newVariant } from "./import-variant.ts";
 
@@ -43,7 +43,7 @@ const selectCategory = statement((q) =>
     .limit(1),
 );
 
-/** The title of a new product, or the old title and the changed fields, as `importVariants` names them, of an update. */
+/** The title and, of an update, the changed fields, as `importVariants` names them. */
 export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
 
 /** Notes a key of the item's product. Errors: validationFailed naming the field, if an earlier item has the key. */
@@ -52,7 +52,9 @@ type Claim = (field: string, key: string) => void;
 /** The id, the SKUs, the slug or the title find an existing product. Errors: those of `claim`, creates and changes. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency, lang: givenLang, ...given } = item.document;
-  const lang = readLanguage(givenLang);
+  if (givenLang != null && typeof givenLang !== "string")
+    throw invalidField("lang", "must be a language code, such as en or pt-BR");
+  const lang = givenLang == null ? undefined : parseLanguage("lang", givenLang);
   const existing = await findExisting(tx, item);
   if (existing) claim(item.document.id ? "id" : "row", `id:${existing.id}`);
   const fields = await withCategoryIds(tx, normalize(given));
@@ -132,12 +134,9 @@ export function identifyingKeys(item: ImportItem, lang: string): [field: string,
 }
 
 /** The slug of an item that has neither an id nor SKUs, or the slug of its title. */
-function identifyingSlug(
-  { document: { id, sku, slug, title }, variants }: ImportItem,
-  lang: string,
-): string | undefined {
-  if ((id ?? sku ?? null) !== null || variants.some(({ document }) => (document.sku ?? null) !== null))
-    return undefined;
+function identifyingSlug({ document, variants }: ImportItem, lang: string): string | undefined {
+  const { id, slug, title } = document;
+  if (id != null || [document, ...variants.map((one) => one.document)].some(({ sku }) => sku != null)) return undefined;
   if (isSearchable(slug)) return slug.normalize("NFC");
   return isSearchable(title) && title.length <= maxTitle ? defaultSlug(title, lang) : undefined;
 }
@@ -151,7 +150,6 @@ function isSearchable(text: unknown): text is string {
   return typeof text === "string" && text !== "" && !text.includes("\0") && text.isWellFormed();
 }
 
-/** The ids of the categories that a file names by slugs or paths. Errors: validationFailed naming the field. */
 async function withCategoryIds(tx: Ctx, { categories: named, ...fields }: Fields): Promise<Fields> {
   if (named === undefined) return fields;
   const isText = (name: unknown) => typeof name === "string";
@@ -174,23 +172,6 @@ async function findOrCreateCategory(tx: Ctx, path: string[]): Promise<string> {
   return id ?? "";
 }
 
-/** The fields in the form in which they are stored, so that equal ones are recognised. */
-function normalize(given: Fields): Fields {
-  const fields = { ...given };
-  const { sku, slug, translations } = fields;
-  if (typeof sku === "string") fields.sku = normalizeSku(sku);
-  if (typeof slug === "string") fields.slug = slug.normalize("NFC");
-  if (isObject(translations)) {
-    const entries = Object.entries(translations);
-    const tags = new Set(entries.map(([name]) => parseLanguage(`translations.${name.slice(0, 64)}`, name)));
-    // If two names are the same language, validation reports it.
-    if (tags.size === entries.length) {
-      fields.translations = Object.fromEntries([...tags].map((tag, index) => [tag, entries[index]?.[1]]));
-    }
-  }
-  return fields;
-}
-
 /** Refuses stock of a product that has variants, except the sum that an export shows. */
 function refuseOwnStock(stock: unknown, { variants, isCsv }: ImportItem, existing: ExistingProduct | undefined): void {
   if (stock === undefined || stock === null || stock === existing?.stock) return;
@@ -201,10 +182,4 @@ function refuseOwnStock(stock: unknown, { variants, isCsv }: ImportItem, existin
 function requireCurrency(given: unknown, needed: string): void {
   if (given === undefined || given === null || given === needed) return;
   throw invalidField("currency", `must be ${needed}, the currency of this store's prices`);
-}
-
-function readLanguage(lang: unknown): string | undefined {
-  if (lang === undefined || lang === null) return undefined;
-  if (typeof lang !== "string") throw invalidField("lang", "must be a language code, such as en or pt-BR");
-  return parseLanguage("lang", lang);
 }

@@ -2,13 +2,12 @@ import type { Static } from "@sinclair/typebox";
 import type { Ctx } from "../../../context.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { validate } from "../../../values/validate.ts";
-import { normalizeSku } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
 import type { Product } from "../model.ts";
 import { beginBatch, endBatch } from "../variants/summaries.ts";
 import { type Variant, VariantInput } from "../variants/variant-model.ts";
 import { addVariant, patchVariant } from "../variants/variants.ts";
-import { type Fields, findChanges, isObject, isSame } from "./import-changes.ts";
+import { type Fields, findChanges, isSame, normalize } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 
 export type ExistingProduct = Fields &
@@ -98,17 +97,6 @@ function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields):
   if (found || (options === undefined && typeof sku === "string")) return found;
   // A product has at most one variant without options.
   return variants.find((variant) => isSame(variant.options, options ?? {}));
-}
-
-function normalize(document: Fields): Fields {
-  const fields = { ...document };
-  const { sku, options } = fields;
-  if (typeof sku === "string") fields.sku = normalizeSku(sku);
-  if (isObject(options)) {
-    const nfc = (text: unknown) => (typeof text === "string" ? text.normalize("NFC") : text);
-    fields.options = Object.fromEntries(Object.entries(options).map(([name, value]) => [nfc(name), nfc(value)]));
-  }
-  return fields;
 }
 
 function withPlace(error: unknown, index: number): unknown {

@@ -28,7 +28,6 @@ const newResult = () => ({
   failed: 0,
   /** The first twenty new products, without fields, and the first twenty updates. */
   changes: [] as { line: number; title: string; fields: string[] | null }[],
-  /** The first hundred errors; of a dry run, practically all. */
   errors: [] as RowFault[],
   errors_omitted: 0,
   /** Why the rest of the file was not imported; null when all of it was. */
@@ -47,7 +46,7 @@ export class ImportFailure extends Error {
   }
 }
 
-/** Writes each product as a whole. Errors: ImportFailure for a fault outside the file, validationFailed for its header. */
+/** Writes each product as a whole. Errors: ImportFailure for faults outside the file, validationFailed for a header. */
 export async function importProducts(
   ctx: Ctx,
   items: AsyncIterable<ImportItem>,
@@ -83,7 +82,7 @@ async function* inBatches(items: AsyncIterable<ImportItem>): AsyncGenerator<Impo
   yield batch;
 }
 
-/** Imports items in one transaction until its time is up, and adds them to the result. Returns the number of imported items. */
+/** Imports items in one transaction until its time is up. Returns the number of imported items. */
 async function importBatch(
   ctx: Ctx,
   items: ImportItem[],
@@ -121,13 +120,10 @@ async function importBatch(
   return all.length;
 }
 
-/** The lines of the products, and of the slugs and SKUs that identify them: the second of a file would change the first. */
+/** The lines of the keys that identify products: the second of a file would change the first. */
 type KeyLines = Map<string, number>;
 
-interface Done {
-  item: ImportItem;
-  outcome: ImportOutcome | RowFault[];
-}
+type Done = { item: ImportItem; outcome: ImportOutcome | RowFault[] };
 
 async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<ImportOutcome | RowFault[]> {
   if (item.faults.length > 0) return item.faults;

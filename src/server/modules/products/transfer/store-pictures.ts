@@ -44,7 +44,6 @@ export async function* storePictures(
   }
 }
 
-/** The path in an image's address; undefined for an address elsewhere, and for an uploaded picture. */
 function pathOf(image: unknown): string | undefined {
   if (!isObject(image) || typeof image.url !== "string" || image.url === "" || image.media_id !== undefined)
     return undefined;

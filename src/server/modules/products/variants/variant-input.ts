@@ -16,15 +16,10 @@ import type { VariantInput } from "./variant-model.ts";
 
 const maxOptions = 10;
 
-type Row = typeof productVariants.$inferSelect;
-
-export type VariantColumns = Partial<
-  Pick<Row, "title" | "sku" | "options" | "optionsKey" | "currency" | "currencyDigits" | "compareAtMinor"> &
-    Pick<Row, "stock" | "images" | "position"> & {
-      /** Null, or undefined in a new variant: price, compare-at price and currency are the product's. */
-      priceMinor: number | null;
-    }
->;
+/** A price of null, or none in a new variant: price, compare-at price and currency are the product's. */
+export type VariantColumns = Partial<Omit<typeof productVariants.$inferSelect, "priceMinor">> & {
+  priceMinor?: number | null;
+};
 
 /** Validates what a schema cannot, and makes columns. `prefix` is such as `variants.0.`. Errors: validationFailed. */
 export function variantColumns(ctx: Ctx, input: VariantInput, prefix = ""): VariantColumns {

@@ -36,7 +36,7 @@ const fields = {
 export const VariantInput = patch("VariantInput", fields);
 export type VariantInput = Static<typeof VariantInput>;
 
-const stockCount = (description: string) => nullable(Type.Integer({ description }));
+export const stockCount = (description: string) => nullable(Type.Integer({ description }));
 
 export const notShown = "Not shown to customers and storefront keys.";
 export const availableText = `Stock minus what unpaid orders reserve; null if not counted. Customers and storefront keys see at most ${maxShownStock}.`;

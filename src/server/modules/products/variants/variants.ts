@@ -112,11 +112,8 @@ const productUpdated = compileEvent({
   isShown: isChangeShown,
 });
 
-/** Names a variant by its id, and its product; `productId` may be a slug until `findIds`. */
-interface VariantIds {
-  productId: string;
-  variantId: string;
-}
+/** `productId` may be a slug until `findIds`. */
+type VariantIds = Record<"productId" | "variantId", string>;
 
 export async function listVariants(ctx: Ctx, named: string): Promise<string> {
   const productId = await findProductId(ctx, named);

@@ -5,7 +5,6 @@ import { checkRow } from "../decode-text.ts";
 import type { Fields } from "../import-changes.ts";
 import type { ImportItem, Row, RowFault } from "../import-item.ts";
 
-/** The columns and lines that an import recognised in a file, and those that this service does not store. */
 export interface MigrationReport {
   /** The system whose export the file is; null for files with this service's own columns. */
   source: ShopFormat["source"] | null;
@@ -31,7 +30,6 @@ export interface ShopFormat {
 
 export type ShopTable = ReturnType<typeof openTable>;
 
-/** The columns of a header as the format names them. */
 export function columnsOf({ cells }: Row, { aliases }: ShopFormat): string[] {
   return cells.map((cell) => cell.trim().toLowerCase()).map((name) => aliases[name] ?? name);
 }
